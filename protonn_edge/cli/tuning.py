@@ -36,10 +36,10 @@ from protonn_edge.training.folds import search_folds, with_groups_to_divide
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.searched import ANY, FEATURES, KIND, settings_of_kind
 from protonn_edge.training.targets import Target
-from protonn_edge.tuning import IN_FLIGHT, tables
+from protonn_edge.tuning import BEST, tables
 from protonn_edge.tuning import choice as choices
 from protonn_edge.tuning.cluster import DaskWorkers
-from protonn_edge.tuning.limits import ACCURACY, Metric, TuningLimits, metric_of
+from protonn_edge.tuning.limits import ACCURACY, TuningLimits, metric_of
 from protonn_edge.tuning.objective import Objective
 from protonn_edge.tuning.points import TrialPoints, check_points
 from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
@@ -53,8 +53,7 @@ _TRIALS = 100_000  # the time ends the search
 
 def tune_model(given: TuneOptions, out: Output) -> None:
     """Search for a model, as the options of `tune` say, and write it."""
-    choice = None if given.choose is None else choices.Choice.parse(given.choose)
-    search_model(given, _loaded(given), out, choice)
+    search_model(given, _loaded(given), out)
 
 
 def _loaded(given: TuneOptions | TrainOptions) -> Dataset:
@@ -72,7 +71,6 @@ def search_model(
     given: TuneOptions,
     dataset: Dataset,
     out: Output,
-    choice: choices.Choice | None = None,
     *,
     keeps_best: bool = False,
     left_out: tuple[str, ...] = (),
@@ -83,9 +81,8 @@ def search_model(
     - `left_out`: kinds that are not searched among any.
     """
     deadline = None if given.timeout is None else time.monotonic() + given.timeout
-    choice = choice or choices.Choice.usual(given.groups is not None)
     board = load_board(given.board_name)
-    choice.check(board)
+    choices.check_choice(given.choose, board)
     check_points(dataset.as_targets(dataset.y_train))
     dataset, notices = with_groups_to_divide(dataset)
     out.notice(notices)
@@ -93,20 +90,20 @@ def search_model(
     points = replace(_points(given, dataset, board), left_out=left_out)
     space = SearchSpace(points)
     on_change = _teller(points, report, out if keeps_best else None)
-    searched = _search(given, points, space, choice, deadline, on_change, keeps_best)
+    searched = _search(given, points, space, deadline, on_change, keeps_best)
     trials = choices.candidates(searched.records)
     if not trials:
         raise CheckFailed(_nothing_complete(searched, given.timeout))
     report.say()
     facts = {
-        "choice": str(choice),
+        "choice": given.choose,
         "metric": str(points.metric),
         "seed": given.seed,
         "folds": points.n_folds,
         "trials": _counts(searched),
     }
     with out.status("training the chosen model on all points"):
-        refitted = _refitted(given, points, choice, trials, dataset, facts)
+        refitted = _refitted(given, points, trials, dataset, facts)
     model = points.metric.finished(refitted.model, dataset)
     refitted = replace(refitted, model=fitting.of_data(model, dataset))
     save_model(refitted.model, given.output)
@@ -120,7 +117,7 @@ def search_model(
     _say_candidates(trials, points, space, out)
     if untried:
         out.say("not compared: " + "; ".join(f"{kind} ({why})" for kind, why in untried.items()))
-    said = [*_sentences(record, refitted, points, choice), *proportions]
+    said = [*_sentences(record, refitted, points), *proportions]
     out.say(*said, f"wrote {given.output}")
     options = ["build", str(given.output), *board_words(given.board_name)]
     if isinstance(refitted.fit.plan, Plan):
@@ -133,7 +130,6 @@ def search_model(
 def _refitted(
     given: TuneOptions,
     points: TrialPoints,
-    choice: choices.Choice,
     trials: list[Record],
     dataset: Dataset,
     facts: dict[str, Any],
@@ -141,14 +137,14 @@ def _refitted(
     """Return the chosen model, trained on all points, or what an extension makes of it."""
     refitted = choices.refit(
         points,
-        choice.ranked(trials),
+        choices.ranked(trials, given.choose),
         seed=given.seed,
         classes=dataset.classes,
         feature_names=dataset.feature_names,
         search={**facts, "limits": asdict(points.limits), "board": points.board.name},
     )
     for improved in brought("search").values():
-        refitted = improved(points, choice, trials, refitted, given.seed)
+        refitted = improved(points, given.choose, trials, refitted, given.seed)
     return refitted
 
 
@@ -250,15 +246,13 @@ def _search(
     given: TuneOptions,
     points: TrialPoints,
     space: SearchSpace,
-    choice: choices.Choice,
     deadline: float | None,
     on_change: Callable[[Progress], object],
     keeps_best: bool,
 ) -> SearchResult:
     """Run a search, with a live table on standard error if that is a terminal."""
     objective = Objective(space, given.seed)
-    in_flight = given.jobs[1].get("in-flight", IN_FLIGHT)
-    known_by = identity(objective, in_flight)
+    known_by = identity(objective)
     workers = _workers(objective, given)
     columns, seen = space.searched.columns, Progress((), 0, None)
     with (
@@ -274,7 +268,7 @@ def _search(
 
         try:
             with workers:
-                search = Search(file, workers, in_flight=in_flight, choice=choice, on_change=note)
+                search = Search(file, workers, choice=given.choose, on_change=note)
                 return search.run(trials=given.trials, deadline=deadline)
         except KeyboardInterrupt:
             if keeps_best and choices.candidates(seen.records):
@@ -290,10 +284,9 @@ def _search(
 
 
 def _workers(objective: Objective, given: TuneOptions) -> Workers:
-    jobs, _ = given.jobs
-    if isinstance(jobs, str):
-        return DaskWorkers(objective, jobs)
-    count = jobs or joblib.cpu_count()
+    if isinstance(given.jobs, str):
+        return DaskWorkers(objective, given.jobs)
+    count = given.jobs or joblib.cpu_count()
     if count == 1 and given.timeout is None:  # a trial in this process could not be stopped then
         return Workers(objective)
     return Processes(objective, count)
@@ -323,12 +316,11 @@ def _record(
     return {
         **facts,
         "cross_validated": refitted.candidate.to_json(board),
-        "most_accurate": choices.Choice().ranked(candidates)[0].to_json(board),
+        "most_accurate": choices.ranked(candidates)[0].to_json(board),
         "kinds": {
             kind: each.to_json(board) for kind, each in choices.best_of_kinds(candidates).items()
         },
         "passed_over": {str(number): why for number, why in refitted.passed_over.items()},
-        "lead_by_chance": choices.lead_by_chance(candidates),
         "planned": asdict(refitted.fit.figures),
         "linked": None
         if linked is None
@@ -342,24 +334,8 @@ def _record(
     }
 
 
-def _chance(record: dict[str, Any], metric: Metric) -> str:
-    best, taken = record["most_accurate"], record["cross_validated"]
-    lead, n = metric.shown(record["lead_by_chance"]), record["trials"]["complete"]
-    chance = (
-        f"by chance alone, the best of {n:,} equally good trials would lead by about {lead} "
-        f"{metric.difference}"
-    )
-    if best["trial"] == taken["trial"]:
-        return f"no other trial scores higher; {chance}"
-    ahead, score = metric.shown(best["score"] - taken["score"]), metric.shown(best["score"])
-    return (
-        f"trial {best['trial']} scores {ahead} {metric.difference} higher, {score}{metric.unit}; "
-        f"{chance}"
-    )
-
-
 def _sentences(
-    record: dict[str, Any], refitted: choices.Refitted, points: TrialPoints, choice: choices.Choice
+    record: dict[str, Any], refitted: choices.Refitted, points: TrialPoints
 ) -> list[str]:
     board, figures, linked = points.board, refitted.fit.figures, refitted.linked
     bound, mean = "", figures.mean_cycles
@@ -382,8 +358,6 @@ def _sentences(
     )
     passed = refitted.passed_over.items()
     said = [*(f"trial {number} is not taken: {reason}" for number, reason in passed), chosen]
-    if choice.points is None:
-        said.append(_chance(record, points.metric))
     if "sentence" in record:
         said.append(record["sentence"])
     elif record["accuracy"] is not None:
@@ -425,7 +399,8 @@ def _search_of(given: TrainOptions, folder: Path) -> TuneOptions:
         "classifier": GivenClassifier(ANY, given.classifier.options),
         "trials": _TRIALS,
         "timeout": 60 * given.minutes,
-        "jobs": (None, {}),
+        "choose": BEST,
+        "jobs": None,
         "search_path": folder / "search.jsonl",
     }
     return TuneOptions(**options)

@@ -13,7 +13,8 @@ from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.boards import load_board
 from protonn_edge.training.folds import fold_numbers
-from protonn_edge.tuning.choice import Choice, candidates, front_json
+from protonn_edge.tuning import CHOICES
+from protonn_edge.tuning.choice import candidates, front_json, ranked
 from protonn_edge.tuning.limits import Figures, TuningLimits
 from protonn_edge.tuning.objective import Objective
 from protonn_edge.tuning.points import TrialPoints
@@ -27,7 +28,6 @@ BRIEF_CASES = 8
 
 _IDENTITY = {"seed": 0, "limits": {"flash_bytes": None}}
 _UNO = load_board("uno")
-_CHOICES = ("best", "smallest-within 0.5", "fastest-within chance", "default-within chance")
 
 
 def run_case(seed: int, folder: Path) -> None:
@@ -58,7 +58,7 @@ def _go_on(rng: np.random.Generator, path: Path) -> None:
 def _choose(rng: np.random.Generator, found: list[Record], space: SearchSpace) -> None:
     if not found:
         return
-    Choice.parse(pick(rng, _CHOICES)).ranked(found)
+    ranked(found, pick(rng, CHOICES))
     candidate_table(found, _UNO, space.searched.columns)
     json.dumps(front_json(found, _UNO), allow_nan=False)
 

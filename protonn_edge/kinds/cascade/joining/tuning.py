@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.kinds.cascade.train import joined
-from protonn_edge.tuning.choice import Choice, Refitted, checked, cycles_of
+from protonn_edge.tuning import FASTEST
+from protonn_edge.tuning.choice import Refitted, checked, cycles_of, ranked
 from protonn_edge.tuning.points import TrialPoints
 from protonn_edge.tuning.store import Record
 
@@ -20,21 +21,21 @@ _OF_SEARCH = ("chosen", "kernel")  # what a model's record adds to that of its s
 
 
 def faster_cascade(
-    points: TrialPoints, choice: Choice, trials: Sequence[Record], refitted: Refitted, seed: int
+    points: TrialPoints, choice: str, trials: Sequence[Record], refitted: Refitted, seed: int
 ) -> Refitted:
     """Return a cascade if it is faster than the chosen model and a fast one is wanted.
 
     The most accurate trial is the second model. The first one is the most accurate of those that
     are much faster. Both learn all points but those of the first fold, which choose the margin.
     """
-    second = Choice().ranked(trials)[0]
+    second = ranked(trials)[0]
     fast = [each for each in trials if _FASTER * cycles_of(each) <= cycles_of(second)]
-    if not choice.is_of_speed or not fast or refitted.model.policy.predicts != "class":
+    if choice != FASTEST or not fast or refitted.model.policy.predicts != "class":
         return refitted
     held = points.tested_in(0)
     one, other = (
         _learned(points, each.settings, seed, ~held, refitted.model)
-        for each in (Choice().ranked(fast)[0], second)
+        for each in (ranked(fast)[0], second)
     )
     record = refitted.model.record["tuning"]
     search = {name: value for name, value in record.items() if name not in _OF_SEARCH}
