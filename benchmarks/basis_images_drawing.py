@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from printing import Record
 from reproduction.drawing import OTHERS, PROTONN, PROTONN_PAPER, panels
 
-from protonn_edge.extensions.research.kinds.basis_images.train.classifier import TaughtStudent
+from protonn_edge.extensions.research.kinds.basis_images.train.classifier import (
+    TaughtStudent,
+)
 
 _SHOWN = 8  # images, one below the other
 _WEIGHTED, _CLASSIFIED = "student_teacher_accuracy", "accuracy"

@@ -63,9 +63,9 @@ from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
+from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.integer_chain import IntegerChain, own_inputs
 from protonn_edge.model.integer_stage import run_through
-from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.folders import scratch_folder

@@ -104,18 +104,15 @@ def _sklearn(hidden: Any, name: str, shape: tuple[int, ...], epochs: int) -> Any
     return fitted.predict_proba, X_test, y_test
 
 
-def onnxruntime_scores(path: Path, points: Any, *, fused: bool = True) -> Any:
-    """Return the scores (n, L) that onnxruntime gives, in operators of integers if `fused`."""
-    runtime = import_module("onnxruntime")
-    options, levels = runtime.SessionOptions(), runtime.GraphOptimizationLevel
-    options.graph_optimization_level = getattr(levels, f"ORT_{'EN' if fused else 'DIS'}ABLE_ALL")
-    session = runtime.InferenceSession(path, options)
+def onnxruntime_scores(path: Path, points: Any) -> Any:
+    """Return the scores (n, L) that onnxruntime gives, in operators of integers."""
+    session = import_module("onnxruntime").InferenceSession(path)
     scores = session.run(None, {session.get_inputs()[0].name: points.astype(np.float32)})[0]
     return scores.reshape(len(points), -1)
 
 
-def quantized(source: Path, target: Path, points: Any, *, signed: bool, by_channel: bool) -> None:
-    """Quantize a network with onnxruntime, calibrated on points; values are int8 or uint8."""
+def quantized(source: Path, target: Path, points: Any) -> None:
+    """Quantize a network to int8 with onnxruntime, calibrated on points."""
     library: Any = import_module("onnxruntime.quantization")
 
     class Reader(library.CalibrationDataReader):  # type: ignore[misc]
@@ -132,16 +129,16 @@ def quantized(source: Path, target: Path, points: Any, *, signed: bool, by_chann
     library.quantize_static(
         *(source, target, Reader()),
         quant_format=library.QuantFormat.QDQ,
-        activation_type=library.QuantType.QInt8 if signed else library.QuantType.QUInt8,
+        activation_type=library.QuantType.QInt8,
         weight_type=library.QuantType.QInt8,
-        per_channel=by_channel,
+        per_channel=True,
     )
 
 
 def _onnxruntime(source: str, name: str, shape: tuple[int, ...], _: int) -> Any:
     X, _, X_test, y_test = points(name.rpartition("-")[2], shape)
     path = FOLDER / f"{name}.onnx"
-    quantized(FOLDER / f"{source}.onnx", path, X[:CALIBRATED], signed=True, by_channel=True)
+    quantized(FOLDER / f"{source}.onnx", path, X[:CALIBRATED])
     return (lambda some: onnxruntime_scores(path, some)), X_test, y_test
 
 

@@ -126,7 +126,7 @@ def write_report(row: Row, dataset: Dataset, path: Path) -> None:
         run = gather(
             results, [model], [Project(folder)], board, data=points, data_name=f"{row.name}.csv"
         )
-    write_atomically(path, render_page([run], page_script(), title=TITLES[row.name]))
+    write_atomically(path, render_page(run, page_script(), title=TITLES[row.name]))
 
 
 def photograph(reports: Path, names: list[str]) -> None:

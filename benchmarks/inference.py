@@ -53,9 +53,9 @@ from protonn_edge.data.dataset import Dataset
 from protonn_edge.kinds.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.learn.evaluation.accuracy import share_right
+from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed, ProtoNNEdgeError
 

@@ -16,9 +16,9 @@ from protonn_edge.codegen.projects.project import BuildOptions, Trial, trial_bui
 from protonn_edge.codegen.verification.agreement import verify_device, verify_host, watched_board
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.learn.evaluation.measurement import measure
+from protonn_edge.model.device_model import DeviceModel, with_integers
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.device_model import DeviceModel, with_integers
 from protonn_edge.model.quantization import measure_activity
 
 CHECKED: Columns = [

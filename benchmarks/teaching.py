@@ -52,9 +52,9 @@ from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.extensions.teaching.board import stored, teachable_stage, with_taught
 from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.integer_chain import IntegerChain, coordinates
 from protonn_edge.model.model import Model
-from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.folders import scratch_folder

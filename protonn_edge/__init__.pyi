@@ -7,13 +7,17 @@ from protonn_edge.codegen.planner import make_plan as make_plan
 from protonn_edge.data.dataset import Dataset as Dataset
 from protonn_edge.data.reading import load_dataset as load_dataset
 from protonn_edge.extensions.conversion.converting import from_sklearn as from_sklearn
-from protonn_edge.extensions.conversion.networks.stored_networks import from_network as from_network
+from protonn_edge.extensions.conversion.networks.stored_networks import (
+    from_network as from_network,
+)
 from protonn_edge.extensions.conversion.onward import to_onnx as to_onnx
 from protonn_edge.extensions.conversion.scaling import from_pipeline as from_pipeline
 from protonn_edge.extensions.research.kinds.basis_images.train.classifier import (
     BasisImagesClassifier as BasisImagesClassifier,
 )
-from protonn_edge.extensions.research.kinds.bonsai.train import BonsaiClassifier as BonsaiClassifier
+from protonn_edge.extensions.research.kinds.bonsai.train import (
+    BonsaiClassifier as BonsaiClassifier,
+)
 from protonn_edge.extensions.research.kinds.bonsai.train import (
     LocalDeepKernelClassifier as LocalDeepKernelClassifier,
 )

@@ -10,7 +10,10 @@ from linear_factory import random_linear_model
 from model_factory import random_points
 
 from protonn_edge.extensions.cascades.kinds.cascade.head import CascadeHead
-from protonn_edge.extensions.cascades.kinds.cascade.integers import IntegerCascade, PartStages
+from protonn_edge.extensions.cascades.kinds.cascade.integers import (
+    IntegerCascade,
+    PartStages,
+)
 from protonn_edge.extensions.cascades.kinds.cascade.train import joined
 from protonn_edge.model.features import Features
 from protonn_edge.model.integer_chain import IntegerChain

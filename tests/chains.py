@@ -11,7 +11,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from protonn_edge.extensions.research.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead
+from protonn_edge.extensions.research.kinds.bonsai.head import (
+    BonsaiHead,
+    LocalDeepKernelHead,
+)
 from protonn_edge.extensions.research.kinds.bonsai.integers import IntegerBonsaiTree, Sums
 from protonn_edge.extensions.research.kinds.bonsai.quantize import coordinate_range
 from protonn_edge.extensions.teaching.protonn.model import Teachable

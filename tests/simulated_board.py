@@ -51,9 +51,9 @@ class SimulatedBoard:
         self._cycles = (possible.least + possible.most) // 2
         self._most = possible.most
 
-    def with_fault(self, fault: str, seed: int = 0) -> SimulatedHost:
-        """Return a computer whose board has a fault at a place that the seed decides."""
-        draw = np.random.default_rng(seed)
+    def with_fault(self, fault: str) -> SimulatedHost:
+        """Return a computer whose board has a fault."""
+        draw = np.random.default_rng(0)
         model = ReferenceModel(self._reference, self._cycles)
         if fault == "changed weight":
             model = _Changed(self._reference, self._cycles)

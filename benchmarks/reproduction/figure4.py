@@ -26,8 +26,8 @@ from rows import SplitRow
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.learn.base import CLASSIFIERS
-from protonn_edge.model.model import Model
 from protonn_edge.model.device_model import DeviceModel
+from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from reproduction.drawing import OTHERS, PROTONN, panels
 from reproduction.part import Part, percent

@@ -103,7 +103,7 @@ def demo_command(
         reports = room("protonn_edge.cli.report", "reports")
         given = {"data": points, "data_name": "scikit-learn's digits"}
         run = reports.gather(results, [model], [Project(output)], board, **given)
-        reports.write_report([run], report, out, title=f"Handwritten digits: {board.title}")
+        reports.write_report(run, report, out, title=f"Handwritten digits: {board.title}")
         record["report"] = str(report)
     out.finish(record, disagreement([on_host, measurement.agreement]))
 

@@ -18,7 +18,6 @@ from protonn_edge.cli.options import (
     PATH,
     POINTS_PATH,
     TRY,
-    SensorFirmware,
     named_values,
 )
 from protonn_edge.cli.tables import TABLE, points_for

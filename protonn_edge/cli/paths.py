@@ -36,7 +36,6 @@ PREDICTED = {
 }
 """The column that 'predict' writes, by what a model predicts."""
 
-DRAWINGS = (".svg", ".png", ".pdf")
 
 LIVE_FOLDER = Path("live")
 """Where 'build --sensor' writes, and 'monitor --emulate' looks, unless another is named."""

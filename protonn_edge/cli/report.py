@@ -19,8 +19,6 @@ from protonn_edge.cli.options import (
     PATH,
     POINTS_PATH,
     PROJECT_BOARD,
-    FiniteRange,
-    Qualified,
     power_draw,
     shape,
 )
@@ -38,9 +36,8 @@ from protonn_edge.report import content
 from protonn_edge.report.evidence import Evidence, evidence_facts
 from protonn_edge.report.gathering import gather
 from protonn_edge.system.errors import InputError
-from protonn_edge.system.extensions import brought
+from protonn_edge.system.extensions import extensions
 from protonn_edge.system.files import write_atomically
-from protonn_edge.system.lazy import optional
 
 _WORDS = f"{__name__}.words"  # in a context's meta: the command line as it was given
 
@@ -60,22 +57,18 @@ class _RememberingCommand(Command):
     examples=("results.csv --data test.csv --open",),
 )
 def report_command(
-    results: tuple[Path, ...] = argument(InputFile(RESULTS), nargs=-1, required=True),
-    models: tuple[Path, ...] = option(
-        "The model that was run; repeat the option for several.  [default: the projects' models]",
-        MODEL_PATH,
-        flag="--model",
-        multiple=True,
+    results: Path = argument(InputFile(RESULTS)),
+    model_path: Path | None = option(
+        "The model that was run.  [default: the project's model]", MODEL_PATH, flag="--model"
     ),
     data: Path | None = option(
         "The test points, to show mistakes and the cost of rounding.", POINTS_PATH
     ),
-    folders: tuple[Path, ...] = option(
-        "A folder that 'build' wrote.  [default: the folders of the results, and the current "
+    folder: Path | None = option(
+        "The folder that 'build' wrote.  [default: the folder of the results, and the current "
         "folder]",
         FOLDER,
         flag="--project",
-        multiple=True,
     ),
     board_name: str | None = PROJECT_BOARD,
     image_shape: tuple[int, int] | None = option(
@@ -83,33 +76,14 @@ def report_command(
         shape(IMAGE_SHAPE.names, IMAGE_SHAPE.what),
     ),
     measured: tuple[Path, ...] = option(
-        "Also show a JSON file that another command wrote, such as tune --front (docs/report.md); "
-        "repeatable.",
+        "Also show a JSON file that another command wrote, such as inspect --teach "
+        "(docs/report.md); repeatable.",
         PATH,
         flag="--with",
         multiple=True,
     ),
-    names: tuple[str, ...] = option(
-        "What to call the runs, such as 'desk, 2026-05-04'; once for each of RESULTS.  [default: "
-        "the files' names]",
-        flag="--run",
-        multiple=True,
-    ),
     watts: float | None = power_draw(
         "The measured power of the board, in W.  [default: the board's figure]"
-    ),
-    battery: tuple[float, dict[str, float]] = option(
-        "Capacity of the battery, in Wh, predictions per second, and the power of the board "
-        "between predictions, in W; if the latter is unknown, the report shows the battery life of "
-        "a board that stays awake, and of one that sleeps.  [default: "
-        f"{content.Battery.watt_hours:g},rate={content.Battery.rate:g}]",
-        Qualified(
-            FiniteRange(*content.WATT_HOURS),
-            "WH",
-            rate=FiniteRange(*content.RATES),
-            idle=FiniteRange(*content.IDLE_WATTS),
-        ),
-        default=(content.Battery.watt_hours, {}),
     ),
     output: Path = option(
         "The report.", OutputFile(REPORT, dir_okay=False), shown=Path("report.html")
@@ -118,71 +92,42 @@ def report_command(
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
-    """Write a report on RESULTS, files that 'hil' wrote, as one self-contained HTML file.
+    """Write a report on RESULTS, a file that 'hil' wrote, as one self-contained HTML file.
 
-    Several results are shown side by side. The page can run the firmware on an emulated Uno.
-    Project folders are read, but nothing in them is executed. If a folder lacks the compiled
-    firmware, the firmware is compiled in a temporary folder, from the package's own sources.
+    The page can run the firmware on an emulated Uno. Project folders are read, but nothing in them
+    is executed. If a folder lacks the compiled firmware, the firmware is compiled in a temporary
+    folder, from the package's own sources.
     """
     board = None if board_name is None else load_board(board_name)
     readers = [_reader_of(path) for path in measured]
-    for path in results:
-        if not path.is_file():
-            raise InputError(f"{path} is not a file; name a results file that 'hil -o' wrote")
-    projects = _projects(folders, results)
+    if not results.is_file():
+        raise InputError(f"{results} is not a file; name a results file that 'hil -o' wrote")
+    projects = _projects(folder, results)
     board = board or board_of(project.folder for project in projects)
     if watts is not None:
         board = replace(board, power_watts=watts)
-    reported_models = _models(models, projects)
-    given = {} if data is None else _given(reported_models[0], data, table, out)
+    models = _models(model_path, projects)
+    given = {} if data is None else _given(models[0], data, table, out)
     with out.status("gathering"):
-        evidence = [
-            gather(
-                path,
-                reported_models,
-                projects,
-                board,
-                image_shape=image_shape,
-                **given,
-            )
-            for path in results
-        ]
-    evidence = _named(evidence, names) if names else _named_apart(evidence, results)
-    known_sha256 = evidence[0].reference.model_sha256
+        one = gather(results, models, projects, board, image_shape=image_shape, **given)
+    known_sha256 = one.reference.model_sha256
     sections = list[content.Section]()
     for path, (kind, read) in zip(measured, readers, strict=True):
         if kind == "power":
-            evidence[0] = replace(evidence[0], power=read(path, known_sha256))
+            one = replace(one, power=read(path, known_sha256))
         else:
             sections.append(read(path, known_sha256))
-    for one in evidence:
-        facts = [*evidence_facts(one), *quality_facts(one.quality)]
-        out.say(f"{one.name}:", fact_table(facts), *class_parts(one.quality))
-    write_report(
-        evidence,
-        output,
-        out,
-        battery=content.Battery(
-            battery[0], battery[1].get("rate", content.Battery.rate), battery[1].get("idle")
-        ),
-        added=sections,
-        command=_command(),
-    )
+    facts = [*evidence_facts(one), *quality_facts(one.quality)]
+    out.say(f"{one.name}:", fact_table(facts), *class_parts(one.quality))
+    write_report(one, output, out, added=sections, command=_command())
     if open_it:
         show_report(output)
-    out.finish({"report": str(output), "runs": [_run_record(one) for one in evidence]})
+    out.finish({"report": str(output), **_run_record(one)})
 
 
 def _reader_of(path: Path) -> tuple[str, Callable[[Path, str], Any]]:
-    """Return the kind of a file of another command, and the function that reads it.
-
-    Extensions bring more at the point "report file".
-    """
-    readers: dict[str, Any] = dict(content.POWER_FILE)
-    if (front := optional("protonn_edge.report.front")) is not None:
-        readers |= front.FILE
-    for brought_files in brought("report file").values():
-        readers |= brought_files
+    """Return the kind of a file of another command, and the function that reads it."""
+    readers = {key: each for one in extensions() for key, each in one.report_files().items()}
     found = readers.keys() & content.keys_in(path)
     if not found:
         raise content.not_output(path, " or ".join(each.written_by for each in readers.values()))
@@ -195,14 +140,14 @@ def _run_record(one: Evidence) -> dict[str, Any]:
     return {"results": one.name, **one.summary.to_json(), "quality": quality, **one.measured[1]}
 
 
-def write_report(evidence: Sequence[Evidence], output: Path, out: Output, **more: Any) -> None:
-    """Write the report of runs, and more parameters of `render_page`, to a file; print its path."""
+def write_report(one: Evidence, output: Path, out: Output, **more: Any) -> None:
+    """Write the report of a run, with more parameters of `render_page`; print its path."""
     # Half a second of imports that other commands save.
     from protonn_edge.report.page import render_page  # noqa: PLC0415
 
     with out.status("drawing"):
         script = content.page_script()
-        page = render_page(evidence, script, **more)
+        page = render_page(one, script, **more)
     write_atomically(output, page)
     if script.text is None:
         out.say(f"the page has no emulated Uno: {script.missing}")
@@ -233,44 +178,27 @@ def _given(model: Model, data: Path, table: TableOptions, out: Output) -> dict[s
     }
 
 
-def _projects(folders: Sequence[Path], results: Sequence[Path]) -> list[Project]:
-    candidates = folders or [*(path.parent for path in results), Path()]
-    projects = [Project(folder) for folder in dict.fromkeys(candidates)]
-    for project in projects:
-        if folders and not project.built:
-            check_project(project.folder)
-            project.model()  # the error of an empty folder
-    return [project for project in projects if project.built]
+def _projects(folder: Path | None, results: Path) -> list[Project]:
+    if folder is None:
+        candidates = dict.fromkeys((results.parent, Path()))
+        return [project for project in map(Project, candidates) if project.built]
+    project = Project(folder)
+    if not project.built:
+        check_project(folder)
+        project.model()  # the error of an empty folder
+    return [project]
 
 
-def _models(paths: Sequence[Path], projects: Sequence[Project]) -> list[Model]:
-    models = [load_model(path) for path in paths] or [project.model() for project in projects]
+def _models(path: Path | None, projects: Sequence[Project]) -> list[Model]:
+    if path is not None:
+        return [load_model(path)]
+    models = [project.model() for project in projects]
     if not models:
         raise InputError(
             "there is no built project next to the results or in the current folder; use --model "
             "to name the model that was run"
         )
     return models
-
-
-def _named(evidence: list[Evidence], names: Sequence[str]) -> list[Evidence]:
-    """Return the runs with these names; raises `UsageError` unless there are as many."""
-    if not len(names) == len(set(names)) == len(evidence):
-        raise click.UsageError(
-            f"--run is given {len(names)} times, or the same one twice, for {len(evidence)} "
-            "results files; name each file's run once"
-        )
-    return [replace(one, name=name, named=True) for one, name in zip(evidence, names, strict=True)]
-
-
-def _named_apart(evidence: list[Evidence], paths: Sequence[Path]) -> list[Evidence]:
-    """Return the runs with their files' folders in the names, if names alone are not enough."""
-    if len({one.name for one in evidence}) == len(evidence):
-        return evidence
-    return [
-        replace(one, name=f"{path.absolute().parent.name}/{path.name}")
-        for one, path in zip(evidence, paths, strict=True)
-    ]
 
 
 def _command() -> str:

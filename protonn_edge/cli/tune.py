@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,14 +11,13 @@ import click
 from protonn_edge.chips.boards import load_board
 from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option, options_of
-from protonn_edge.cli.options import Parsed, Qualified
-from protonn_edge.cli.paths import DRAWINGS, OutputFile, check_output, check_there
+from protonn_edge.cli.options import Parsed
+from protonn_edge.cli.paths import OutputFile, check_output, check_there
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.cli.train_options import ClassifierCommand, GivenClassifier, any_classifier
 from protonn_edge.data.options import TableOptions
-from protonn_edge.learn.search import IN_FLIGHT
-from protonn_edge.system.errors import InputError
+from protonn_edge.learn.search import BEST, CHOICES
 from protonn_edge.system.lazy import later, require
 
 _QUANTITY = options.FiniteRange(1e-6, 1e6)
@@ -40,20 +38,6 @@ _JOBS = Parsed(
 )
 
 _tune_model = later("protonn_edge.cli.tuning", "tune_model")
-
-
-class _ChoosingCommand(ClassifierCommand):
-    """Accepts ``--choose smallest-within 0.5`` without quotes, too."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        joined: list[str] = []
-        for word in args:
-            kind = joined[-1] if joined[-2:-1] == ["--choose"] else ""
-            if kind.endswith("-within") and re.fullmatch(r"[\d.]+|chance", word):
-                joined[-1] += f" {word}"
-            else:
-                joined.append(word)
-        return super().parse_args(ctx, joined)
 
 
 def _beside_output() -> Path | None:
@@ -82,16 +66,16 @@ class TuneOptions:
         "Trials, including those of earlier runs.", click.IntRange(1, 100_000), shown=60
     )
     timeout: float | None = option("Time limit in seconds.", _SECONDS)
-    choose: str | None = option(
-        "'best', 'smallest-within 0.5' (in %), 'fastest-within 0.5' or, the default with --groups, "
-        "'default-within chance'.",
-        metavar="CHOICE",
+    choose: str = option(
+        "Take the most accurate trial, or the smallest or fastest of those at most 0.5 percentage "
+        "points below it.",
+        click.Choice(CHOICES),
+        shown=BEST,
     )
-    jobs: tuple[int | str | None, Mapping[str, int]] = option(
-        "Number of processes, or a Dask scheduler, such as tcp://host:8786; and the number of "
-        f"trials at the same time.  [default: a process per core, in-flight={IN_FLIGHT}]",
-        Qualified(_JOBS, "N|ADDRESS", **{"in-flight": click.IntRange(1, 1_000)}),
-        default=(None, {}),
+    jobs: int | str | None = option(
+        "Number of processes, or a Dask scheduler, such as tcp://host:8786.  [default: a process "
+        "per core]",
+        _JOBS,
     )
     folds: int | None = option(
         "Folds.  [default: 3; 7 with --groups; 4 x 5 for few points]",
@@ -108,17 +92,12 @@ class TuneOptions:
         flag="--search",
         default=_beside_output,
     )
-    front_path: Path | None = option(
-        "Write the Pareto front to a .json, .svg, .png or .pdf file.",
-        OutputFile(dir_okay=False),
-        flag="--front",
-    )
     table: TableOptions = TABLE
 
 
 @command(
     "tune",
-    _ChoosingCommand,
+    ClassifierCommand,
     examples=(
         "train.csv -o model.npz --timeout 60",
         "train.csv -o model.npz --max-flash 8000 --max-latency-ms 1 --search search.jsonl",
@@ -133,12 +112,5 @@ def tune_command(given: TuneOptions = options_of(TuneOptions), out: Output = OUT
     load_board(given.board_name)  # a wrong name is refused before anything is read
     check_there(given.data)
     check_output(given.output)
-    if given.front_path is not None and given.front_path.suffix != ".json":
-        if given.front_path.suffix not in DRAWINGS:
-            raise InputError(
-                f"--front is {given.front_path.name!r}; its name must end in .json, "
-                f"{', '.join(DRAWINGS[:-1])} or {DRAWINGS[-1]}"
-            )
-        require("matplotlib")  # to draw it, at the end
     given.classifier.parameters()  # refused before training is imported
     _tune_model(given, out)

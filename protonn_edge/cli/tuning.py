@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -31,10 +30,10 @@ from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.evaluation.fidelity import Promise
 from protonn_edge.learn.folds import search_folds, with_groups_to_divide
 from protonn_edge.learn.parameters import SharedParameters
-from protonn_edge.learn.search import IN_FLIGHT, tables
+from protonn_edge.learn.search import BEST, tables
 from protonn_edge.learn.search import choice as choices
 from protonn_edge.learn.search.cluster import DaskWorkers
-from protonn_edge.learn.search.limits import ACCURACY, Metric, TuningLimits, metric_of
+from protonn_edge.learn.search.limits import ACCURACY, TuningLimits, metric_of
 from protonn_edge.learn.search.objective import Objective
 from protonn_edge.learn.search.points import TrialPoints, check_points
 from protonn_edge.learn.search.search import Progress, Search, SearchResult, identity
@@ -45,8 +44,6 @@ from protonn_edge.learn.searched import ANY, FEATURES, KIND, settings_of_kind
 from protonn_edge.learn.targets import Target
 from protonn_edge.model.file import save_model
 from protonn_edge.system.errors import CheckFailed, InputError, Interrupted, counted
-from protonn_edge.system.extensions import extensions
-from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
 from protonn_edge.system.shell import command_line
 
@@ -55,8 +52,7 @@ _TRIALS = 100_000  # the time ends the search
 
 def tune_model(given: TuneOptions, out: Output) -> None:
     """Search for a model, as the options of `tune` say, and write it."""
-    choice = None if given.choose is None else choices.Choice.parse(given.choose)
-    search_model(given, _loaded(given), out, choice)
+    search_model(given, _loaded(given), out)
 
 
 def _loaded(given: TuneOptions | TrainOptions) -> Dataset:
@@ -74,7 +70,6 @@ def search_model(
     given: TuneOptions,
     dataset: Dataset,
     out: Output,
-    choice: choices.Choice | None = None,
     *,
     keeps_best: bool = False,
     left_out: tuple[str, ...] = (),
@@ -85,9 +80,8 @@ def search_model(
     - `left_out`: kinds that are not searched among any.
     """
     deadline = None if given.timeout is None else time.monotonic() + given.timeout
-    choice = choice or choices.Choice.usual(given.groups is not None)
     board = load_board(given.board_name)
-    choice.check(board)
+    choices.check_choice(given.choose, board)
     check_points(dataset.as_targets(dataset.y_train))
     dataset, notices = with_groups_to_divide(dataset)
     out.notice(notices)
@@ -95,25 +89,23 @@ def search_model(
     points = replace(_points(given, dataset, board), left_out=left_out)
     space = SearchSpace(points)
     on_change = _teller(points, report, out if keeps_best else None)
-    searched = _search(given, points, space, choice, deadline, on_change, keeps_best)
+    searched = _search(given, points, space, deadline, on_change, keeps_best)
     trials = choices.candidates(searched.records)
     if not trials:
         raise CheckFailed(_nothing_complete(searched, given.timeout))
     report.say()
     facts = {
-        "choice": str(choice),
+        "choice": given.choose,
         "metric": str(points.metric),
         "seed": given.seed,
         "folds": points.n_folds,
         "trials": _counts(searched),
     }
     with out.status("training the chosen model on all points"):
-        refitted = _refitted(given, points, choice, trials, dataset, facts)
+        refitted = _refitted(given, points, trials, dataset, facts)
     model = points.metric.finished(refitted.model, dataset)
     refitted = replace(refitted, model=fitting.of_data(model, dataset))
     save_model(refitted.model, given.output)
-    if given.front_path is not None:
-        _write_front(given.front_path, trials, points)
     described, proportions = describe(refitted.model, dataset, out)
     promise = Promise.of(refitted.model)
     if promise is not None and described.get("accuracy") is not None:
@@ -124,7 +116,7 @@ def search_model(
     _say_candidates(trials, points, space, out)
     if untried:
         out.say("not compared: " + "; ".join(f"{kind} ({why})" for kind, why in untried.items()))
-    said = [*_sentences(record, refitted, points, choice), *proportions]
+    said = [*_sentences(record, refitted, points), *proportions]
     out.say(*said, f"wrote {given.output}")
     options = ["build", str(given.output), *board_words(given.board_name)]
     if isinstance(refitted.fit.plan, Plan):
@@ -137,7 +129,6 @@ def search_model(
 def _refitted(
     given: TuneOptions,
     points: TrialPoints,
-    choice: choices.Choice,
     trials: list[Record],
     dataset: Dataset,
     facts: dict[str, Any],
@@ -145,14 +136,14 @@ def _refitted(
     """Return the chosen model, trained on all points, or what an extension makes of it."""
     refitted = choices.refit(
         points,
-        choice.ranked(trials),
+        choices.ranked(trials, given.choose),
         seed=given.seed,
         classes=dataset.classes,
         feature_names=dataset.feature_names,
         search={**facts, "limits": asdict(points.limits), "board": points.board.name},
     )
-    for extension in extensions():
-        refitted = extension.improved(points, choice, trials, refitted, given.seed) or refitted
+    for each in extensions():
+        refitted = each.improved(points, given.choose, trials, refitted, given.seed) or refitted
     return refitted
 
 
@@ -254,15 +245,13 @@ def _search(
     given: TuneOptions,
     points: TrialPoints,
     space: SearchSpace,
-    choice: choices.Choice,
     deadline: float | None,
     on_change: Callable[[Progress], object],
     keeps_best: bool,
 ) -> SearchResult:
     """Run a search, with a live table on standard error if that is a terminal."""
     objective = Objective(space, given.seed)
-    in_flight = given.jobs[1].get("in-flight", IN_FLIGHT)
-    known_by = identity(objective, in_flight)
+    known_by = identity(objective)
     workers = _workers(objective, given)
     columns, seen = space.searched.columns, Progress((), 0, None)
     with (
@@ -278,7 +267,7 @@ def _search(
 
         try:
             with workers:
-                search = Search(file, workers, in_flight=in_flight, choice=choice, on_change=note)
+                search = Search(file, workers, choice=given.choose, on_change=note)
                 return search.run(trials=given.trials, deadline=deadline)
         except KeyboardInterrupt:
             if keeps_best and choices.candidates(seen.records):
@@ -294,10 +283,9 @@ def _search(
 
 
 def _workers(objective: Objective, given: TuneOptions) -> Workers:
-    jobs, _ = given.jobs
-    if isinstance(jobs, str):
-        return DaskWorkers(objective, jobs)
-    count = jobs or joblib.cpu_count()
+    if isinstance(given.jobs, str):
+        return DaskWorkers(objective, given.jobs)
+    count = given.jobs or joblib.cpu_count()
     if count == 1 and given.timeout is None:  # a trial in this process could not be stopped then
         return Workers(objective)
     return Processes(objective, count)
@@ -320,16 +308,6 @@ def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
     return "no trial was completed; raise --trials"
 
 
-def _write_front(path: Path, candidates: list[Record], points: TrialPoints) -> None:
-    kind = path.suffix.removeprefix(".")
-    if kind == "json":
-        write_atomically(
-            path, json.dumps(choices.front_json(candidates, points.board), indent=2) + "\n"
-        )
-    else:
-        write_atomically(path, tables.front_figure(candidates, points.board, kind, points.metric))
-
-
 def _record(
     refitted: choices.Refitted, candidates: list[Record], facts: dict[str, Any], points: TrialPoints
 ) -> dict[str, Any]:
@@ -337,12 +315,11 @@ def _record(
     return {
         **facts,
         "cross_validated": refitted.candidate.to_json(board),
-        "most_accurate": choices.Choice().ranked(candidates)[0].to_json(board),
+        "most_accurate": choices.ranked(candidates)[0].to_json(board),
         "kinds": {
             kind: each.to_json(board) for kind, each in choices.best_of_kinds(candidates).items()
         },
         "passed_over": {str(number): why for number, why in refitted.passed_over.items()},
-        "lead_by_chance": choices.lead_by_chance(candidates),
         "planned": asdict(refitted.fit.figures),
         "linked": None
         if linked is None
@@ -356,24 +333,8 @@ def _record(
     }
 
 
-def _chance(record: dict[str, Any], metric: Metric) -> str:
-    best, taken = record["most_accurate"], record["cross_validated"]
-    lead, n = metric.shown(record["lead_by_chance"]), record["trials"]["complete"]
-    chance = (
-        f"by chance alone, the best of {n:,} equally good trials would lead by about {lead} "
-        f"{metric.difference}"
-    )
-    if best["trial"] == taken["trial"]:
-        return f"no other trial scores higher; {chance}"
-    ahead, score = metric.shown(best["score"] - taken["score"]), metric.shown(best["score"])
-    return (
-        f"trial {best['trial']} scores {ahead} {metric.difference} higher, {score}{metric.unit}; "
-        f"{chance}"
-    )
-
-
 def _sentences(
-    record: dict[str, Any], refitted: choices.Refitted, points: TrialPoints, choice: choices.Choice
+    record: dict[str, Any], refitted: choices.Refitted, points: TrialPoints
 ) -> list[str]:
     board, figures, linked = points.board, refitted.fit.figures, refitted.linked
     bound, mean = "", figures.mean_cycles
@@ -396,8 +357,6 @@ def _sentences(
     )
     passed = refitted.passed_over.items()
     said = [*(f"trial {number} is not taken: {reason}" for number, reason in passed), chosen]
-    if choice.points is None:
-        said.append(_chance(record, points.metric))
     if "sentence" in record:
         said.append(record["sentence"])
     elif record["accuracy"] is not None:
@@ -439,7 +398,8 @@ def _search_of(given: TrainOptions, folder: Path) -> TuneOptions:
         "classifier": GivenClassifier(ANY, given.classifier.options),
         "trials": _TRIALS,
         "timeout": 60 * given.minutes,
-        "jobs": (None, {}),
+        "choose": BEST,
+        "jobs": None,
         "search_path": folder / "search.jsonl",
     }
     return TuneOptions(**options)

@@ -36,9 +36,10 @@ from protonn_edge.model.other_files import others_refused
 from protonn_edge.model.policy import policy_arrays, policy_of, rule_kinds
 from protonn_edge.model.registry import HEADS, stage_class
 from protonn_edge.model.statistics import InputStatistics, Normalizer
-from protonn_edge.model.watch import statistics_in, watchable_inputs
+from protonn_edge.model.watch import statistics_in, statistics_kinds, watchable_inputs
 from protonn_edge.system.checks import check_most
 from protonn_edge.system.errors import InputError, InvalidValue, beyond
+from protonn_edge.system.extensions import missing_extension
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, write_atomically
 from protonn_edge.system.shell import command_line
 

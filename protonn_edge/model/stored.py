@@ -205,7 +205,9 @@ class _Reading:
         numbered = enumerate(zip(kinds, given, strict=True))
         return tuple(self.value(of, each, f"{place}.{number}") for number, (of, each) in numbered)
 
-    def _addition(self, kinds_of: Callable[[], Mapping[str, type[Any]]], given: Any, place: str) -> Any:
+    def _addition(
+        self, kinds_of: Callable[[], Mapping[str, type[Any]]], given: Any, place: str
+    ) -> Any:
         """Return an object of an extension, or None."""
         if given is None:
             return None

@@ -5,40 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from markupsafe import Markup
 
-from protonn_edge.chips.boards import Board
 from protonn_edge.chips.toolchain.javascript import PAGE, script_file
-from protonn_edge.device.instruments import WRITTEN_BY, BenchReading, reading_type
 from protonn_edge.report.evidence import Evidence
-from protonn_edge.system.checks import check_range
 from protonn_edge.system.errors import InputError, InvalidValue, ProtoNNEdgeError
 from protonn_edge.system.files import read_file
-from protonn_edge.system.schema import Check, list_of, number, record_of, text, whole
+from protonn_edge.system.schema import Check, list_of, record_of
 
 _Taken = TypeVar("_Taken")
 
-WATT_HOURS = (1e-6, 1e6)  # the range of a battery's energy, in Wh
-RATES = (1e-9, 1e6)  # the range of predictions per second
-IDLE_WATTS = (0.0, 1_000.0)  # the range of a board's power between predictions, in W
-_SHOWN_RATES = (0.1, 1.0, 10.0, 100.0)
-_HOURS_A_DAY, _DAYS_A_YEAR = 24.0, 365.25
-_SHELF_LIFE_YEARS = 10  # beyond which other things than the load empty a battery
-_SELF_DISCHARGE = 0.03  # of an alkaline battery's energy, a year
 _LARGEST_FILE = 8 << 20
 _MOST_CANDIDATES = 10_000
-_READING = {  # by the type of a field
-    "str": text(40),
-    "int": whole(0, 10**12),
-    "float": number(-1e9, 1e9),
-    "tuple[float, ...]": list_of(number(-1e9, 1e9), 1_000),
-}
-
 _LETTERS_ON_A_PHONE, _LETTERS = 34, 54  # that fit in all headings of a matrix
 
 
@@ -56,7 +39,6 @@ class PageTable:
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     texts: frozenset[int] = frozenset()  # the columns of text, apart from the first one
-    best: frozenset[tuple[int, int]] = frozenset()  # cells, by row and column, to be bold
 
 
 @dataclass(frozen=True)
@@ -126,7 +108,6 @@ class Picture:
 class Panel:
     """A figure, a matrix, a plane, pictures or text, with a caption and the numbers as a table."""
 
-    run: str = ""  # its results files; empty if it is about all of them
     figure: Markup | None = None  # an SVG with a label for screen readers
     matrix: Matrix | None = None
     scatter: Scatter | None = None
@@ -162,8 +143,8 @@ class Section:
     folded: bool = False  # whether it is among the details, which a reader opens
 
 
-class SectionOfRuns(NamedTuple):
-    """A section with panels for each run; a section about the same for all runs has them once."""
+class SectionOfRun(NamedTuple):
+    """A section whose panels show a run."""
 
     name: str  # its anchor
     title: str
@@ -171,110 +152,7 @@ class SectionOfRuns(NamedTuple):
     panels: Callable[[Evidence], list[Panel]]
 
 
-# --- what a report is made of beside evidence: a battery, a search's result, the page's script ----
-
-
-@dataclass(frozen=True)
-class Life:
-    """The life of a battery."""
-
-    busy_share: float  # of the time, spent computing, 0..1
-    hours: float  # until the battery is empty
-
-    @property
-    def text(self) -> str:
-        """The time in a suitable unit."""
-        days = self.hours / _HOURS_A_DAY
-        if days > _SHELF_LIFE_YEARS * _DAYS_A_YEAR:
-            return f"more than {_SHELF_LIFE_YEARS} years (the shelf life of the battery)"
-        if days >= 2 * _DAYS_A_YEAR:
-            return f"{days / _DAYS_A_YEAR:,.1f} years"
-        return f"{days:,.0f} days" if days >= 2 else f"{self.hours:,.1f} hours"
-
-
-@dataclass(frozen=True)
-class Battery:
-    """A battery, and a board that computes a part of the time and idles the rest.
-
-    Raises `InputError` if a number is outside `WATT_HOURS`, `RATES` or `IDLE_WATTS`.
-    """
-
-    watt_hours: float = 6.0  # Energy of the battery; two AA cells have about 6
-    rate: float = 1.0  # Predictions per second
-    # Power of the board while it does not compute; None if unknown: see `rests`
-    idle_watts: float | None = None
-
-    def __post_init__(self) -> None:
-        for value, (low, high), what in (
-            (self.watt_hours, WATT_HOURS, "Wh in the battery"),
-            (self.rate, RATES, "predictions a second"),
-            (self.idle_watts or 0.0, IDLE_WATTS, "W between predictions"),
-        ):
-            check_range(what, value, low, high)
-
-    def rests(self, board: Board) -> dict[str, float]:
-        """Return how a board may spend the time between predictions, and its power then, in W.
-
-        Unless the power is known, there are two ends: a program that waits for its next prediction
-        draws as much as one that computes; a sleeping chip without other parts next to nothing.
-        """
-        if self.idle_watts is not None:
-            return {f"at {1000 * self.idle_watts:g} mW": self.idle_watts}
-        return {"awake": board.power_watts, "asleep": 0.0}
-
-    def lives(
-        self, board: Board, milliseconds: float, rate: float | None = None
-    ) -> dict[str, Life]:
-        """Return the life for each of `rests` and a mean latency in ms.
-
-        At most, the board computes all the time.
-        """
-        busy = min(1.0, (self.rate if rate is None else rate) * milliseconds / 1000)
-        lost = self.watt_hours * _SELF_DISCHARGE / (_DAYS_A_YEAR * _HOURS_A_DAY)
-        return {
-            how: Life(
-                busy, self.watt_hours / (busy * board.power_watts + (1 - busy) * watts + lost)
-            )
-            for how, watts in self.rests(board).items()
-        }
-
-    def by_rate(self, board: Board, milliseconds: float) -> Iterator[tuple[float, dict[str, Life]]]:
-        """Yield possible rates of predictions per second, and the battery lives of each."""
-        most = 1000 / milliseconds
-        for rate in sorted({*_SHOWN_RATES, self.rate}):
-            if rate < most:
-                yield rate, self.lives(board, milliseconds, rate)
-        yield float(f"{most:.4g}"), self.lives(board, milliseconds, most)
-
-    def sentences(self, board: Board, milliseconds: float) -> str:
-        """Return sentences about the battery lives at the rate."""
-        lives = self.lives(board, milliseconds)
-        if self.idle_watts is not None:
-            (life,) = lives.values()
-            lasts = f"lasts {life.text} if the board draws {1000 * self.idle_watts:g} mW in between"
-        else:
-            awake, asleep = (life.text for life in lives.values())
-            lasts = (
-                f"lasts {awake} if the board stays awake in between, as a plain Uno does "
-                f"({1000 * board.power_watts:g} mW), and {asleep} if it draws nothing in between, "
-                "like a sleeping chip without USB interface and regulator (see --battery)"
-            )
-        (busy,) = {life.busy_share for life in lives.values()}
-        return (
-            f"At a rate of {self.rate:g} per second, the board spends {100 * busy:.3g} % of the "
-            f"time computing predictions. A battery of {self.watt_hours:g} Wh, with "
-            f"{100 * _SELF_DISCHARGE:g} % self-discharge a year, {lasts}."
-        )
-
-
-def read_power(path: Path, model_sha256: str) -> BenchReading:
-    """Return an instrument's reading of a run of a model; `InputError` for other files."""
-    kind = reading_type()
-    checks = {each.name: _READING[str(each.type)] for each in fields(kind)}
-    with record_in(path, WRITTEN_BY, model_sha256) as record:
-        power: BenchReading = objects_of(kind, checks, [record["power"]])[0]
-        check_lengths(power.trace_ms, power.trace_mw)
-        return power
+# --- what a report is made of beside evidence: a meter's reading, the page's script ---------------
 
 
 @dataclass(frozen=True)
@@ -283,10 +161,6 @@ class ShownFile:
 
     written_by: str  # the command that writes it, in quotes
     read: Callable[[Path, str], Any]  # of its path and the SHA-256 of the model that was run
-
-
-POWER_FILE = {"power": ShownFile(WRITTEN_BY, read_power)}
-"""How a file with a measured power is shown, by a key of its JSON."""
 
 
 def keys_in(path: Path) -> set[str]:

@@ -86,7 +86,7 @@ class Numbers(NamedTuple):
 class Evidence:
     """Everything known about a results file."""
 
-    name: str  # the file's name, or what the user calls the run
+    name: str  # the file's name
     origin: Origin  # the model and the data
     results: tuple[Result, ...]  # by their index
     board: Board  # its clock, its power and its limits
@@ -100,7 +100,6 @@ class Evidence:
     # compiler
     on_host: Agreement | None = None
     power: BenchReading | None = None  # of the board, if an instrument measured it
-    named: bool = False  # whether the name is the user's
 
     @cached_property
     def answered(self) -> list[Result]:

@@ -9,12 +9,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import pkgutil
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from importlib import import_module
-from itertools import chain, count, zip_longest
+from collections.abc import Callable, Sequence
+from itertools import count
 
 from markupsafe import Markup
 
@@ -23,17 +20,16 @@ from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.learn.evaluation.accuracy import wilson_interval
 from protonn_edge.model import head
 from protonn_edge.model.policy import about_answers, rule_modules
-from protonn_edge.report import answers, panels, sections
+from protonn_edge.report import answers, panels
 from protonn_edge.report.content import (
-    Battery,
     PageScript,
-    PageTable,
     Panel,
     Section,
-    SectionOfRuns,
+    SectionOfRun,
 )
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.points import payload, row_prompt
+from protonn_edge.system.extensions import extensions
 
 _PAGE_MCU = "atmega328p"  # of web/uno.js
 _SOCKET = re.compile(r"^(socket://.*):\d+$")
@@ -42,82 +38,66 @@ _OTHER_CHIP = "the page can emulate only an ATmega328P, but this firmware is for
 _SETS = "the page cannot show answers that are sets of labels"
 _ID = re.compile(r'(?<=[#"])(?=[a-z]+[0-9a-f]{10}[")])')  # the beginning of one, by matplotlib
 _CLASSES_NAMED = 40
-_BETTER: dict[str, Callable[[Iterable[float]], float]] = {
-    "accuracy": max,
-    **dict.fromkeys(("mean absolute error", "RMSE"), min),
-    **dict.fromkeys(("latency, mean", "latency, maximum", "bound", "energy, mean"), min),
-    **dict.fromkeys(("flash", "SRAM with stack"), min),
-}
 
 
 def render_page(
-    evidence: Sequence[Evidence],
+    one: Evidence,
     script: PageScript,
     *,
     title: str = "",
     command: str = "",
-    battery: Battery | None = None,
     added: Sequence[Section] = (),
 ) -> str:
-    """Return the report of one or several runs, side by side, the same text for the same evidence.
+    """Return the report of a run, the same text for the same evidence.
 
     The `script` runs the Uno in the page. By default, classes and board are the title. The
     `command` made the report; `added` are more sections.
     """
-    first = evidence[0]
     environment, numbers = html_environment(), count()
     environment.filters["own_ids"] = lambda figure: Markup(  # noqa: S704 - with ids of its own
         _ID.sub(f"f{next(numbers)}-", figure)
     )
-    # A page may have several runs; its script uses the first.
-    predicts = first.reference.policy.predicts
+    predicts = one.reference.policy.predicts
     code = None if script.text is None or predicts == "labels" else _inline(script.text)
-    parts = [_section(each, evidence) for each in (*_sections_of_rules("ANSWERS"), *_SECTIONS)]
+    parts = [_section(each, one) for each in (*_sections_of_rules("ANSWERS"), *_SECTIONS)]
     parts += added
-    details = _details(battery or Battery())
-    parts += [_section(each, evidence, folded=True) for each in details]
-    missing = script.missing if first.board.mcu == _PAGE_MCU else _OTHER_CHIP
+    parts += [_section(each, one, folded=True) for each in _details()]
+    missing = script.missing if one.board.mcu == _PAGE_MCU else _OTHER_CHIP
     missing = _SETS if predicts == "labels" else missing
     return environment.get_template("report.html.j2").render(
-        title=title or title_of(first),
+        title=title or title_of(one),
         script=code,
         script_hash="" if code is None else _hash(code),
         missing=missing,
         uno=code is not None and not missing,
-        data=None if code is None else _json(payload(first, runs=not missing)),
-        row_words=row_prompt(first),
-        interval=about_answers(first.reference.policy) if predicts == "value" else None,
-        image=first.image_shape is not None and first.image_shape[0] > 1,
-        first=first,
-        n_runs=len(evidence),
-        identity=identity_of(first),
-        proofs=[proof_of(one, named=len(evidence) > 1) for one in evidence],
-        headlines=headlines_of(first) if len(evidence) == 1 else (),
-        side_by_side=side_by_side(evidence) if len(evidence) > 1 else None,
+        data=None if code is None else _json(payload(one, runs=not missing)),
+        row_words=row_prompt(one),
+        interval=about_answers(one.reference.policy) if predicts == "value" else None,
+        image=one.image_shape is not None and one.image_shape[0] > 1,
+        identity=identity_of(one),
+        proof=proof_of(one),
+        headlines=headlines_of(one),
         sections=[part for part in parts if part.panels],
-        provenance=_provenance(evidence, command),
+        provenance=_provenance(one, command),
     )
 
 
-def _provenance(evidence: Sequence[Evidence], command: str) -> list[tuple[str, str]]:
+def _provenance(one: Evidence, command: str) -> list[tuple[str, str]]:
     """Return hashes, versions and the command, for reproducing the report."""
-    facts = []
-    for one in evidence:
-        prefix = f"{one.name}, " if len(evidence) > 1 else ""
-        record = one.model.record
-        facts += [
-            (f"{prefix}model SHA-256", one.reference.model_sha256),
-            (f"{prefix}points SHA-256 begins with", one.origin.data),
-            (f"{prefix}firmware SHA-256", one.firmware.sha256),
-            (f"{prefix}sizes", _sizes(one)),
-            (f"{prefix}measured on", _devices(one)),
-        ]
-        versions = record.get("versions")
-        if isinstance(versions, dict):
-            text = ", ".join(f"{name} {version}" for name, version in versions.items())
-            facts.append((f"{prefix}trained with", text))
-        if "seed" in record:
-            facts.append((f"{prefix}seed", str(record["seed"])))
+    record = one.model.record
+    facts = [
+        ("model SHA-256", one.reference.model_sha256),
+        ("points SHA-256 begins with", one.origin.data),
+        ("firmware SHA-256", one.firmware.sha256),
+        ("sizes", _sizes(one)),
+        ("measured on", _devices(one)),
+    ]
+    versions = record.get("versions")
+    if isinstance(versions, dict):
+        text = ", ".join(f"{name} {version}" for name, version in versions.items())
+        facts.append(("trained with", text))
+    if "seed" in record:
+        facts.append(("seed", str(record["seed"])))
     facts.append(("report by", f"protonn-edge {__version__}"))
     return facts + ([("command", command)] if command else [])
 
@@ -179,9 +159,7 @@ def identity_of(one: Evidence) -> list[tuple[str, str]]:
         named += f" and {len(classes) - _CLASSES_NAMED:,} more"
     points = f"{len(one.results):,} test points"
     sizes = "".join(f", {size.symbol} = {size.number:,}" for size in model.sizes)
-    run = [("run", one.name)] if one.named else []
     return [
-        *run,
         (_NOUNS[one.reference.policy.predicts], named),
         ("data", f"{one.data_name}, {points}" if one.data_name else points),
         ("model", f"{head.title_of(model)}, D = {model.n_inputs:,}{sizes}"),
@@ -189,11 +167,8 @@ def identity_of(one: Evidence) -> list[tuple[str, str]]:
     ]
 
 
-def proof_of(one: Evidence, *, named: bool) -> tuple[bool, str] | None:
-    """Return whether the executions agree, and a sentence; None if none were compared.
-
-    The sentence may begin with the `named` file.
-    """
+def proof_of(one: Evidence) -> tuple[bool, str] | None:
+    """Return whether the executions agree, and a sentence; None if none were compared."""
     compared = [result.mismatch for result in one.results if result.mismatch is not None]
     if not compared:
         return None
@@ -202,15 +177,14 @@ def proof_of(one: Evidence, *, named: bool) -> tuple[bool, str] | None:
     if one.on_host is not None:
         executions[1:1] = ["C"]
         wrong += one.on_host.mismatches
-    prefix = f"{one.name}: " if named else ""
     tolerance = one.reference.score_tolerance
     what = "class and scores" if tolerance == 0 else "class, or in scores beyond rounding"
     if one.reference.policy.predicts == "value" and tolerance == 0:
         what = "scores"
     comparison = f"{len(compared):,} points, {wrong:,} mismatches in {what}"
     if wrong:
-        return False, f"{prefix}the executions disagree ({', '.join(executions)}): {comparison}."
-    return True, f"{prefix}{' = '.join(executions)}: {comparison}."
+        return False, f"the executions disagree ({', '.join(executions)}): {comparison}."
+    return True, f"{' = '.join(executions)}: {comparison}."
 
 
 def headlines_of(one: Evidence) -> list[tuple[str, str, str, str]]:
@@ -244,108 +218,30 @@ def _quality_headline(one: Evidence) -> tuple[str, str, str, str]:
     return "accuracy", f"{100 * one.summary.accuracy:.2f}", "%", interval
 
 
-def side_by_side(evidence: Sequence[Evidence]) -> PageTable:
-    """Return the main figures with a column per run."""
-    columns = [_figures(one) for one in evidence]
-    names = list(dict.fromkeys(name for column in columns for name in column))
-    rows = tuple((name, *(column.get(name, "-") for column in columns)) for name in names)
-    best = frozenset(
-        (place, column)
-        for place, (name, *texts) in enumerate(rows)
-        if name in _BETTER
-        for column in _best(texts, _BETTER[name])
-    )
-    headings = ("", *(one.name for one in evidence))
-    return PageTable("The main figures of each results file", headings, rows, best=best)
-
-
-def _best(texts: Sequence[str], better: Callable[[Iterable[float]], float]) -> list[int]:
-    """Return the columns, counted from 1, of the best number; none if all are equal."""
-    numbers = {
-        place: float(text.split()[0].replace(",", ""))
-        for place, text in enumerate(texts, 1)
-        if text != "-"
-    }
-    if len(set(numbers.values())) < 2:
-        return []
-    best = better(numbers.values())
-    return [place for place, number in numbers.items() if number == best]
-
-
-def _figures(one: Evidence) -> dict[str, str]:
-    summary, usage = one.summary, one.firmware.usage
-    latency, energy, bound = summary.latency_ms, summary.energy_mj, one.bound_cycles
-    unknown = {
-        other.name: f"{100 * summary.unknown / summary.n:.2f} %"
-        for other in one.reference.policy.other_answers
-    }
-    return {
-        "computed in": "floats" if one.reference.score_tolerance else "integers",
-        "points": f"{summary.n:,}",
-        **_quality_figures(one),
-        **unknown,
-        "latency, mean": "-" if latency is None else f"{latency.mean:.3f} ms",
-        "latency, maximum": "-" if latency is None else f"{latency.max:.3f} ms",
-        "bound": "-" if bound is None else f"{one.board.milliseconds(bound):.3f} ms",
-        "energy, mean": "-" if energy is None else f"{energy.mean:.4f} mJ",
-        "flash": f"{usage.flash_bytes:,} B",
-        "SRAM with stack": f"{usage.sram_bytes + usage.stack_bytes:,} B",
-    }
-
-
-def _quality_figures(one: Evidence) -> dict[str, str]:
-    if one.measured[0]:
-        return dict(one.measured[0])
-    right = sum(r.predicted == r.label for r in one.results)
-    low, high = wilson_interval(right, one.summary.labelled)
-    return {
-        "accuracy": f"{100 * one.summary.accuracy:.2f} %",
-        "95 % confidence": f"{100 * low:.1f} to {100 * high:.1f} %",
-    }
-
-
-def _section(made: SectionOfRuns, evidence: Sequence[Evidence], *, folded: bool = False) -> Section:
-    columns = [made.panels(one) for one in evidence]
-    for others in columns[1:]:  # the page's script uses the first run
-        others[:] = [replace(panel, live="") for panel in others]
-    names = [one.name for one in evidence]
-    rows = (_once_each(row, names) for row in zip_longest(*columns))
-    panels = tuple(chain.from_iterable(rows))
-    return Section(made.name, made.title, made.lead, panels, folded)
-
-
-def _once_each(row: Sequence[Panel | None], names: Sequence[str]) -> list[Panel]:
-    """Return the different panels of a row with one per run, each with the names of its runs."""
-    runs: dict[Panel, tuple[Panel, list[str]]] = {}
-    for panel, name in zip(row, names, strict=True):
-        if panel is not None:
-            runs.setdefault(replace(panel, live=""), (panel, []))[1].append(name)
-    return [
-        replace(panel, run="" if len(of) == len(names) else ", ".join(of))
-        for panel, of in runs.values()
-    ]
+def _section(made: SectionOfRun, one: Evidence, *, folded: bool = False) -> Section:
+    return Section(made.name, made.title, made.lead, tuple(made.panels(one)), folded)
 
 
 def _of_classes(panels: Callable[[Evidence], list[Panel]]) -> Callable[[Evidence], list[Panel]]:
-    """Return the function of panels, without any for runs that predict numbers."""
+    """Return the function of panels, without any for a run that predicts numbers."""
     return lambda one: panels(one) if one.reference.policy.predicts == "class" else []
 
 
 _SECTIONS = (
-    SectionOfRuns("accuracy", "Accuracy", "", _of_classes(answers.accuracy_panels)),
-    SectionOfRuns(
+    SectionOfRun("accuracy", "Accuracy", "", _of_classes(answers.accuracy_panels)),
+    SectionOfRun(
         "mistakes",
         "The worst mistakes",
         "Wrong answers, the most confident first. #0 is the first row of the data.",
         _of_classes(answers.mistake_panels),
     ),
-    SectionOfRuns(
+    SectionOfRun(
         "sketch",
         "In your own sketch",
         "How to put this model into a program of your own.",
         panels.sketch_panels,
     ),
-    SectionOfRuns(
+    SectionOfRun(
         "memory",
         "Memory",
         "Flash and SRAM of the linked firmware, including the protocol and the drivers.",
@@ -354,38 +250,39 @@ _SECTIONS = (
 )
 
 
-_LATENCY = SectionOfRuns(
-    "latency",
-    "Latency",
-    "Cycles, counted by the board's own timer. A proven bound holds for every input.",
-    panels.latency_panels,
+_COST = (
+    SectionOfRun(
+        "latency",
+        "Latency",
+        "Cycles, counted by the board's own timer. A proven bound holds for every input.",
+        panels.latency_panels,
+    ),
+    SectionOfRun("energy", "Energy", "", panels.energy_panels),
 )
 
 _ORIGIN = (
-    SectionOfRuns(
+    SectionOfRun(
         "plan",
         "Plan",
         "How a prediction is computed, stage by stage.",
         panels.plan_panels,
     ),
-    SectionOfRuns(
+    SectionOfRun(
         "quantization",
         "Quantization",
         "Accuracy on the test points as the model is quantized step by step.",
         panels.quantization_panels,
     ),
-    SectionOfRuns("training", "Training", "", panels.training_panels),
+    SectionOfRun("training", "Training", "", panels.training_panels),
 )
 
 
-def _sections_of_rules(name: str) -> list[SectionOfRuns]:
+def _sections_of_rules(name: str) -> list[SectionOfRun]:
     """Return the sections of this name of all kinds of rules."""
     modules = rule_modules("report")
     return [section for module in modules for section in getattr(module, name, ())]
 
 
-def _details(battery: Battery) -> list[SectionOfRuns]:
-    modules = pkgutil.iter_modules(sections.__path__, f"{sections.__name__}.")
-    of_rooms = [import_module(each.name).SECTION for each in modules]
-    energy = SectionOfRuns("energy", "Energy", "", lambda one: panels.energy_panels(one, battery))
-    return [*_sections_of_rules("SECTIONS"), _LATENCY, energy, *of_rooms, *_ORIGIN]
+def _details() -> list[SectionOfRun]:
+    added = [each for one in extensions() for each in one.report_sections()]
+    return [*_sections_of_rules("SECTIONS"), *_COST, *added, *_ORIGIN]

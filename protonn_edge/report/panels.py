@@ -16,7 +16,7 @@ from protonn_edge.device.instruments import BenchReading
 from protonn_edge.learn.evaluation.terminal import PLAN_CAPTION, plan_rows, stage_rows
 from protonn_edge.model.model import why_clamped
 from protonn_edge.report import figures
-from protonn_edge.report.content import Battery, PageTable, Panel
+from protonn_edge.report.content import PageTable, Panel
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.system.schema import list_of, number
 
@@ -64,28 +64,17 @@ def latency_panels(one: Evidence) -> list[Panel]:
     return [Panel.drawn(drawn, caption, title="Histogram of latencies. "), Panel(table=table)]
 
 
-def energy_panels(one: Evidence, battery: Battery) -> list[Panel]:
-    """Return the energy of a prediction, and the battery life at several rates."""
-    energy = one.summary.energy_mj
-    if not (energy and energy.mean and one.summary.latency_ms):  # there are no cycles
+def energy_panels(one: Evidence) -> list[Panel]:
+    """Return the energy of a prediction, by the board's power and, if measured, by a meter."""
+    energy, latency = one.summary.energy_mj, one.summary.latency_ms
+    if not (energy and energy.mean and latency):  # there are no cycles
         return []
-    latency_ms, rests = one.summary.latency_ms.mean, battery.rests(one.board)
     caption = (
         f"{energy.mean:.4f} mJ per prediction on average: the board's {one.board.power_watts} W "
-        f"times the latency. {battery.sentences(one.board, latency_ms)}"
+        "times the latency."
     )
-    rows = []
-    for rate, lives in battery.by_rate(one.board, latency_ms):
-        (busy,) = {life.busy_share for life in lives.values()}
-        rows.append((f"{rate:,g}", f"{100 * busy:.3g} %", *(life.text for life in lives.values())))
-    headings = (
-        "predictions per second",
-        "time computing",
-        *(f"battery life {how}" for how in rests),
-    )
-    table = PageTable("Battery life", headings, tuple(rows), texts=frozenset({2, 3}))
-    measured = [] if one.power is None else [_power_panel(one.power, latency_ms)]
-    return [Panel(caption=caption, table=table), *measured]
+    measured = [] if one.power is None else [_power_panel(one.power, latency.mean)]
+    return [Panel(caption=caption), *measured]
 
 
 def _power_panel(power: BenchReading, latency_ms: float) -> Panel:

@@ -23,8 +23,8 @@ from protonn_edge.device import protocol
 from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.model.model import Model
 from protonn_edge.model.device_model import DeviceModel
+from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 
 OVERFLOW_CYCLES = 35

@@ -9,9 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
 from checkout import CHECKOUT, skip_unless_checked_out
-from command_line import run
 
 from protonn_edge.system import lazy
 
@@ -40,16 +38,6 @@ def test_a_command_names_the_extra_that_it_needs(tmp_path: Path) -> None:
     done = without("matplotlib", "data", str(tmp_path / "digits.csv"), "--html", "page.html")
     assert done.returncode == 2
     assert "pip install 'protonn-edge[plots]'" in done.stderr
-
-
-def test_a_figure_is_refused_before_the_search(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    (tmp_path / "d.csv").write_text("label,a\n")
-    done = run("tune", tmp_path / "d.csv", "-o", tmp_path / "m.npz", "--front", "front.svg")
-    assert done.exit_code == 2
-    assert "protonn-edge[plots]" in done.stderr
 
 
 def test_what_is_missing_for_another_reason_is_no_extra() -> None:

@@ -25,13 +25,11 @@ import click
 OF_ANY_VALUE = ("NAME",)  # what pages write where a reader chooses
 SLOW_TO_IMPORT = (
     "matplotlib.pyplot",
-    "optuna",
     "sklearn.ensemble",
     "sklearn.neural_network",
     "protonn_edge.extensions.conversion.converting",
     "protonn_edge.codegen.projects.project",
     "protonn_edge.report",
-    "protonn_edge.learn.search.search",
 )
 
 

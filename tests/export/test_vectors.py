@@ -16,9 +16,9 @@ from protonn_edge.codegen.export.self_test import (
 )
 from protonn_edge.codegen.verification.drawn_points import drawings, signals
 from protonn_edge.features.gradients.making import gradient_features
+from protonn_edge.model.device_model import with_integers
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.device_model import with_integers
 from protonn_edge.model.quantization import quantize
 
 

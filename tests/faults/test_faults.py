@@ -54,7 +54,7 @@ OF_BOUNDS = {
 
 CHECKS = {
     **dict.fromkeys(proof.test_proof.FAULTS, EVA),
-    **dict.fromkeys(equality.test_assembly_faults.FAULTS, PROOF),
+    **dict.fromkeys(extensions.proof.equality.test_assembly_faults.FAULTS, PROOF),
     **dict.fromkeys(agreement.test_faults.FAULTS, AGREEMENT),
     **dict.fromkeys(OF_BOUNDS, BOUNDS),
 }

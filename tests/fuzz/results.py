@@ -1,4 +1,4 @@
-"""Results files, as ``report`` and ``hil --resume`` read them, and a search's front beside them."""
+"""Results files, as ``report`` and ``hil --resume`` read them."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ from protonn_edge.device.results import (
 )
 from protonn_edge.learn.evaluation import measurement
 from protonn_edge.report import gathering
-from protonn_edge.report.content import Battery, PageScript
+from protonn_edge.report.content import PageScript
 from protonn_edge.report.evidence import Evidence
-from protonn_edge.report.front import Front, front_section, read_front
 from protonn_edge.report.gathering import gather
 from protonn_edge.report.page import render_page
 
@@ -37,10 +36,6 @@ BRIEF_CASES = 20
 
 _PAGES = 0.1  # of the results that are accepted
 _RECORDS = ({}, {"settings": {"image_shape": [3, 4]}}, {"settings": {"image_shape": [2, 6]}})
-_FRONT = {
-    name: [{"accuracy": 0.9, "flash_bytes": 5000, "mean_ms": 1.5, "candidate": 3}] * 3
-    for name in ("accuracy_by_flash", "accuracy_by_cycles")
-}
 _NOT_A_NUMBER = re.compile(r"(?<![\w.])(nan|inf)(?![\w])")
 
 
@@ -57,7 +52,7 @@ def run_case(seed: int, folder: Path) -> None:
     _check_again(recorded, path, folder)
     _check_resumed(recorded, path)
     if rng.random() < _PAGES:
-        _check_page(rng, path, _front(rng, folder))
+        _check_page(rng, path)
 
 
 def _changed_file(rng: np.random.Generator) -> bytes:
@@ -120,17 +115,7 @@ def _check_resumed(recorded: RecordedRun, path: Path) -> None:
     assert {one.index for one in earlier} <= {one.index for one in recorded.results}
 
 
-def _front(rng: np.random.Generator, folder: Path) -> Front | None:
-    path = folder / "front.json"
-    path.write_bytes(encoded(rng, json.dumps(mutated_json(rng, _FRONT))))
-    try:
-        return read_front(path)
-    except REFUSALS as error:
-        check_refusal(error)
-        return None
-
-
-def _check_page(rng: np.random.Generator, path: Path, front: Front | None) -> None:
+def _check_page(rng: np.random.Generator, path: Path) -> None:
     """Render the page, with the firmware of another run: no compiler is needed for it."""
     made = _evidence()
     record = mutated_json(rng, pick(rng, _RECORDS))
@@ -141,15 +126,10 @@ def _check_page(rng: np.random.Generator, path: Path, front: Front | None) -> No
     except REFUSALS as error:
         check_refusal(error)
         return
-    added = [] if front is None else [front_section(front)]
-    page = render_page([evidence], PageScript(None, "fuzzing"), battery=_battery(rng), added=added)
+    page = render_page(evidence, PageScript(None, "fuzzing"))
     assert "<script>alert" not in page, "a name in the page is not escaped"
     text = re.sub(r"<[^>]*>", " ", page)
     for device in {each.device for each in evidence.results}:  # any word names a port
         text = text.replace(device, "")
     found = _NOT_A_NUMBER.search(text)
     assert found is None, f"the page says {text[max(0, found.start() - 30) : found.end() + 30]!r}"
-
-
-def _battery(rng: np.random.Generator) -> Battery:
-    return Battery(*(10.0 ** rng.integers(-3, 3, 3)))

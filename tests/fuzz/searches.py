@@ -1,4 +1,4 @@
-"""A search goes on wherever its file ends; a changed front is refused in one sentence."""
+"""A search goes on wherever its file ends."""
 
 from __future__ import annotations
 
@@ -6,51 +6,36 @@ import functools
 import json
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from fuzz.mutation import mutated_bytes, mutated_json, pick
+from fuzz.mutation import pick
 from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.learn.folds import fold_numbers
-from protonn_edge.learn.search.choice import Choice, candidates, front_json
+from protonn_edge.learn.search import CHOICES
+from protonn_edge.learn.search.choice import candidates, front_json, ranked
 from protonn_edge.learn.search.limits import Figures, TuningLimits
 from protonn_edge.learn.search.objective import Objective
 from protonn_edge.learn.search.points import TrialPoints
 from protonn_edge.learn.search.search import Progress, Search
 from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.learn.search.store import Record, SearchFile
-from protonn_edge.learn.search.tables import candidate_table, front_figure, progress_table
+from protonn_edge.learn.search.tables import candidate_table, progress_table
 from protonn_edge.learn.search.workers import Workers
-from protonn_edge.report.front import front_section, read_front
 
 BRIEF_CASES = 8
 
 _IDENTITY = {"seed": 0, "limits": {"flash_bytes": None}}
 _UNO = load_board("uno")
-_CHOICES = ("best", "smallest-within 0.5", "fastest-within chance", "default-within chance")
 
 
 def run_case(seed: int, folder: Path) -> None:
-    """Go on from the beginning of a search's file, or read a changed front."""
-    rng = np.random.default_rng(seed)
+    """Go on from the beginning of a search's file."""
     try:
-        if rng.random() < 0.3:
-            _read_a_front(rng, folder / "front.json")
-        else:
-            _go_on(rng, folder / "search.jsonl")
+        _go_on(np.random.default_rng(seed), folder / "search.jsonl")
     except REFUSALS as error:
         check_refusal(error)
-
-
-def _read_a_front(rng: np.random.Generator, path: Path) -> None:
-    front = _front()
-    for _ in range(int(rng.integers(1, 4))):
-        front = mutated_json(rng, front)
-    content = json.dumps(front).encode()
-    path.write_bytes(mutated_bytes(rng, content) if rng.random() < 0.3 else content)
-    front_section(read_front(path))
 
 
 def _go_on(rng: np.random.Generator, path: Path) -> None:
@@ -73,11 +58,9 @@ def _go_on(rng: np.random.Generator, path: Path) -> None:
 def _choose(rng: np.random.Generator, found: list[Record], space: SearchSpace) -> None:
     if not found:
         return
-    Choice.parse(pick(rng, _CHOICES)).ranked(found)
+    ranked(found, pick(rng, CHOICES))
     candidate_table(found, _UNO, space.searched.columns)
     json.dumps(front_json(found, _UNO), allow_nan=False)
-    if rng.random() < 0.02:
-        front_figure(found, _UNO, "svg")
 
 
 @functools.cache
@@ -102,12 +85,6 @@ def _records() -> list[Record]:
         Record(4, draws[4], "complete", large, (0.7, 0.9), {}, 1.5, accuracies=(0.7, 0.9)),
         Record(5, draws[5], "complete", large, (0.6, 0.6), {}, 1.5, accuracies=(0.6, 0.6)),
     ]
-
-
-@functools.cache
-def _front() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(json.dumps(front_json(candidates(_records()), _UNO)))
-    return found
 
 
 @functools.cache

@@ -113,7 +113,6 @@ ROOMS = {
     "searches": Room(
         "protonn_edge/learn/search protonn_edge/cli/tune.py protonn_edge/cli/tuning.py "
         "protonn_edge/policy/value/tuning.py protonn_edge/extensions/cascades/tuning.py "
-        "protonn_edge/report/front.py "
         "tests/tuning tests/extensions/cascades/test_search.py docs/tuning.md",
         "train data.csv -o best.npz --classifier best",
         "tuning is not installed",

@@ -15,8 +15,8 @@ from model_factory import (
 from protonn_edge.codegen.verification.tryout import extremes, trial_points
 from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.features.gradients.making import gradient_features
-from protonn_edge.model.model import Model
 from protonn_edge.model.device_model import DeviceModel, with_integers
+from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 
 MODELS = {

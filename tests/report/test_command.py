@@ -79,7 +79,7 @@ def test_beside_a_project_the_results_are_enough(folder, tmp_path):
     assert done.exit_code == 0, done.output
     record = json.loads(done.stdout)
     assert record["report"] == str(tmp_path / "r.html")
-    assert record["runs"][0]["n"] == 16
+    assert record["n"] == 16
     assert "95 % confidence" in done.stderr
     page = (tmp_path / "r.html").read_text()
     assert "does not include the emulated Uno: it is a test." in page
@@ -99,43 +99,13 @@ def test_results_of_another_chip_are_refused(folder, tmp_path):
 def test_a_model_alone_is_built_and_the_points_show_mistakes(folder, tmp_path, monkeypatch):
     shutil.copy(folder / "results.csv", tmp_path)
     monkeypatch.chdir(tmp_path)
-    done = report("results.csv", "--model", folder / "another.npz", "--model", folder / "model.npz",
-                  "--data", folder / "points.csv", "--battery", "6,rate=20",
+    done = report("results.csv", "--model", folder / "model.npz", "--data", folder / "points.csv",
                   "--watts", 0.5)  # fmt: skip
     assert done.exit_code == 0, done.output
     page = (tmp_path / "report.html").read_text()
     assert 'id="mistakes"' in page
-    assert "At a rate of 20 per second" in page
     assert "at 0.5 W" in page
-    assert "protonn-edge report results.csv --model another.npz" in page
-
-
-@needs_emulated_avr
-def test_files_of_one_name_are_told_apart_by_their_folders(folder, tmp_path):
-    other = tmp_path / "another <folder>"
-    other.mkdir()
-    shutil.copy(folder / "results.csv", other)
-    done = report(folder / "results.csv", other / "results.csv", "-o", tmp_path / "r.html")
-    assert done.exit_code == 0, done.output
-    page = (tmp_path / "r.html").read_text()
-    assert f"{folder.name}/results.csv" in page
-    assert "another &lt;folder&gt;/results.csv" in page
-
-
-@needs_emulated_avr
-def test_runs_have_the_names_that_the_user_gives(folder, tmp_path):
-    shutil.copy(folder / "results.csv", tmp_path / "b.csv")
-    results = [folder / "results.csv", tmp_path / "b.csv", "--project", folder]
-    names = ["--run", "desk, 2026-05-04", "--run", "garden"]
-    done = report(*results, *names, "-o", tmp_path / "r.html")
-    assert done.exit_code == 0, done.output
-    page = (tmp_path / "r.html").read_text()
-    assert all(f">{name}</th>" in page for name in names[1::2])
-
-    refused = report(*results, *names[:2], "-o", tmp_path / "no.html")
-    assert refused.exit_code == 2
-    assert "name each file's run once" in refused.output
-    assert not (tmp_path / "no.html").exists()
+    assert "protonn-edge report results.csv --model model.npz" in page
 
 
 @needs_emulated_avr

@@ -66,7 +66,7 @@ def one():
 
 @pytest.fixture(scope="module")
 def page(one):
-    return render_page([one], SCRIPT, command="protonn-edge report <x>")
+    return render_page(one, SCRIPT, command="protonn-edge report <x>")
 
 
 def test_every_section_is_there(page):
@@ -74,7 +74,7 @@ def test_every_section_is_there(page):
 
 
 def test_the_same_evidence_gives_the_same_bytes(one, page):
-    assert render_page([one], SCRIPT, command="protonn-edge report <x>") == page
+    assert render_page(one, SCRIPT, command="protonn-edge report <x>") == page
 
 
 def test_names_are_told_and_never_obeyed(page):
@@ -118,56 +118,42 @@ def test_claims_are_shown_with_what_shows_them(one, monkeypatch):
     claim = Claim("stack", "the stack takes at most <80> B", PROVEN, "following the code")
     monkeypatch.setattr(certificate, "firmware_claims", lambda *_: [claim])
     firmware = replace(one.firmware, linked=object())
-    text = "".join(Reader(render_page([replace(one, firmware=firmware)], SCRIPT)).texts)
+    text = "".join(Reader(render_page(replace(one, firmware=firmware), SCRIPT)).texts)
     assert "the stack takes at most <80> B" in text
     assert f"measured on {len(one.results)} points" in text
     assert "protonn-edge verify PROJECT --board uno" in text
     assert "the board returns the same scores as the integer model" in text
     wrong = replace(one.results[0], mismatch=True)
     differing = replace(one, firmware=firmware, results=(wrong, *one.results[1:]))
-    text = "".join(Reader(render_page([differing], SCRIPT)).texts)
+    text = "".join(Reader(render_page(differing, SCRIPT)).texts)
     assert "the board returns the same scores as the integer model" not in text
 
 
 def test_without_a_script_it_says_what_is_left_out(one):
-    page = render_page([one], PageScript(None, "cannot find npm on PATH; install Node.js"))
+    page = render_page(one, PageScript(None, "cannot find npm on PATH; install Node.js"))
     assert "does not include the emulated Uno: cannot find npm on PATH; install Node.js." in page
     assert not Reader(page).all("script")
     assert "script-src" not in page
 
 
 def test_firmware_for_another_chip_does_not_run_in_the_page(one):
-    page = render_page([replace(one, board=load_board("mega2560"))], SCRIPT)
+    page = render_page(replace(one, board=load_board("mega2560")), SCRIPT)
     assert "does not include the emulated Uno: the page can emulate only an ATmega328P" in page
     assert json.loads(Reader(page).scripts[0])["program"] is None  # all else answers all the same
     assert 'id="uno-page"' not in page
     assert "4 classes on a Mega 2560" in page
 
 
-def test_runs_are_side_by_side_and_what_is_the_same_is_there_once(one):
-    other = replace(one, name="<other>.csv", results=one.results[:30])
-    page = render_page([one, other], SCRIPT)
-    text = "".join(Reader(page).texts)
-    assert "<other>.csv" in text
-    assert "The main figures of each results file" in text
-    assert text.count("Confusion matrix: a row per actual class") == 2
-    assert len(re.findall('<svg[^>]*aria-label="The objective', page)) == 1
-    assert page.count('data-live="matrix"') == 1  # the script knows the first run
-    assert '<a href="#runs">' in page
-    assert "The best value in each row is bold" in text
-    assert "<strong>" in page
-
-
 def test_the_top_says_what_was_run_and_that_all_agreed(one):
     agreed = Agreement("host C", 60, 0, 0, None)
     known = replace(one, data_name="points <1>.csv", on_host=agreed)
-    top = "".join(Reader(render_page([known], SCRIPT).partition("<main")[0]).texts)
+    top = "".join(Reader(render_page(known, SCRIPT).partition("<main")[0]).texts)
     assert ", ".join(HOSTILE) in top
     assert "points <1>.csv, 60 test points" in top
     assert "Arduino Uno, 16 MHz" in top
     assert "NumPy = C = Uno: 60 points, 0 mismatches" in top
     wrong = replace(one, results=(replace(one.results[0], mismatch=True), *one.results[1:]))
-    top = "".join(Reader(render_page([wrong], SCRIPT).partition("<main")[0]).texts)
+    top = "".join(Reader(render_page(wrong, SCRIPT).partition("<main")[0]).texts)
     assert "the executions disagree (NumPy, Uno): 60 points, 1 mismatches" in top
 
 
@@ -180,17 +166,17 @@ def test_a_cell_of_the_matrix_has_its_points_in_words(one, page):
 
 def test_a_model_that_rejects_shows_what_thresholds_would_do(one):
     model = with_rules(one.model, Rejection(score=1e-3, margin=1e-3))
-    page = render_page([evidence_of(model)], SCRIPT)
+    page = render_page(evidence_of(model), SCRIPT)
     section = page.partition('<section id="unknown"')[2].partition("</section>")[0]
     assert "threshold of the highest score" in section
     assert section.count("right answers rejected (false alarms)") == 2
-    assert 'id="unknown"' not in render_page([one], SCRIPT)
+    assert 'id="unknown"' not in render_page(one, SCRIPT)
 
 
 def test_windows_are_a_line_a_channel_with_names_and_rate():
     names = sample_names(("ax", "<b>"), 6)
     model = replace(random_model(features=12), feature_names=names)
-    page = render_page([evidence_of(model)], SCRIPT)
+    page = render_page(evidence_of(model), SCRIPT)
     section = page.partition('<section id="mistakes"')[2].partition("</section>")[0]
     assert "6 samples of each channel" in section
     assert "&lt;b&gt;</li>" in section
@@ -211,7 +197,7 @@ def test_a_mistake_of_a_table_is_told_as_its_row():
     raw = np.array([1, 0, 31.2, 22], np.float32)
     assert row_words(columns_of(one), raw) == "crop <basil>, soil 31.2, temp (°C) 22"
     assert row_words(columns_of(one), 0 * raw) == "crop another value, soil 0, temp (°C) 0"
-    page = render_page([one], SCRIPT)
+    page = render_page(one, SCRIPT)
     section = page.partition('<section id="mistakes"')[2].partition("</section>")[0]
     wrong = next(each for each in one.results if each.label != each.predicted)
     assert f"<span>#{wrong.index} is " in section
@@ -230,15 +216,15 @@ def test_the_columns_of_a_wide_table_are_not_all_told():
 
 def test_images_are_pictures_and_signals_are_lines():
     model = random_model(features=12)
-    pictures = Reader(render_page([evidence_of(model, shape=(3, 4))], SCRIPT)).all("img")
+    pictures = Reader(render_page(evidence_of(model, shape=(3, 4)), SCRIPT)).all("img")
     assert len(pictures) == 18 or 0 < len(pictures) < 18
     assert all(each["src"].startswith("data:image/png;base64,") for each in pictures)
     assert "taken for" in pictures[0]["alt"]
-    assert not Reader(render_page([evidence_of(model, shape=(1, 12))], SCRIPT)).all("img")
+    assert not Reader(render_page(evidence_of(model, shape=(1, 12)), SCRIPT)).all("img")
 
 
 def test_without_points_what_needs_them_is_left_out(one):
-    page = render_page([replace(one, points=None)], SCRIPT)
+    page = render_page(replace(one, points=None), SCRIPT)
     ids = [each.get("id") for each in Reader(page).all("section")]
     assert ids == [each for each in SECTIONS if each not in ("mistakes", "quantization")]
     assert json.loads(Reader(page).scripts[0])["points"] == []
@@ -246,7 +232,7 @@ def test_without_points_what_needs_them_is_left_out(one):
 
 def test_lost_points_count_as_wrong_and_are_told(one):
     lost = replace(one.results[0], predicted=None, cycles=None, scores=None, mismatch=None)
-    page = render_page([replace(one, results=(lost, *one.results[1:]))], SCRIPT)
+    page = render_page(replace(one, results=(lost, *one.results[1:])), SCRIPT)
     assert "1 point got no answer" in page
 
 
@@ -255,8 +241,7 @@ def test_a_run_of_which_nothing_was_answered_is_still_a_report(one):
         replace(r, predicted=None, cycles=None, scores=None, mismatch=None) for r in one.results
     )
     ids = [
-        a.get("id")
-        for a in Reader(render_page([replace(one, results=lost)], SCRIPT)).all("section")
+        a.get("id") for a in Reader(render_page(replace(one, results=lost), SCRIPT)).all("section")
     ]
     assert "latency" not in ids
     assert "accuracy" in ids
@@ -267,13 +252,13 @@ def test_a_record_of_another_making_is_no_obstacle(one):
     wrong = {"objective": ["x"], "accuracy": [1]}
     for history in (None, [], wrong, {"objective": [1, 2]}, huge):
         model = replace(one.model, record={"history": history, "settings": 7, "versions": "x"})
-        page = render_page([replace(one, model=model)], SCRIPT)
+        page = render_page(replace(one, model=model), SCRIPT)
         assert 'id="training"' not in page
 
 
 def test_points_to_pick_from_are_few_and_have_mistakes_among_them():
     many = evidence_of(random_model(features=12), 400)
-    data = json.loads(Reader(render_page([many], SCRIPT)).scripts[0])
+    data = json.loads(Reader(render_page(many, SCRIPT)).scripts[0])
     points = data["points"]
     assert len(points) == 320
     cells = {(point["label"], point["predicted"]) for point in points}
@@ -284,6 +269,6 @@ def test_points_to_pick_from_are_few_and_have_mistakes_among_them():
 
 
 def test_of_many_classes_the_table_has_only_the_most_frequent_mistakes():
-    page = render_page([evidence_of(random_model(classes=60, prototypes=70), 300)], SCRIPT)
+    page = render_page(evidence_of(random_model(classes=60, prototypes=70), 300), SCRIPT)
     assert "The most frequent mistakes" in page
     assert len(page) < 400_000

@@ -8,7 +8,7 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.learn.search.choice import candidates, cycles_of, flash_of, front, front_json
 from protonn_edge.learn.search.limits import Figures
 from protonn_edge.learn.search.store import Record
-from protonn_edge.learn.search.tables import candidate_table, front_figure
+from protonn_edge.learn.search.tables import candidate_table
 
 UNO = load_board("uno")
 
@@ -55,6 +55,3 @@ def test_a_front_has_what_nothing_cheaper_beats():
 
 def test_the_front_is_shown():
     assert candidate_table(FOUND, UNO, {"d": ("n_projections",)}).row_count == 4
-    drawn = front_figure(FOUND, UNO, "svg")
-    assert b"<svg" in drawn
-    assert drawn == front_figure(FOUND, UNO, "svg")

@@ -35,7 +35,6 @@ def records(space):
             [0.9, 0.8],
             {25: 0.5, 75: 0.7},
             3.5,
-            is_default=True,
             accuracies=[0.95, 0.9],
         ),
         Record(1, draws[1], "infeasible", FIGURES, [], excess={"--max-flash": 1.5}, accuracies=[]),

@@ -152,7 +152,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     folder = tmp_path_factory.mktemp("reports")
 
     @lru_cache
-    def render(*evidence: Evidence) -> Path:
+    def render(evidence: Evidence) -> Path:
         path = folder / f"{len(list(folder.iterdir()))}.html"
         path.write_text(render_page(evidence, page_script()), "utf-8")
         return path
@@ -165,7 +165,7 @@ def show(browser: Browser, rendered: Callable[..., Path]) -> Iterator[Show]:
     """Give a function that shows the report of evidence."""
     contexts = []
 
-    def show_report(*evidence: Evidence, size: tuple[int, int] = WIDE, dark: bool = False) -> Shown:
+    def show_report(evidence: Evidence, size: tuple[int, int] = WIDE, dark: bool = False) -> Shown:
         context = browser.new_context(
             viewport={"width": size[0], "height": size[1]},
             color_scheme="dark" if dark else "light",
@@ -176,7 +176,7 @@ def show(browser: Browser, rendered: Callable[..., Path]) -> Iterator[Show]:
         shown.page.on("pageerror", lambda error: shown.complaints.append(str(error)))
         shown.page.on("dialog", lambda dialog: shown.complaints.append(dialog.message))
         shown.page.on("request", lambda request: shown.requests.append(request.url))
-        shown.page.goto(rendered(*evidence).as_uri())
+        shown.page.goto(rendered(evidence).as_uri())
         return shown
 
     yield show_report

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -46,15 +45,6 @@ def test_long_names_of_many_classes_do_not_cover_each_other(show, articles, size
     assert len(boxes) == 30
     for left, right in pairwise(boxes):
         assert left["x"] + left["width"] <= right["x"] + 2
-
-
-def test_several_runs_fit_a_phone(show, digits):
-    other = replace(
-        digits, name="another run of the same firmware.csv", results=digits.results[:99]
-    )
-    shown = show(digits, other, size=NARROW)
-    shown.wait_for_answer()
-    assert shown.page.evaluate("document.documentElement.scrollWidth") <= NARROW[0]
 
 
 @pytest.mark.parametrize("evidence", ["digits", "hostile"])

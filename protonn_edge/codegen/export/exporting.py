@@ -28,7 +28,7 @@ from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.system.checks import check_enough
 from protonn_edge.system.errors import CheckFailed, InputError
-from protonn_edge.system.extensions import check_memories
+from protonn_edge.system.extensions import check_memories, extensions
 from protonn_edge.system.files import resolved
 
 if TYPE_CHECKING:

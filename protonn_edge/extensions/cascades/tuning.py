@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.extensions.cascades.kinds.cascade.train import joined
-from protonn_edge.learn.search.choice import Choice, Refitted, checked, cycles_of
+from protonn_edge.learn.search import FASTEST
+from protonn_edge.learn.search.choice import Refitted, checked, cycles_of, ranked
 from protonn_edge.learn.search.points import TrialPoints
 from protonn_edge.learn.search.store import Record
 from protonn_edge.model.model import Model
@@ -20,21 +21,21 @@ _OF_SEARCH = ("chosen", "kernel")  # what a model's record adds to that of its s
 
 
 def faster_cascade(
-    points: TrialPoints, choice: Choice, trials: Sequence[Record], refitted: Refitted, seed: int
+    points: TrialPoints, choice: str, trials: Sequence[Record], refitted: Refitted, seed: int
 ) -> Refitted:
     """Return a cascade if it is faster than the chosen model and a fast one is wanted.
 
     The most accurate trial is the second model. The first one is the most accurate of those that
     are much faster. Both learn all points but those of the first fold, which choose the margin.
     """
-    second = Choice().ranked(trials)[0]
+    second = ranked(trials)[0]
     fast = [each for each in trials if _FASTER * cycles_of(each) <= cycles_of(second)]
-    if not choice.is_of_speed or not fast or refitted.model.policy.predicts != "class":
+    if choice != FASTEST or not fast or refitted.model.policy.predicts != "class":
         return refitted
     held = points.tested_in(0)
     one, other = (
         _learned(points, each.settings, seed, ~held, refitted.model)
-        for each in (Choice().ranked(fast)[0], second)
+        for each in (ranked(fast)[0], second)
     )
     record = refitted.model.record["tuning"]
     search = {name: value for name, value in record.items() if name not in _OF_SEARCH}

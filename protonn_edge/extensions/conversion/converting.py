@@ -22,7 +22,11 @@ from protonn_edge.extensions.conversion import EPOCHS
 from protonn_edge.extensions.conversion.affine import rows_of
 from protonn_edge.extensions.conversion.answered import Answers
 from protonn_edge.extensions.conversion.estimators import read_estimator
-from protonn_edge.extensions.conversion.kept import Conversion, measured_steps, warning_of_gaps
+from protonn_edge.extensions.conversion.kept import (
+    Conversion,
+    measured_steps,
+    warning_of_gaps,
+)
 from protonn_edge.extensions.conversion.reading import numbers_in_range
 from protonn_edge.extensions.conversion.search import (
     Candidate,

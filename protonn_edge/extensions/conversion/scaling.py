@@ -29,7 +29,12 @@ from protonn_edge.extensions.conversion.affine import (
     selected,
     text_of,
 )
-from protonn_edge.extensions.conversion.reading import attribute, check_fitted, flag_of, numbers_of
+from protonn_edge.extensions.conversion.reading import (
+    attribute,
+    check_fitted,
+    flag_of,
+    numbers_of,
+)
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.deployment import Deployable
 from protonn_edge.learn.points import Float32, Indices

@@ -5,6 +5,7 @@ See `docs/power.md`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, Extension
@@ -28,6 +29,12 @@ class Lab(Extension):
         from protonn_edge.extensions.lab.meters import instrument_of
 
         return instrument_of(text, volts)
+
+    def report_files(self) -> Mapping[str, Any]:
+        """Return the reader of what ``hil --meter`` writes."""
+        from protonn_edge.extensions.lab.power_file import FILES
+
+        return FILES
 
 
 EXTENSION = Lab()

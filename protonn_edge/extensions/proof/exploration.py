@@ -23,7 +23,12 @@ from protonn_edge.extensions.proof.choices import Parted
 from protonn_edge.extensions.proof.facts import OrderFacts, before_parting, decided
 from protonn_edge.extensions.proof.forms import Bit, Byte, Impossible, Root, Unproven
 from protonn_edge.extensions.proof.machine import RETURN, Fork, Machine
-from protonn_edge.extensions.proof.merging import equal_flags, equal_registers, if_same, merged
+from protonn_edge.extensions.proof.merging import (
+    equal_flags,
+    equal_registers,
+    if_same,
+    merged,
+)
 from protonn_edge.extensions.proof.state import (
     INTERRUPTS,
     ChipState,

@@ -21,7 +21,12 @@ from urllib.parse import unquote
 from protonn_edge.extensions.studio.jobs import Busy
 from protonn_edge.extensions.studio.request import Changed
 from protonn_edge.extensions.studio.tabs import as_json
-from protonn_edge.extensions.studio.workspace import DROP_LIMIT_BYTES, ORDERS, QUESTIONS, Workspace
+from protonn_edge.extensions.studio.workspace import (
+    DROP_LIMIT_BYTES,
+    ORDERS,
+    QUESTIONS,
+    Workspace,
+)
 from protonn_edge.system.errors import ProtoNNEdgeError, shortened
 from protonn_edge.system.files import resource
 from protonn_edge.system.shell import WINDOWS

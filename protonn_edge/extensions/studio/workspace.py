@@ -13,7 +13,13 @@ from protonn_edge import __version__
 from protonn_edge.chips.boards import board_names, load_board
 from protonn_edge.data.cells import check_labels
 from protonn_edge.extensions.sensing.commands.source import SensorSource
-from protonn_edge.extensions.studio.actions import FIELDS, RECORDING, line_of, names_in, words_of
+from protonn_edge.extensions.studio.actions import (
+    FIELDS,
+    RECORDING,
+    line_of,
+    names_in,
+    words_of,
+)
 from protonn_edge.extensions.studio.folder import (
     board_limits,
     kind_of,

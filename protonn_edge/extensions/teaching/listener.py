@@ -8,7 +8,11 @@ from typing import ClassVar, Literal
 from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.protocol import Message, ProtocolError, encode_message
 from protonn_edge.extensions.sensing.listener import Answer, Listener, StreamPart
-from protonn_edge.extensions.sensing.sensor_board import READ_S, LiveDescription, WindowAnswer
+from protonn_edge.extensions.sensing.sensor_board import (
+    READ_S,
+    LiveDescription,
+    WindowAnswer,
+)
 from protonn_edge.extensions.teaching.examples import is_of_another
 from protonn_edge.extensions.teaching.messages import (
     ForgetReply,

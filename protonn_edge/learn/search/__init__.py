@@ -5,4 +5,7 @@ in cross-validation, on this machine or on a cluster; every finished trial is ke
 """
 
 IN_FLIGHT = 4
-"""Default number of trials that may run at the same time."""
+"""The fewest trials that may run at the same time."""
+
+CHOICES = BEST, SMALLEST, FASTEST = "best", "smallest", "fastest"
+"""Which trial is chosen: the most accurate, or the cheapest of those nearly as accurate."""

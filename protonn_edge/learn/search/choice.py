@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.chips.avr.program import Sections
@@ -20,6 +17,7 @@ from protonn_edge.codegen.projects.checks import Usage
 from protonn_edge.codegen.projects.project import BuildOptions, trial_build
 from protonn_edge.codegen.verification.agreement import PossibleCycles
 from protonn_edge.learn.evaluation.fidelity import Fidelity
+from protonn_edge.learn.search import BEST, FASTEST, SMALLEST
 from protonn_edge.learn.search.limits import Fit, check_predicted, fit_of
 from protonn_edge.learn.search.points import TrialPoints
 from protonn_edge.learn.search.store import Record
@@ -28,10 +26,9 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed, InputError
 
-_OF_NORMAL = 1.4826  # of a normal distribution, in medians of absolute values
-_BEST, _DEFAULT = "best", "default-within"
-_CHANCE = "chance"
-_FEW_POINTS = 0.5
+_NEARLY = 0.005  # below the best, a share of points, or of R2
+_ACTIVITY_POINTS = 1_000
+_ATTEMPTS = 5
 
 
 def candidates(records: Iterable[Record]) -> list[Record]:
@@ -43,7 +40,7 @@ def candidates(records: Iterable[Record]) -> list[Record]:
 def best_of_kinds(candidates: Iterable[Record]) -> dict[str, Record]:
     """Return the best candidate of each kind, best first; empty if only one was searched."""
     best: dict[str, Record] = {}
-    for candidate in Choice().ranked(list(candidates)):
+    for candidate in ranked(list(candidates)):
         if KIND in candidate.settings:
             best.setdefault(candidate.settings[KIND], candidate)
     return best
@@ -57,6 +54,33 @@ def flash_of(candidate: Record) -> float:
 def cycles_of(candidate: Record) -> float:
     """Return the mean cycles of a candidate."""
     return candidate.measured.known_cycles
+
+
+_COSTS: dict[str, Callable[[Record], float]] = {SMALLEST: flash_of, FASTEST: cycles_of}
+
+
+def check_choice(choice: str, board: Board) -> None:
+    """Refuse to choose by time where cycles are not predicted."""
+    if choice == FASTEST:
+        check_predicted("--choose", choice, board, f"choose '{SMALLEST}' or '{BEST}'")
+
+
+def ranked(candidates: Sequence[Record], choice: str = BEST) -> list[Record]:
+    """Return candidates in order of preference.
+
+    The best has the highest score, and of equals the least log loss and the least flash. The
+    smallest has the least flash and the fastest the fewest mean cycles of those at most half a
+    percentage point (or 0.005 of R2) below the best.
+    """
+    least = max((each.score for each in candidates), default=0.0) - _NEARLY - 1e-12
+    cost = _COSTS.get(choice)
+
+    def order(each: Record) -> tuple[float, ...]:
+        is_near = cost is not None and each.score >= least
+        first = cost(each) if cost is not None and is_near else 0.0
+        return (not is_near, first, -round(each.score, 12), each.loss, flash_of(each), each.number)
+
+    return sorted(candidates, key=order)
 
 
 def front(candidates: Sequence[Record], cost: Callable[[Record], float]) -> list[Record]:
@@ -75,118 +99,6 @@ def front_json(candidates: Sequence[Record], board: Board) -> dict[str, Any]:
         "accuracy_by_flash": [each.to_json(board) for each in front(candidates, flash_of)],
         "accuracy_by_cycles": [each.to_json(board) for each in front(candidates, cycles_of)],
     }
-
-
-def _robust_deviation(values: NDArray[np.float64]) -> float:
-    """Return the deviation of `values`, of any shape, from 0."""
-    return _OF_NORMAL * float(np.median(np.abs(values)))
-
-
-_COSTS = {"smallest-within": flash_of, "fastest-within": cycles_of}
-
-
-@dataclass(frozen=True)
-class Choice:
-    """How to choose a candidate."""
-
-    # best: the most accurate candidate, of equals that of least log loss. Among those nearly as
-    # accurate, default-within: the most accurate of the first trials (or the best if there is
-    # none), unless another one is smaller, no slower and more accurate; smallest-within: the one
-    # with the least flash; fastest-within: with the fewest cycles
-    kind: str = _BEST
-    # percentage points below the best that count as nearly; None means `lead_by_chance`
-    points: float | None = 0.0
-
-    @classmethod
-    def usual(cls, in_groups: bool) -> Choice:
-        """Return the default choice.
-
-        With folds of a few people, the best of many trials may suit just these people by chance.
-        The first trials are not fitted to any folds.
-        """
-        return cls(_DEFAULT, None) if in_groups else cls()
-
-    @classmethod
-    def parse(cls, text: str) -> Choice:
-        """Return the choice of a text such as ``smallest-within 0.5``, or refuse it."""
-        amount = rf"\d{{1,3}}(?:\.\d{{1,6}})?|{_CHANCE}"
-        match = re.fullmatch(rf"\s*([a-z-]+)(?:[\s=]+({amount}))?\s*", text)
-        if match and match[1] == _BEST and not match[2]:
-            return cls()
-        if not match or match[1] not in (_DEFAULT, *_COSTS):
-            raise InputError(
-                f"{text!r} is not a choice; give 'best', 'smallest-within 0.5', 'fastest-within "
-                f"0.5' (percentage points) or 'default-within {_CHANCE}'"
-            )
-        if match[2] == _CHANCE:
-            return cls(match[1], None)
-        return cls(match[1], _FEW_POINTS if match[2] is None else float(match[2]))
-
-    def __str__(self) -> str:
-        if self.kind == _BEST:
-            return self.kind
-        return f"{self.kind} {_CHANCE if self.points is None else format(self.points, 'g')}"
-
-    @property
-    def is_of_speed(self) -> bool:
-        """Whether it prefers a fast candidate."""
-        return _COSTS.get(self.kind) is cycles_of
-
-    def check(self, board: Board) -> None:
-        """Refuse to choose by time where cycles are not predicted."""
-        if self.is_of_speed:
-            check_predicted("--choose", str(self), board, "choose 'smallest-within' or 'best'")
-
-    def ranked(self, candidates: Sequence[Record]) -> list[Record]:
-        """Return the candidates in order of preference."""
-        below = lead_by_chance(candidates) if self.points is None else self.points / 100
-        least = max((each.score for each in candidates), default=0.0) - below - 1e-12
-        cost = _COSTS.get(self.kind)
-
-        def order(each: Record) -> tuple[float, ...]:
-            near = each.score >= least
-            if self.kind == _DEFAULT:
-                near &= each.is_default
-            first = cost(each) if near and cost else 0.0
-            return (not near, first, -round(each.score, 12), each.loss, flash_of(each), each.number)
-
-        ordered = sorted(candidates, key=order)
-        return _dominating_first(ordered) if self.kind == _DEFAULT else ordered
-
-
-def _dominating_first(ordered: list[Record]) -> list[Record]:
-    """Return candidates with those first that beat the first one in accuracy, size and time."""
-    dominating = [
-        each
-        for each in ordered
-        if round(each.score - ordered[0].score, 12) > 0
-        and flash_of(each) < flash_of(ordered[0])
-        and cycles_of(each) <= cycles_of(ordered[0])
-    ]
-    return [*dominating, *(each for each in ordered if each not in dominating)]
-
-
-def lead_by_chance(candidates: Sequence[Record]) -> float:
-    """Return the lead, 0..1, that the best candidate would have if all were equally good.
-
-    The mean of a trial over K folds has an error of s / sqrt(K), where s is the deviation of the
-    residuals of a two-way layout, by trial and fold. On average, the largest of n such means
-    exceeds their common value by at most sqrt(2 ln n) errors. The median limits the influence of a
-    trial that failed in one fold.
-    """
-    scores = np.array([each.scores for each in candidates])
-    n, folds = scores.shape
-    if n < 2:
-        return 0.0
-    of_fold, of_trial = scores.mean(axis=0), scores.mean(axis=1, keepdims=True)
-    residuals = scores - of_fold - of_trial + scores.mean()
-    freedom = (n - 1) * (folds - 1) / residuals.size
-    deviation = _robust_deviation(residuals) / np.sqrt(freedom)
-    return float(deviation * np.sqrt(2 * np.log(n) / folds))
-
-
-_ACTIVITY_POINTS = 1_000
-_ATTEMPTS = 5
 
 
 @dataclass(frozen=True)
@@ -213,7 +125,7 @@ class Refitted:
 
 def refit(
     points: TrialPoints,
-    ranked: Sequence[Record],
+    ordered: Sequence[Record],
     *,
     seed: int,
     classes: Sequence[str],
@@ -227,7 +139,7 @@ def refit(
     limits are worse than their floats, or than in cross-validation, the one with the least
     shortfall is returned.
 
-    - `ranked`: in order of preference.
+    - `ordered`: in order of preference.
     - `search`: facts about the search for the model's record.
 
     Raises `CheckFailed` if none of the first few is within the limits; the sentence gives the last
@@ -235,7 +147,7 @@ def refit(
     """
     reasons: dict[int, str] = {}
     within, too_slow = [], math.inf
-    for candidate in ranked:
+    for candidate in ordered:
         if len(reasons) == _ATTEMPTS:
             break
         if cycles_of(candidate) >= too_slow:

@@ -7,9 +7,10 @@ import logging
 import socket
 import warnings
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
+from protonn_edge.learn.search import IN_FLIGHT
 from protonn_edge.learn.search.objective import Job, Objective
 from protonn_edge.learn.search.store import Record
 from protonn_edge.learn.search.workers import Workers
@@ -29,6 +30,7 @@ class DaskWorkers(Workers):
     """
 
     address: str  # the scheduler's, such as ``tcp://host:8786``
+    _threads: int = field(default=0, init=False)  # of all workers
 
     def __enter__(self) -> Self:
         require("distributed")
@@ -73,9 +75,15 @@ class DaskWorkers(Workers):
             warnings.filterwarnings("ignore", "Sending large graph")
             return self._client.submit(_itself, self.objective, pure=False)
 
+    @property
+    def in_flight(self) -> int:
+        """Two trials for each thread, so that none waits for the next trial."""
+        return max(IN_FLIGHT, 2 * self._threads)
+
     def submit(self, job: Job) -> Future[Record]:
         """Submit a trial; Dask runs it again if its worker is lost."""
         try:
+            self._threads = sum(self._client.nthreads().values())  # workers come and go
             future: Future[Record] = self._executor.submit(Objective.__call__, self._shared, job)
         except Exception as error:
             if isinstance(error, OSError) or self._client.status != "running":

@@ -55,7 +55,6 @@ class Metric:
     label: int | None = None  # the index of the class for a recall
 
     unit: ClassVar[str] = " %"  # after `shown`
-    difference: ClassVar[str] = "percentage points"
     estimators: ClassVar[Mapping[str, Any]] = CLASSIFIERS  # by the names of their kinds
 
     @classmethod
@@ -152,14 +151,9 @@ def metric_of(dataset: Dataset, asked: str) -> Metric:
 FIRMWARE_FLASH_BYTES = 3_200
 
 
-def predicts_cycles(board: Board) -> bool:
-    """Whether plans for a board predict the cycles of a prediction."""
-    return not board.cpu.program
-
-
 def check_predicted(option: str, given: str, board: Board, remedy: str) -> None:
     """Refuse an option about time where cycles are not predicted."""
-    if not predicts_cycles(board):
+    if board.cpu.program:
         raise InputError(
             f"{option} is {given}, but a search does not predict cycles on {board.name}; {remedy}"
         )

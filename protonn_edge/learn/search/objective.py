@@ -44,7 +44,6 @@ class Job:
     settings: Mapping[str, Any]
     # earlier trials, by which this one may be pruned
     seen: Sequence[Record] = ()
-    is_default: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,6 @@ class Objective:
             seconds=round(time.perf_counter() - began, 3),
             reason=reason,
             excess=fit.excess if fit else {},
-            is_default=job.is_default,
         )
 
     def sketch(self, settings: Mapping[str, Any]) -> Fit:

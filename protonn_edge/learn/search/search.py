@@ -1,8 +1,8 @@
 """The search: which trial is next, and when to end.
 
 Trials are numbered. The settings of trial n, and whether it is pruned, depend only on the seed and
-on the trials up to n - `in_flight`, for which it waits. So the sequence is the same for any number
-of workers, and after a search was stopped and resumed; only the duration changes.
+on the trials up to n - `Workers.in_flight`, for which it waits. So the sequence is the same for up
+to `IN_FLIGHT` workers, and after a search was stopped and resumed; only the duration changes.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 
 import joblib
 
-from protonn_edge.learn.search import IN_FLIGHT
-from protonn_edge.learn.search.choice import Choice, candidates
+from protonn_edge.learn.search import BEST
+from protonn_edge.learn.search.choice import candidates, ranked
 from protonn_edge.learn.search.objective import Job, Objective
 from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.learn.search.store import Record, SearchFile
@@ -26,7 +26,7 @@ from protonn_edge.learn.search.workers import Workers
 from protonn_edge.model.head import FEWER_FEATURES
 from protonn_edge.system.errors import CheckFailed
 
-_FORMAT = 7  # of trials, their order and their records; raise it when one of them changes
+_FORMAT = 8  # of trials, their order and their records; raise it when one of them changes
 _REJECTED_IN_A_ROW = 150  # trials that do not fit, after which a search ends
 _LOOK_EVERY_S = 0.5
 
@@ -49,7 +49,7 @@ class SearchResult:
     stopped: bool = False  # whether Ctrl-C did
 
 
-def identity(objective: Objective, in_flight: int = IN_FLIGHT) -> dict[str, Any]:
+def identity(objective: Objective) -> dict[str, Any]:
     """Return everything that the trials of a search depend on, which identifies its file."""
     points = objective.points
     return {
@@ -62,15 +62,13 @@ def identity(objective: Objective, in_flight: int = IN_FLIGHT) -> dict[str, Any]
         "metric": str(points.metric),
         "settings": objective.space.to_json(),
         "seed": objective.seed,
-        "trials in flight": in_flight,
     }
 
 
 class Search:
     """A search for the best trial of an objective, with a file and workers that were entered.
 
-    - `in_flight`: trials that may run at the same time; the sequence depends on it.
-    - `choice`: the choice at the end of the time limit; by default the best.
+    - `choice`: one of `CHOICES`, which is trained at the end of the time limit.
     - `on_change`: called with the `Progress` after every change, and twice a second.
     """
 
@@ -79,13 +77,11 @@ class Search:
         file: SearchFile,
         workers: Workers,
         *,
-        in_flight: int = IN_FLIGHT,
-        choice: Choice | None = None,
+        choice: str = BEST,
         on_change: Callable[[Progress], object] | None = None,
     ) -> None:
         self._file, self._workers, self._objective = file, workers, workers.objective
-        self._in_flight = in_flight
-        self._choice = choice or Choice()
+        self._choice = choice
         self._on_change = on_change or (lambda _: None)
         self._running: deque[Future[Record]] = deque()
         self._deadline: float | None = None
@@ -102,7 +98,7 @@ class Search:
         self._deadline = deadline
         records = self._file.records
         while in_time := not self._is_late():
-            while len(self._running) < self._in_flight and self._is_another_needed(trials):
+            while len(self._running) < self._workers.in_flight and self._is_another_needed(trials):
                 self._submit(len(records) + len(self._running))
             self._say()
             if not self._running:
@@ -114,10 +110,9 @@ class Search:
     def _submit(self, number: int) -> None:
         """Submit a trial, which depends on those that have finished for certain by now."""
         space = self._objective.space
-        seen = self._file.records[: max(0, number - self._in_flight + 1)]
+        seen = self._file.records[: max(0, number - self._workers.in_flight + 1)]
         settings = space.suggest(number, self._objective.seed, seen)
-        is_default = number < len(space.starts)
-        job = Job(number, settings, () if is_default else seen, is_default)
+        job = Job(number, settings, () if number < len(space.starts) else seen)
         self._running.append(self._workers.submit(job))
 
     def _wait(self) -> None:
@@ -152,7 +147,7 @@ class Search:
         complete = candidates(self._file.records)
         if not complete:
             return left <= 0
-        chosen = self._choice.ranked(complete)[0]
+        chosen = ranked(complete, self._choice)[0]
         folds = self._objective.points.n_folds
         return left <= 1.5 * chosen.seconds / (folds - 1)  # each fold trains on the others
 

@@ -51,7 +51,6 @@ class Record:
     reason: str = ""  # the reason if it is not complete
     # of an infeasible trial: the used share of each exceeded limit, above 1
     excess: Mapping[str, float] = field(default_factory=dict)
-    is_default: bool = False  # whether it is one of the given first trials, not a drawn one
     accuracies: Sequence[float] = ()  # beside the scores
     loss: float = 0.0  # log loss of the integer scores, mean of the folds
 
@@ -82,7 +81,6 @@ class Record:
         cycles = figures.mean_cycles
         return {
             "trial": self.number,
-            "is_default": self.is_default,
             "score": self.score,
             "fold_scores": list(self.scores),
             "score_deviation": self.deviation,

@@ -1,8 +1,7 @@
-"""The display of a search: a table while it runs, the alternatives as a table and a figure."""
+"""The display of a search: a table while it runs, and one of the alternatives."""
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from rich.table import Table
 from protonn_edge.chips.boards import Board
 from protonn_edge.learn.evaluation.terminal import row_table
 from protonn_edge.learn.search.choice import candidates, cycles_of, flash_of, front
-from protonn_edge.learn.search.limits import ACCURACY, Metric, predicts_cycles
+from protonn_edge.learn.search.limits import ACCURACY, Metric
 from protonn_edge.learn.search.points import TrialPoints
 from protonn_edge.learn.search.search import Progress
 from protonn_edge.learn.search.store import Record
@@ -96,45 +95,6 @@ def kind_table(best: Mapping[str, Record], board: Board, metric: Metric) -> Tabl
         for kind, each in best.items()
     ]
     return row_table(headings, rows)
-
-
-def front_figure(
-    candidates: Sequence[Record], board: Board, kind: str, metric: Metric = ACCURACY
-) -> bytes:
-    """Return a figure, "svg", "png" or "pdf", of the metric against flash and against time.
-
-    All complete trials are points, the fronts lines.
-    """
-    from matplotlib import rc_context  # noqa: PLC0415 - half a second that other commands save
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
-    def _scores(trials: Sequence[Record]) -> list[float]:
-        return [float(metric.shown(each.score)) for each in trials]
-
-    shown = [(flash_of, 1.0, "flash of the classifier, B")]
-    if predicts_cycles(board):
-        shown.append((cycles_of, board.milliseconds(1), "mean time of a prediction, ms"))
-    figure = Figure(figsize=(9, 4), layout="constrained")
-    axes: Any = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
-    for axis, (cost, scale, label) in zip(axes, shown, strict=True):
-        line = front(candidates, cost)
-        axis.plot(
-            [scale * cost(each) for each in candidates], _scores(candidates), ".", color="0.6"
-        )
-        axis.step([scale * cost(each) for each in line], _scores(line), "o-", where="post", ms=4)
-        axis.set_xlabel(label)
-        axis.set_xscale("log")
-        axis.grid(alpha=0.3)
-    axes[0].set_ylabel(f"{metric} in cross-validation{metric.unit and ', %'}")
-    drawn = io.BytesIO()
-    metadata = {
-        "svg": {"Date": None, "Creator": "protonn-edge"},
-        "pdf": {"CreationDate": None, "Creator": "protonn-edge"},
-        "png": {"Software": "protonn-edge"},
-    }[kind]
-    with rc_context({"svg.hashsalt": "protonn-edge"}):  # the same bytes each time
-        figure.savefig(drawn, format=kind, metadata=metadata)
-    return drawn.getvalue()
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from typing import Self
 
 from threadpoolctl import threadpool_limits
 
+from protonn_edge.learn.search import IN_FLIGHT
 from protonn_edge.learn.search.objective import Job, Objective
 from protonn_edge.learn.search.store import Record
 
@@ -45,6 +46,11 @@ class Workers:
     def __exit__(self, *_: object) -> None:
         """End running trials without waiting for them."""
 
+    @property
+    def in_flight(self) -> int:
+        """How many trials may run at the same time; the sequence of trials depends on it."""
+        return IN_FLIGHT
+
     def submit(self, job: Job) -> Future[Record]:
         """Submit a trial."""
         future = _LaterFuture()
@@ -74,6 +80,11 @@ class Processes(Workers):
             process.terminate()
         for process in processes:
             process.join(5)
+
+    @property
+    def in_flight(self) -> int:
+        """At least a trial for each process."""
+        return max(IN_FLIGHT, self.jobs)
 
     def submit(self, job: Job) -> Future[Record]:
         """Submit a trial; Ctrl-C does not reach its process, which the search ends."""

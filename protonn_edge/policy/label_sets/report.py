@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from protonn_edge.policy.label_sets.figures import LabelFigures
 from protonn_edge.policy.label_sets.rule import IntegerLabelSets
-from protonn_edge.report.content import PageTable, Panel, SectionOfRuns
+from protonn_edge.report.content import PageTable, Panel, SectionOfRun
 from protonn_edge.report.evidence import Evidence
 
 _LABELS = 20  # the most frequent ones
@@ -35,7 +35,7 @@ def label_panels(one: Evidence) -> list[Panel]:
 
 
 ANSWERS = (
-    SectionOfRuns(
+    SectionOfRun(
         "labels",
         "Labels",
         "P@k is the mean share of the k best labels that a point has.",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.model.integer_chain import scores_and_nearest
 from protonn_edge.policy.rejection.rule import IntegerRejection, Statistic, margins
-from protonn_edge.report.content import PageTable, Panel, SectionOfRuns
+from protonn_edge.report.content import PageTable, Panel, SectionOfRun
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.figures import DOTTED, dots, percent_axis
 from protonn_edge.report.svg import ACCENT, INK, LIMIT, MARK, drawing
@@ -95,7 +95,7 @@ def threshold_figure(
 
 
 SECTIONS = (
-    SectionOfRuns(
+    SectionOfRun(
         "unknown",
         "Unknown",
         "The shares of the test points that other thresholds would reject.",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.policy.value.figures import COVERED, ValueFigures
 from protonn_edge.policy.value.rule import IntegerValue
-from protonn_edge.report.content import PageTable, Panel, SectionOfRuns
+from protonn_edge.report.content import PageTable, Panel, SectionOfRun
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.figures import DOTTED, dots, spaced
 from protonn_edge.report.svg import ACCENT, INK, LIMIT, MARK, MUTED, WIDTH, drawing
@@ -129,7 +129,7 @@ def _few_ticks(area: Axes) -> None:
 
 
 ANSWERS = (
-    SectionOfRuns(
+    SectionOfRun(
         "errors",
         "Errors",
         "How near the predicted numbers are to the true ones, in the unit of the labels. #0 is the "

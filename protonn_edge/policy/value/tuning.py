@@ -31,7 +31,6 @@ class ExplainedShare(Metric):
     name: str = "R2"
 
     unit: ClassVar[str] = ""
-    difference: ClassVar[str] = "of R2"
     is_reported: ClassVar[bool] = True
     estimators: ClassVar[Mapping[str, Any]] = REGRESSORS
 

@@ -8,8 +8,9 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.extensions.cascades.tuning import faster_cascade
 from protonn_edge.learn.folds import fold_numbers
+from protonn_edge.learn.search import BEST, FASTEST
 from protonn_edge.learn.search import choice as choices
-from protonn_edge.learn.search.choice import Choice, Refitted, refit
+from protonn_edge.learn.search.choice import Refitted, refit
 from protonn_edge.learn.search.limits import Figures, TuningLimits
 from protonn_edge.learn.search.points import TrialPoints
 from protonn_edge.learn.search.store import Record
@@ -41,16 +42,15 @@ def _not_linked(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_faster_cascade_is_taken_only_where_a_fast_model_is_wanted() -> None:
     points, alone = searched(TuningLimits())
     trials = [FAST, ACCURATE]
-    fast = faster_cascade(points, Choice.parse("fastest-within 0.5"), trials, alone, 0)
+    fast = faster_cascade(points, FASTEST, trials, alone, 0)
     assert (fast.model.head.kind, fast.candidate.number) == ("cascade", 1)
     assert fast.fit.figures.known_cycles < alone.fit.figures.known_cycles
     assert fast.model.record["tuning"]["chosen"] == alone.model.record["tuning"]["chosen"]
-    assert faster_cascade(points, Choice(), trials, alone, 0) is alone
-    assert faster_cascade(points, Choice.parse("fastest-within"), [ACCURATE], alone, 0) is alone
+    assert faster_cascade(points, BEST, trials, alone, 0) is alone
+    assert faster_cascade(points, FASTEST, [ACCURATE], alone, 0) is alone
 
 
 def test_a_cascade_beyond_a_limit_is_not_taken() -> None:
     _, alone = searched(TuningLimits())
     points, alone = searched(TuningLimits(sram_bytes=alone.fit.figures.sram_bytes + 1))
-    wanted = Choice.parse("fastest-within 0.5")
-    assert faster_cascade(points, wanted, [FAST, ACCURATE], alone, 0) is alone
+    assert faster_cascade(points, FASTEST, [FAST, ACCURATE], alone, 0) is alone

@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 from random_networks import random_chain
 
-from protonn_edge.extensions.conversion.networks.networks import _equalized, _of_bytes, _rectified
+from protonn_edge.extensions.conversion.networks.networks import (
+    _equalized,
+    _of_bytes,
+    _rectified,
+)
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 from protonn_edge.features.convolution.train.layers import Convolution
 from protonn_edge.features.deskew.integers import PixelScale

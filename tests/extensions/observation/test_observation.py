@@ -379,7 +379,8 @@ def test_shares_of_full_counters_are_not_printed(
     for full in (False, True):
         seen = replace(health, classes=(65_535, *health.classes[1:])) if full else health
         monkeypatch.setattr(
-            "protonn_edge.extensions.observation.monitor.read_health", lambda *_, seen=seen: seen
+            "protonn_edge.extensions.observation.monitor.read_health",
+            lambda *_, seen=seen: seen,
         )
         shown = succeed("monitor", "--health", path, "--port", "p").stdout
         assert ("(100 %)" in shown, "margins" in shown) == (not full, not full)

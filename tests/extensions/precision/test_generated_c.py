@@ -19,9 +19,9 @@ from protonn_edge.codegen.verification.agreement import compare, verify_device
 from protonn_edge.device.runner import ReferenceAnswers
 from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.extensions.precision.program import plan_for
+from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.head import remedies_of
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed
 

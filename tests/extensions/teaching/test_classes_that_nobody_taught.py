@@ -16,7 +16,10 @@ from model_factory import random_inputs, random_model, sharp
 from protonn_edge import load_model, save_model
 from protonn_edge.extensions.teaching.board import with_taught
 from protonn_edge.extensions.teaching.examples import Taught
-from protonn_edge.extensions.teaching.protonn.model import with_new_classes, without_new_classes
+from protonn_edge.extensions.teaching.protonn.model import (
+    with_new_classes,
+    without_new_classes,
+)
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.integer_chain import IntegerChain, coordinates
 from protonn_edge.model.model import Model

@@ -31,7 +31,7 @@ def test_what_inspect_prints_is_a_section_with_mean_and_worst(tmp_path: Path) ->
     people = read_taught(written(tmp_path / "t.json", PEOPLE), "ab")
     assert people == (TaughtPerson("<b>", 20, (0.5, 0.9)), TaughtPerson("eve", 30, (0.8, 0.7)))
     page = render_page(
-        [evidence_of(random_model())], PageScript(None, "x"), added=[taught_section(people)]
+        evidence_of(random_model()), PageScript(None, "x"), added=[taught_section(people)]
     )
     assert '<section id="taught">' in page
     assert "from 65.00 to 80.00 % on average, and the lowest accuracy of any person" in page

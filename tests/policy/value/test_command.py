@@ -233,8 +233,8 @@ def test_a_report_shows_the_errors_of_the_device(
     assert "without labels" not in said.output
     page = tmp_path / "report.html"
     told = run_json("report", results, "--data", data, "--project", project, "-o", page)
-    assert told["runs"][0]["errors"]["mae"] == pytest.approx(trained["test"]["mae"])
-    assert told["runs"][0]["accuracy"] is None
+    assert told["errors"]["mae"] == pytest.approx(trained["test"]["mae"])
+    assert told["accuracy"] is None
     text = page.read_text()
     sections = set(re.findall('<section id="([a-z]+)">', text))
     assert {"errors", "sketch", "memory", "latency", "energy", "plan"} <= sections

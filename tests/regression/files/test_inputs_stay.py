@@ -67,11 +67,8 @@ def test_a_search_leaves_its_data_alone(tmp_path: Path) -> None:
     data = tmp_path / "train.csv"
     data.write_text(ROWS)
     model = tmp_path / "m.npz"
-    assert_one_sentence(run("tune", data, "-o", model, "--front", data), "given as DATA")
-    search = tmp_path / "m.search.jsonl"
-    assert_one_sentence(
-        run("tune", data, "-o", model, "--front", search), "--search and --front are both"
-    )
+    assert_one_sentence(run("tune", data, "-o", model, "--search", data), "given as DATA")
+    assert_one_sentence(run("tune", data, "-o", model, "--search", model), "are both")
     other = tmp_path / "notes.json"
     other.write_text("[1]")
     assert_one_sentence(run("tune", data, "-o", model, "--search", other), "notes.json")

@@ -44,7 +44,6 @@ def no_file(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], P
         ("b.toml", ("train", "d.csv", "-o", "m.npz", "--groups", "{}")),
         ("b.toml", ("build", "model.npz", "-o", "p", "--board", "{}")),
         ("f.json", ("report", "r.csv", "--with", "{}")),
-        ("f.json", ("tune", "d.csv", "-o", "m.npz", "--front", "{}")),
         ("s.jsonl", ("tune", "d.csv", "-o", "m.npz", "--search", "{}")),
         ("r.csv", ("hil", "d.csv", "--project", "p", "-o", "{}", "--resume")),
         ("r.csv", ("report", "{}", "--model", "model.npz")),

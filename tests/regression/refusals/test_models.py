@@ -24,7 +24,6 @@ from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.file import load_model, save_model
-from protonn_edge.report.content import Battery
 from protonn_edge.report.gathering import known_image_shape
 from protonn_edge.report.panels import energy_panels
 
@@ -179,8 +178,8 @@ def test_a_recorded_image_shape_that_is_none_is_left_out(shape):
     assert known_image_shape(replace(random_model(), record=record)) == (3, 4)
 
 
-def test_a_run_that_took_no_time_has_no_battery_life():
+def test_a_run_that_took_no_time_has_no_energy():
     evidence = evidence_of(random_model(), n=20)
-    assert energy_panels(evidence, Battery())
+    assert energy_panels(evidence)
     still = tuple(replace(result, cycles=0) for result in evidence.results)
-    assert energy_panels(replace(evidence, results=still), Battery()) == []
+    assert energy_panels(replace(evidence, results=still)) == []

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from command_line import run, run_json
-from refusals import refused_by, refuses
+from refusals import refuses
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.parameters import Number
-from protonn_edge.report.content import Battery
 
 RANGES = [
     ("--learning-rate", "learning_rate", 1e308),
@@ -54,27 +53,10 @@ def test_the_estimator_refuses_it(flag, name, value):
         ProtoNNClassifier(**{name: value}).fit(X, y)
 
 
-@pytest.mark.parametrize(
-    ("flag", "value"),
-    [
-        ("--watts", 5e-324),
-        ("--battery", 1e308),
-        ("--battery", "6,rate=5e-324"),
-        ("--battery", "6,idle=1e308"),
-    ],
-)
-def test_a_battery_has_a_range(tmp_path, flag, value):
-    done = run("report", tmp_path / "results.csv", flag, value)
+def test_a_power_has_a_range(tmp_path):
+    done = run("report", tmp_path / "results.csv", "--watts", 5e-324)
     assert done.exit_code == 2
-    assert f"Invalid value for '{flag}'" in done.stderr
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"watt_hours": 1e308}, {"rate": 5e-324}, {"idle_watts": -1.0}, {"rate": np.nan}]
-)
-def test_a_battery_in_python_has_the_same_range(wrong):
-    with refused_by("report.content"):
-        Battery(**wrong)
+    assert "Invalid value for '--watts'" in done.stderr
 
 
 @pytest.mark.parametrize("exponent", [20, 37])

@@ -10,7 +10,10 @@ from forest_factory import random_chain
 from linear_factory import random_linear_model
 from model_factory import random_points
 
-from protonn_edge.extensions.cascades.kinds.cascade.integers import IntegerCascade, PartStages
+from protonn_edge.extensions.cascades.kinds.cascade.integers import (
+    IntegerCascade,
+    PartStages,
+)
 from protonn_edge.extensions.cascades.kinds.cascade.train import joined
 from protonn_edge.system.errors import InputError, InvalidValue
 

@@ -19,7 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.extensions.conversion.networks.int8_network import INT8_ZERO, Int8Network, Pair
+from protonn_edge.extensions.conversion.networks.int8_network import (
+    INT8_ZERO,
+    Int8Network,
+    Pair,
+)
 from protonn_edge.extensions.conversion.networks.onnx_chain import (
     Float64,
     OnnxChain,

@@ -17,7 +17,11 @@ from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.kept import Conversion
 from protonn_edge.extensions.conversion.networks.int8_network import Int8Network
 from protonn_edge.extensions.conversion.networks.networks import FloatNetwork
-from protonn_edge.extensions.conversion.networks.onnx_file import OnnxGraph, load_graph, with_pairs
+from protonn_edge.extensions.conversion.networks.onnx_file import (
+    OnnxGraph,
+    load_graph,
+    with_pairs,
+)
 from protonn_edge.extensions.conversion.networks.onnx_int8 import (
     QUANTIZATION,
     Int8Builder,

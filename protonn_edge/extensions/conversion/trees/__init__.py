@@ -10,7 +10,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge.extensions.conversion.reading import StoredClassifier
 from protonn_edge.extensions.conversion.trees.boosters import histogram_rule
-from protonn_edge.extensions.conversion.trees.libraries import LIBRARIES, load_booster, of_library
+from protonn_edge.extensions.conversion.trees.libraries import (
+    LIBRARIES,
+    load_booster,
+    of_library,
+)
 from protonn_edge.extensions.conversion.trees.trees import tree_rule
 
 READERS = {

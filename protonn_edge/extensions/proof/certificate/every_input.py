@@ -21,11 +21,8 @@ from protonn_edge.extensions.proof.certificate.claims import Claim
 from protonn_edge.extensions.proof.difference import Unproven, prove, suspects
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.system.lazy import optional
 
-_AGAIN = "every-input-again"
 _STATIC_IN_CPP = re.compile(r"^_ZL\d+")  # in front of the name of a static variable
-_MOST_SENT = 2_000_000  # bytes to the emulated board, which take half a minute
 _BY = "one symbolic execution of the machine code, compared with the model's sums"
 
 
@@ -98,41 +95,6 @@ def _proven(
 
 def _unchecked(sentence: str, reason: str) -> Claim:
     return Claim("every-input", sentence, claims.NOT_CHECKED, reason)
-
-
-def checked_again(
-    program: LinkedProgram,
-    model: IntegerChain,
-    plan: Plan,
-    run: Callable[[NDArray[np.uint8]], list[Result]],
-) -> Claim:
-    """Return the claim that a checker, which shares nothing with the proof, confirms it.
-
-    Raises `CheckFailed` if the emulated board answers in another way than the model.
-    """
-    sentence = (
-        "each score of the linked program is a sum of functions of one input each, equal to the "
-        "model's wherever no more than one input is not 0, which decides all inputs"
-    )
-    if model.policy.predicts == "class":
-        sentence += "; the class is the first largest score"
-
-    def unchecked(reason: str) -> Claim:
-        return Claim(_AGAIN, sentence, claims.NOT_CHECKED, reason)
-
-    room = optional("protonn_edge.extensions.proof.checker.separable")
-    if room is None:
-        return unchecked("the checker is not installed")
-    runs = 1 + model.n_features * model.quantizer.maximum
-    try:
-        room.check_separable(program, model, () if plan.buffered else parts_of(model, plan))
-    except room.NotSeparable as reason:
-        return unchecked(f"the checker stopped: {reason}")
-    if runs * model.n_features > _MOST_SENT:
-        return unchecked(f"{runs:,} runs with {model.n_features:,} features each take too long")
-    refuse_different(model, room.deciding_points(model), run)
-    by = f"a second execution, with another algebra, and {runs:,} runs on the emulated board"
-    return Claim(_AGAIN, sentence, claims.PROVEN, by)
 
 
 def parts_of(model: IntegerChain, plan: Plan) -> list[int]:

@@ -11,7 +11,7 @@ from protonn_edge.extensions.proof.certificate.project import (
     cycles_measured,
     firmware_claims,
 )
-from protonn_edge.report.content import PageTable, Panel, SectionOfRuns
+from protonn_edge.report.content import PageTable, Panel, SectionOfRun
 from protonn_edge.report.evidence import Evidence
 
 
@@ -34,7 +34,7 @@ def _panels(one: Evidence) -> list[Panel]:
     return [Panel(listing=("To certify the project", command), table=table)]
 
 
-SECTION = SectionOfRuns(
+SECTION = SectionOfRun(
     "certificate",
     "Certificate",
     "Proven claims hold for every input; measured claims held on the points given.",

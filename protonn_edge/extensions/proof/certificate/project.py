@@ -27,7 +27,7 @@ from protonn_edge.device.runner import ReferenceAnswers
 from protonn_edge.extensions.proof.certificate import claims
 from protonn_edge.extensions.proof.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.extensions.proof.certificate.eva import memory_safety
-from protonn_edge.extensions.proof.certificate.every_input import checked_again, every_input
+from protonn_edge.extensions.proof.certificate.every_input import every_input
 from protonn_edge.extensions.proof.certificate.program import (
     image_sha256,
     program_claims,
@@ -89,11 +89,6 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
                     memory_safety(render_c(reference, plan), asked=settings.prove),
                     *every_input(
                         program, reference, plan, run, asked=settings.every_input, edited=edited
-                    ),
-                    *(
-                        [checked_again(program, reference, plan, run)]
-                        if settings.every_input
-                        else []
                     ),
                     *firmware_claims(
                         program,

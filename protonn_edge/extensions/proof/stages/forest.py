@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.extensions.proof.forms import Root, SumForm, Unproven, constant, plus, single
+from protonn_edge.extensions.proof.forms import (
+    Root,
+    SumForm,
+    Unproven,
+    constant,
+    plus,
+    single,
+)
 from protonn_edge.extensions.proof.reference import Reference, forms
 from protonn_edge.kinds.forest.integers import IntegerForest
 

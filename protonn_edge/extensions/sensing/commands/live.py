@@ -22,7 +22,11 @@ from protonn_edge.codegen.verification.tryout import NOT_TRIED
 from protonn_edge.extensions.sensing.commands.logger import LOGGER_FOLDER, write_logger
 from protonn_edge.extensions.sensing.commands.votes import VOTES, Votes, votes_of
 from protonn_edge.extensions.sensing.sensor_kinds import ANALOG_PINS, MICROPHONE
-from protonn_edge.extensions.sensing.sensor_projects import LiveBuild, build_live, windowing_for
+from protonn_edge.extensions.sensing.sensor_projects import (
+    LiveBuild,
+    build_live,
+    windowing_for,
+)
 from protonn_edge.extensions.sensing.windowing import Windowing
 from protonn_edge.learn.evaluation.terminal import budget_facts, fact_table
 from protonn_edge.model.device_model import DeviceModel

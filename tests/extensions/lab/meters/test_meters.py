@@ -316,7 +316,7 @@ def test_the_report_shows_the_power_beside_the_energy_of_the_board(tmp_path: Pat
     power = content.read_power(written(tmp_path / "p.json", POWER.to_json(1.0)), "ab")
     assert power == POWER
     one = dataclasses.replace(evidence_of(random_model()), power=power)
-    page = render_page([one], content.PageScript(None, "x"))
+    page = render_page(one, content.PageScript(None, "x"))
     section = page[page.index('<section id="energy">') :]
     assert "0.2455 W times the latency" in section
     assert "measured by the PPK2 before, during and after a batch of 50" in section

@@ -20,7 +20,14 @@ from protonn_edge.codegen.planner import plan_of
 from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.answers import ranked
 from protonn_edge.extensions.proof.difference import prove
-from protonn_edge.extensions.proof.forms import Root, Unproven, constant, plus, single, variable
+from protonn_edge.extensions.proof.forms import (
+    Root,
+    Unproven,
+    constant,
+    plus,
+    single,
+    variable,
+)
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import measure_activity

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from protonn_edge.extensions.research.kinds.basis_images.train.images import EstimatorTeacher, Parts
+from protonn_edge.extensions.research.kinds.basis_images.train.images import (
+    EstimatorTeacher,
+    Parts,
+)
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.learn.objective import cross_entropy
 

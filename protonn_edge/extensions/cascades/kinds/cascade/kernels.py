@@ -32,7 +32,10 @@ from protonn_edge.codegen.kernels.kernel import (
 )
 from protonn_edge.codegen.kernels.words import Words, words_of
 from protonn_edge.extensions.cascades.kinds.cascade.head import PARTS
-from protonn_edge.extensions.cascades.kinds.cascade.integers import IntegerCascade, PartStages
+from protonn_edge.extensions.cascades.kinds.cascade.integers import (
+    IntegerCascade,
+    PartStages,
+)
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_stage import stage_names
 

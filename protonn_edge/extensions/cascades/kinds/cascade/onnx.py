@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from protonn_edge.extensions.cascades.kinds.cascade.integers import IntegerCascade, PartStages
+from protonn_edge.extensions.cascades.kinds.cascade.integers import (
+    IntegerCascade,
+    PartStages,
+)
 from protonn_edge.model.onnx_graph import Values
 from protonn_edge.model.registry import module_of_stage
 from protonn_edge.system.errors import InputError

@@ -12,7 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.extensions.cascades.kinds.cascade.head import CascadeHead, CascadePart, margins
+from protonn_edge.extensions.cascades.kinds.cascade.head import (
+    CascadeHead,
+    CascadePart,
+    margins,
+)
 from protonn_edge.extensions.cascades.kinds.cascade.quantize import quantized_parts
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.calibration import fitted_sharpness, with_accuracy_floor

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from protonn_edge.codegen.kernels.words import Words, words_of
-from protonn_edge.extensions.cascades.kinds.cascade.integers import IntegerCascade, PartStages
+from protonn_edge.extensions.cascades.kinds.cascade.integers import (
+    IntegerCascade,
+    PartStages,
+)
 
 
 def words(stage: IntegerCascade) -> Words:

@@ -21,7 +21,10 @@ from protonn_edge.codegen.kernels.kernel import HeldInputs, HeldKernel, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.codegen.kernels.matvec.loops import COUNTED_IN_A_BYTE
 from protonn_edge.extensions.research.kinds.bonsai import DENSE, SPARSE
-from protonn_edge.extensions.research.kinds.bonsai.integers import LARGEST_SHIFT, IntegerBonsaiTree
+from protonn_edge.extensions.research.kinds.bonsai.integers import (
+    LARGEST_SHIFT,
+    IntegerBonsaiTree,
+)
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_stage import IntArray
 

@@ -11,7 +11,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from protonn_edge.extensions.research.kinds.basis_images.parameters import BasisImagesParameters
+from protonn_edge.extensions.research.kinds.basis_images.parameters import (
+    BasisImagesParameters,
+)
 from protonn_edge.extensions.research.kinds.basis_images.train import images as basis
 from protonn_edge.features.convolution.integers import SIDES
 from protonn_edge.features.convolution.train.layers import Layer, Normalization, Rectifier

@@ -1,1 +1,0 @@
-"""Sections of the report that belong to other rooms: a module each, whose `SECTION` is shown."""
