@@ -27,9 +27,9 @@ import rounding  # noqa: F401 - before NumPy
 import audio
 import click
 import numpy as np
-from extensions.teaching import DRAWS, Board, drawn, of_words
 from printing import Columns, Record, print_table
 from rows import DATA
+from teaching import DRAWS, Board, drawn, of_words
 
 from protonn_edge.data.onset import onset_of
 from protonn_edge.extensions.sensing.speech.synthesizers import installed

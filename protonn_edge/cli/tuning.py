@@ -44,6 +44,7 @@ from protonn_edge.learn.searched import ANY, FEATURES, KIND, settings_of_kind
 from protonn_edge.learn.targets import Target
 from protonn_edge.model.file import save_model
 from protonn_edge.system.errors import CheckFailed, InputError, Interrupted, counted
+from protonn_edge.system.extensions import extensions
 from protonn_edge.system.lazy import require
 from protonn_edge.system.shell import command_line
 
