@@ -20,8 +20,8 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         """Add the scripts to the files of what is built."""
         root = Path(self.root)
         sys.path.insert(0, str(root))
-        from protonn_edge.chips.toolchain.javascript import SCRIPTS, script_file  # noqa: PLC0415
-        from protonn_edge.system.errors import ProtoNNEdgeError  # noqa: PLC0415
+        from protonn_edge.chips.toolchain.javascript import SCRIPTS, script_file
+        from protonn_edge.system.errors import ProtoNNEdgeError
 
         if version == "editable":
             return

@@ -177,7 +177,7 @@ def _emlearn_networks(fitted: MLPClassifier, data: Dataset) -> Iterator[Source]:
     only if an activation is a number, which is what it needs there instead of a name.
     """
     EMLEARN.check()
-    import emlearn  # type: ignore[import-not-found]  # noqa: PLC0415 - may not be there
+    import emlearn  # type: ignore[import-not-found]  # may not be there
 
     with TemporaryDirectory() as folder, chdir(folder):  # where it compiles for this computer
         model = emlearn.convert(fitted, kind="MLPClassifier", method="loadable")

@@ -131,7 +131,7 @@ def write_report(row: Row, dataset: Dataset, path: Path) -> None:
 
 def photograph(reports: Path, names: list[str]) -> None:
     """Write the screenshots of the reports that are there."""
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only this needs it
+    from playwright.sync_api import sync_playwright  # only this needs it
 
     browser = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
     if browser is None:

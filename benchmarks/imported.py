@@ -37,7 +37,7 @@ from protonn_edge.data.reading import load_dataset
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.kept import Conversion
 from protonn_edge.extensions.conversion.networks.int8_network import Int8Network
-from protonn_edge.extensions.conversion.networks.stored_networks import from_network
+from protonn_edge.extensions.conversion.networks.from_network import from_network
 
 _WHOLE, _OTHER = 0.999, 0.995  # the least share of equal answers, for features that are integers
 

@@ -116,7 +116,7 @@ def arduino_core() -> Path:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Give the system's Chromium, without a window; a process can have only one of these."""
-    from system_browser import system_browser  # noqa: PLC0415 - few tests need it
+    from system_browser import system_browser  # few tests need it
 
     with system_browser() as found:
         yield found

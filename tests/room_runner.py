@@ -62,7 +62,7 @@ def run(copy: str, folder: str, commands: list[list[str]], kept: str) -> dict[st
             failed[name] = f"{type(error).__name__}: {error}"
     kept_builds(Path(kept))
     done = []
-    from click.testing import CliRunner  # noqa: PLC0415
+    from click.testing import CliRunner
 
     main = import_module("protonn_edge.cli").main
     for words in commands:
@@ -73,12 +73,12 @@ def run(copy: str, folder: str, commands: list[list[str]], kept: str) -> dict[st
 
 def kept_builds(kept: Path) -> None:
     """Let PlatformIO, the compiler and Jinja run once for all copies, as for all other tests."""
-    from kept_programs import KeptPrograms  # noqa: PLC0415
-    from kept_templates import with_kept_templates  # noqa: PLC0415
-    from replayed_builds import ReplayedBuilds  # noqa: PLC0415
+    from kept_programs import KeptPrograms
+    from kept_templates import with_kept_templates
+    from replayed_builds import ReplayedBuilds
 
-    from protonn_edge.chips.toolchain import platformio  # noqa: PLC0415
-    from protonn_edge.codegen import host, renderer  # noqa: PLC0415
+    from protonn_edge.chips.toolchain import platformio
+    from protonn_edge.codegen import host, renderer
 
     platformio.run_within = ReplayedBuilds(kept, platformio.run_within)
     host.build_host_executable = KeptPrograms(kept, host.build_host_executable)

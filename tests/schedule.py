@@ -78,7 +78,7 @@ def _compile_share(config: pytest.Config, number: int, count: int) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Keep the tests of a file in one process, and those of some folders."""
-    from xdist.scheduler import LoadFileScheduling  # noqa: PLC0415
+    from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:

@@ -36,8 +36,8 @@ class CustomTestRunner(TestRunnerBase):
         if self.options.without_testing:
             return
         try:
-            from protonn_edge.chips.boards import board_names  # noqa: PLC0415  (it may be missing)
-            from protonn_edge.system.files import resource  # noqa: PLC0415
+            from protonn_edge.chips.boards import board_names  # it may be missing
+            from protonn_edge.system.files import resource
         except ImportError as error:
             raise RuntimeError(
                 "pio's Python has no protonn-edge; run the pio of the environment that has it"

@@ -18,7 +18,6 @@ from click.shell_completion import CompletionItem
 
 from protonn_edge import __version__
 from protonn_edge.system.errors import Interrupted
-from protonn_edge.system.rooms import missing
 from protonn_edge.system.rounding import fix_rounding
 
 _ORDER = (
@@ -88,10 +87,9 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that is called; suggest one like it if there is none."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            if sentence := missing(args[:1]):
-                ctx.fail(sentence)
-            naming = import_module("protonn_edge.data.naming")  # slow, and seldom needed
-            ctx.fail(f"No such command {args[0]!r}{naming.did_you_mean(args[0], COMMANDS) or '.'}")
+            from protonn_edge.data.naming import did_you_mean  # slow, and seldom needed
+
+            ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], COMMANDS) or '.'}")
         return super().resolve_command(ctx, args)
 
     def main(self, *arguments: Any, **settings: Any) -> Any:
@@ -157,8 +155,8 @@ def _imported(name: str) -> click.Command:
         with _uncollected(MODULES[name]):
             command: click.Command = getattr(import_module(MODULES[name]), f"{name}_command")
     except ImportError as error:
-        from protonn_edge.cli.command import Unavailable  # noqa: PLC0415 - it imports NumPy
-        from protonn_edge.system.lazy import sentence_of  # noqa: PLC0415
+        from protonn_edge.cli.command import Unavailable  # it imports NumPy
+        from protonn_edge.system.lazy import sentence_of
 
         sentence = sentence_of(error)
         if sentence is None:

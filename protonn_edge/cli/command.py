@@ -38,7 +38,6 @@ from protonn_edge.system.errors import (
     shortened,
 )
 from protonn_edge.system.lazy import sentence_of
-from protonn_edge.system.rooms import missing
 
 if TYPE_CHECKING:
     from protonn_edge.data.naming import Notice
@@ -182,8 +181,6 @@ class Command(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if sentence := missing([error.option_name]):
-                raise click.UsageError(sentence, ctx) from error
             alike = self._alike(ctx, error.option_name) or self._near(error.option_name)
             hint = f" Did you mean {' or '.join(map(repr, alike))}?" if alike else ""
             raise click.UsageError(f"{error.message}{hint}", ctx) from error

@@ -24,9 +24,7 @@ from protonn_edge.data.summary import (
 )
 from protonn_edge.learn.evaluation.terminal import fact_table, row_table
 from protonn_edge.system.files import write_atomically
-from protonn_edge.system.lazy import later, require, room
-
-_render_data_page = later("protonn_edge.report.data_page", "render_data_page")
+from protonn_edge.system.lazy import require
 
 _CLASSES_SHOWN = 20
 _FEATURES_SHOWN = 10
@@ -57,7 +55,6 @@ def data_command(
     """
     if html is not None:
         require("matplotlib")
-        room("protonn_edge.report", "reports")
     dataset = load_dataset(data, replace(table, missing=table.missing or SHOWN), least_classes=1)
     profiles = [profile(each, dataset) for each in dataset.columns]
     summary, repeated = DataSummary.of(dataset), repetitions(dataset)
@@ -78,7 +75,9 @@ def data_command(
         notices.append(Notice("repeated", sentence, warning=True))
     out.notice(each for each in notices if each.kind != "repeated")  # which was printed
     if html is not None:
-        page = _render_data_page(data.name, dataset, summary, profiles, notices, facts)
+        from protonn_edge.report.data_page import render_data_page
+
+        page = render_data_page(data.name, dataset, summary, profiles, notices, facts)
         write_atomically(html, page)
         out.say(f"wrote {html}, {len(page.encode()) / 1000:,.0f} kB")
     layout = None if dataset.layout is None else asdict(dataset.layout)

@@ -27,10 +27,7 @@ from protonn_edge.model.quantization import quantize
 from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.system.errors import InputError, Interrupted
 from protonn_edge.system.files import write_atomically
-from protonn_edge.system.lazy import later, missing, room
-
-_check_options = later("protonn_edge.cli.fitting", "check_options")
-_fit_classifier = later("protonn_edge.cli.fitting", "fit_classifier")
+from protonn_edge.system.lazy import missing
 
 _SEED = 0
 # Of the kind that is the default; other kinds take those that they know.
@@ -54,6 +51,8 @@ def demo_command(
     out: Output = OUTPUT,
 ) -> None:
     """Train a model on scikit-learn's digits, and classify digits with it on the emulated board."""
+    from protonn_edge.cli.fitting import check_options, fit_classifier
+
     dataset = load_digits_dataset()
     if only_table:
         _write_digits(dataset, output, out)
@@ -66,8 +65,8 @@ def demo_command(
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)
     out.say(f"digits: {train_n:,} for training, {test_n:,} for testing, 64 pixels each")
     classifier = _untrained()
-    _check_options(classifier, dataset)
-    if stopped := _fit_classifier(classifier, dataset, out):
+    check_options(classifier, dataset)
+    if stopped := fit_classifier(classifier, dataset, out):
         raise Interrupted(f"stopped after {stopped}; no model is kept")
     classifier.set_accuracy_floor(dataset.X_test, dataset.y_test)
     model = classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
@@ -100,10 +99,18 @@ def demo_command(
         out.say(f"the report is left out: {lacking}")
     else:
         report = output / "report.html"
-        reports = room("protonn_edge.cli.report", "reports")
-        given = {"data": points, "data_name": "scikit-learn's digits"}
-        run = reports.gather(results, [model], [Project(output)], board, **given)
-        reports.write_report(run, report, out, title=f"Handwritten digits: {board.title}")
+        from protonn_edge.cli.report import write_report
+        from protonn_edge.report.gathering import gather
+
+        run = gather(
+            results,
+            [model],
+            [Project(output)],
+            board,
+            data=points,
+            data_name="scikit-learn's digits",
+        )
+        write_report(run, report, out, title=f"Handwritten digits: {board.title}")
         record["report"] = str(report)
     out.finish(record, disagreement([on_host, measurement.agreement]))
 

@@ -37,9 +37,7 @@ from protonn_edge.learn.progress import EpochReport, TrainingStopped, was_stoppe
 from protonn_edge.learn.refusals import TrainingRequest, check_compatible
 from protonn_edge.learn.targets import Target
 from protonn_edge.model.model import Model
-from protonn_edge.model.policy import rule_kinds
 from protonn_edge.system.errors import InputError, Interrupted, counted
-from protonn_edge.system.rooms import not_installed
 
 if TYPE_CHECKING:
     from protonn_edge.cli.train import TrainOptions
@@ -245,8 +243,6 @@ def _are_in_series(names: Sequence[str]) -> bool:
 
 def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingRequest:
     """Refuse options that cannot be combined, by their command-line names; return the request."""
-    if dataset.predicts not in {"class", *(kind.predicts for kind in rule_kinds())}:
-        raise InputError(not_installed(f"{dataset.predicts.removesuffix('s')} prediction"))
     case = TrainingRequest(
         settings=classifier.frozen(),
         predicts=dataset.predicts,

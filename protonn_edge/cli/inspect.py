@@ -97,7 +97,7 @@ def inspect_command(
         X, y = points.labelled
     out.say(f"{file.name}:", fact_table(facts))
     if data is not None:
-        from protonn_edge.model.quantization import stage_losses  # noqa: PLC0415 - few need it
+        from protonn_edge.model.quantization import stage_losses  # few need it
 
         losses = stage_losses(model, X, y)
         record |= {"n": len(y), "stages": [asdict(loss) for loss in losses]}

@@ -46,7 +46,7 @@ def progress_bar(console: Console, description: str, total: int) -> Iterator[Pro
     if _as_lines():
         yield LineProgress(description, total)
         return
-    from rich.progress import (  # noqa: PLC0415 - few commands have one
+    from rich.progress import (  # few commands have one
         BarColumn,
         MofNCompleteColumn,
         Progress,

@@ -143,7 +143,7 @@ def _run_record(one: Evidence) -> dict[str, Any]:
 def write_report(one: Evidence, output: Path, out: Output, **more: Any) -> None:
     """Write the report of a run, with more parameters of `render_page`; print its path."""
     # Half a second of imports that other commands save.
-    from protonn_edge.report.page import render_page  # noqa: PLC0415
+    from protonn_edge.report.page import render_page
 
     with out.status("drawing"):
         script = content.page_script()

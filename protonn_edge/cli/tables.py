@@ -19,19 +19,10 @@ from protonn_edge.model.model import (
     limits_of_training,
 )
 from protonn_edge.system.errors import unneeded
-from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
     from protonn_edge.data.model_points import ModelPoints
     from protonn_edge.data.reading import Labels
-
-_read_points = later("protonn_edge.data", "read_points")
-_converter_for = later("protonn_edge.model.sensor_counts", "converter_for")
-_quantize = later("protonn_edge.model.quantization", "quantize")
-_about_swapped_labels = later(
-    "protonn_edge.learn.evaluation.swapped_labels", "about_swapped_labels"
-)
-_why_floats_alone = later("protonn_edge.model.quantization", "why_floats_alone")
 
 
 READ_HELP = {
@@ -117,6 +108,11 @@ def points_for(
 
     Warnings are printed, also of points that the model was trained on if it is `measured`.
     """
+    from protonn_edge.data.reading import read_points
+    from protonn_edge.learn.evaluation.swapped_labels import about_swapped_labels
+    from protonn_edge.model.quantization import quantize, why_floats_alone
+    from protonn_edge.model.sensor_counts import converter_for
+
     if has_images(data) and (size := known_image_shape(model)) is not None:
         if table.size is not None and table.size != size:
             here, there = ("x".join(map(str, each)) for each in (table.size, size))
@@ -125,12 +121,12 @@ def points_for(
             )
         table = replace(table, size=size)
 
-    integers = _why_floats_alone(model) is None
-    converted = _converter_for(model, (lambda: _quantize(model)) if integers else None)
-    limits = limits_of_training(model, *_quantize(model).quantizer.limits) if integers else None
+    integers = why_floats_alone(model) is None
+    converted = converter_for(model, (lambda: quantize(model)) if integers else None)
+    limits = limits_of_training(model, *quantize(model).quantizer.limits) if integers else None
     expected = replace(expected_by(model), limits=limits, converted=converted)
-    points: ModelPoints = _read_points(data, expected, table, labels=labels, one_part=one_part)
+    points: ModelPoints = read_points(data, expected, table, labels=labels, one_part=one_part)
     out.notice(each for each in points.notices if measured or each.kind != "training_rows")
     if measured:
-        out.notice(_about_swapped_labels(model, points))
+        out.notice(about_swapped_labels(model, points))
     return points

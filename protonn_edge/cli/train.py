@@ -21,14 +21,9 @@ from protonn_edge.cli.train_options import (
 )
 from protonn_edge.data.options import TableOptions
 from protonn_edge.learn.searched import BEST
-from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
     from protonn_edge.learn.targets import Target
-
-_calibrate = later("protonn_edge.cli.calibration", "calibrate")
-_train_model = later("protonn_edge.cli.training", "train_model")
-_train_best = later("protonn_edge.cli.tuning", "train_best")
 
 
 @dataclass(frozen=True)
@@ -90,10 +85,16 @@ def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = 
     check_there(given.data)
     check_output(given.output)
     if given.calibrate is not None:
-        _calibrate(given, given.calibrate, out)
+        from protonn_edge.cli.calibration import calibrate
+
+        calibrate(given, given.calibrate, out)
         return
     given.classifier.parameters()  # refused before training is imported
     if given.classifier.name == BEST:
-        _train_best(given, out)
+        from protonn_edge.cli.tuning import train_best
+
+        train_best(given, out)
         return
-    _train_model(given, out)
+    from protonn_edge.cli.training import train_model
+
+    train_model(given, out)

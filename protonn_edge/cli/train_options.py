@@ -27,14 +27,10 @@ from protonn_edge.learn.searched import ANY, BEST, FEATURES_SEARCHED
 from protonn_edge.model.features import Features
 from protonn_edge.model.registry import ESTIMATORS, PARAMETERS, REGRESSORS
 from protonn_edge.system.errors import InputError, lacking, shortened
-from protonn_edge.system.lazy import later
-from protonn_edge.system.rooms import not_installed
 
 if TYPE_CHECKING:
     from protonn_edge.learn.base import DeviceClassifier
 
-_did_you_mean = later("protonn_edge.data.naming", "did_you_mean")
-_load_model = later("protonn_edge.model.file", "load_model")
 
 _OF_PARAMETERS = {"start_from": "initial_model"}  # options with parameters of another name
 _SET = "set_by_name"  # the argument of a command that has the values of --set
@@ -102,11 +98,11 @@ class _Kinds(click.Choice[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the kind, or fail."""
+        from protonn_edge.data.naming import did_you_mean
+
         if value not in self.choices:
             inside = [each for each in self.choices if each in str(value).lower()]
-            near = (
-                f"; did you mean {inside[0]!r}?" if inside else _did_you_mean(value, self.choices)
-            )
+            near = f"; did you mean {inside[0]!r}?" if inside else did_you_mean(value, self.choices)
             self.fail(
                 f"{value!r} is not one of {', '.join(map(repr, self.choices))}{near}; "
                 "docs/which-model.md compares these, 'convert' takes other kinds of classifiers, "
@@ -135,9 +131,6 @@ class GivenClassifier(NamedTuple):
 
     def regressors(self) -> Mapping[str, Any]:
         """Return the kinds that predict numbers; refuse the chosen kind if it is none of them."""
-        if not REGRESSORS:
-            reason = not_installed("numeric prediction")
-            raise InputError(f"the labels are numbers, and {reason}")
         if self.name in PARAMETERS and self.name not in REGRESSORS:
             raise InputError(
                 f"the kind {self.name!r} cannot predict a number, but the labels are numbers; "
@@ -236,13 +229,15 @@ def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, A
 
 def _where_known(name: str, parameters: Iterable[str]) -> str:
     """Return which kinds have a parameter that one lacks, or what its name may be instead."""
+    from protonn_edge.data.naming import did_you_mean
+
     offered = click.get_current_context().command.params
     choices = next(each.type for each in offered if each.name == "classifier")
     assert isinstance(choices, _Kinds)
     kinds = [kind for kind in choices.choices if kind in PARAMETERS]
     having = [kind for kind in kinds if name in _kind_of(kind).parameters]
     if not having:
-        near: str = _did_you_mean(name, parameters)
+        near: str = did_you_mean(name, parameters)
         return near
     return f", or choose --classifier {' or '.join(having)}"
 
@@ -274,7 +269,9 @@ def _set_values(texts: Iterable[str], parameters: Mapping[str, Parameter]) -> An
 
 
 def _features_of(path: Path) -> Features:
-    stage: Features | None = _load_model(path).features
+    from protonn_edge.model.file import load_model
+
+    stage: Features | None = load_model(path).features
     if stage is None:
         raise InputError(
             f"--features is {path.name}, but this model computes no features; name a model that "

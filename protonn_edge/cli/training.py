@@ -22,8 +22,8 @@ from protonn_edge.learn.targets import Target
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, why_floats_alone
-from protonn_edge.model.registry import converter_with
 from protonn_edge.system.errors import InputError, Interrupted, unneeded
+from protonn_edge.system.extensions import extensions
 
 
 def train_model(given: TrainOptions, out: Output) -> None:
@@ -112,7 +112,11 @@ def _start_model(learner: DeviceClassifier, path: Path, dataset: Dataset) -> Mod
             )
         return model
     kind = learner.normalization if was_given("normalization") else "none"
-    return reference_model_for(dataset, path, kind)
+    for each in extensions():
+        made: Model | None = each.model_of_folder(dataset, path, kind)
+        if made is not None:
+            return made
+    raise InputError(f"{path} is a folder, which no extension makes a model of; give a model file")
 
 
 def _known_points(model: Model, dataset: Dataset) -> list[Notice]:
@@ -127,18 +131,3 @@ def _known_points(model: Model, dataset: Dataset) -> list[Notice]:
         "new data is lower; use the --seed, --holdout and --groups of its training"
     )
     return [Notice("training_rows", text, warning=True)]
-
-
-def reference_model_for(dataset: Dataset, folder: Path, normalization: str) -> Model:
-    """Return the model of the reference's files in a folder, for this data."""
-    targets = None if dataset.predicts == "class" else dataset.y_train
-    reference = converter_with("reference")
-    model: Model = reference.from_reference(
-        reference.read_reference_model(folder),
-        dataset.X_train,
-        normalization,
-        dataset.classes,
-        feature_names=dataset.feature_names,
-        targets=targets,
-    )
-    return model

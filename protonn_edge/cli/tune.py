@@ -18,7 +18,7 @@ from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.cli.train_options import ClassifierCommand, GivenClassifier, any_classifier
 from protonn_edge.data.options import TableOptions
 from protonn_edge.learn.search import BEST, CHOICES
-from protonn_edge.system.lazy import later, require
+from protonn_edge.system.lazy import require
 
 _QUANTITY = options.FiniteRange(1e-6, 1e6)
 _SECONDS = options.FiniteRange(1e-3, 1e8)
@@ -36,8 +36,6 @@ _JOBS = Parsed(
     "is neither a number of processes, 1 to 1,000, nor an address such as tcp://host:8786",
     _read_jobs,
 )
-
-_tune_model = later("protonn_edge.cli.tuning", "tune_model")
 
 
 def _beside_output() -> Path | None:
@@ -108,9 +106,11 @@ def tune_command(given: TuneOptions = options_of(TuneOptions), out: Output = OUT
 
     Repeat the command to continue. The test part is used once, at the end.
     """
+    from protonn_edge.cli.tuning import tune_model
+
     require("optuna")
     load_board(given.board_name)  # a wrong name is refused before anything is read
     check_there(given.data)
     check_output(given.output)
     given.classifier.parameters()  # refused before training is imported
-    _tune_model(given, out)
+    tune_model(given, out)

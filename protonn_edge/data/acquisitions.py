@@ -71,7 +71,7 @@ def _decoded(path: Path, content: bytes) -> Any:
     if path.suffix.lower() == ".json":
         return json.loads(content)
     require("cbor2")
-    import cbor2  # noqa: PLC0415 - an optional extra
+    import cbor2  # an optional extra
 
     try:
         return cbor2.loads(content)

@@ -14,13 +14,10 @@ import numpy as np
 
 from protonn_edge.data.cells import ColumnCells, Float64
 from protonn_edge.data.text import Lines
-from protonn_edge.system.lazy import later
 
 _MOST_FAILURES = 5
 _MATRIX = b"%%%%MatrixMarket matrix array real general\n%d %d\n%s"
 _DIGITS = b"0123456789"
-
-_mmread = later("scipy.io", "mmread")
 
 
 class _Block(NamedTuple):
@@ -61,6 +58,8 @@ def _plain(
     SciPy ignores characters behind a number, so a cell may only have digits, a point and a minus
     sign at its begin. It reads -0 as 0.
     """
+    from scipy.io import mmread
+
     first, last = numeric[0], numeric[-1]
     line = delimiter.encode() * (last - first) + b"\n"
     try:
@@ -78,7 +77,7 @@ def _plain(
         ):
             return None
         written = written.replace(delimiter.encode(), b"\n")
-        numbers = _mmread(BytesIO(_MATRIX % (len(numeric), len(rows), written))).T
+        numbers = mmread(BytesIO(_MATRIX % (len(numeric), len(rows), written))).T
     except ValueError:
         return None
     return _Block(numbers, dict(enumerate(left)) | dict(enumerate(right, last + 1)))

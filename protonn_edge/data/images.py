@@ -110,7 +110,7 @@ def _read(path: Path, folder: Path) -> bytes:
 
 def _gray(path: Path, folder: Path, shape: Shape | None) -> Float32:
     """Return an image (height, width), upright, gray, on white, and scaled if a shape is given."""
-    from PIL import Image, ImageOps  # noqa: PLC0415 (an optional extra)
+    from PIL import Image, ImageOps
 
     content = io.BytesIO(_read(path, folder))
     try:

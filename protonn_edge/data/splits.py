@@ -30,7 +30,7 @@ def load_digits_dataset(seed: int = 0) -> Dataset:
 def _digits() -> Dataset:
     """Return all digits for training; scikit-learn reads them from text each time."""
     # Imported here, since it takes half a second, and reading a model does not need it.
-    from sklearn.datasets import load_digits  # noqa: PLC0415
+    from sklearn.datasets import load_digits
 
     digits = load_digits()
     return Dataset(

@@ -93,7 +93,7 @@ class Link:
     """
 
     def __init__(self, url: str, baud: int) -> None:
-        import serial  # noqa: PLC0415  (it takes its time, and many only name this class)
+        import serial  # it takes its time, and many only name this class
 
         self._url = url
         try:

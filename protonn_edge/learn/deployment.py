@@ -11,7 +11,6 @@ from protonn_edge.chips.boards import Board, board_of
 from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model
-from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
     from protonn_edge.codegen.export import Export, Kind
@@ -19,11 +18,6 @@ if TYPE_CHECKING:
     from protonn_edge.learn.evaluation.measurement import Measurement
 
 # Most processes that train need none of this.
-_build = later("protonn_edge.codegen.projects.project", "build")
-_options = later("protonn_edge.codegen.projects.project", "BuildOptions")
-_trial_build = later("protonn_edge.codegen.projects.project", "trial_build")
-_measure = later("protonn_edge.learn.evaluation.measurement", "measure")
-_export = later("protonn_edge.codegen.export", "export")
 
 
 class Deployable:
@@ -62,7 +56,9 @@ class Deployable:
         InputError
             If the model has no integers, or the folder cannot be used.
         """
-        written: Export = _export(self.to_model(), kind, folder, board, **options)
+        from protonn_edge.codegen.export import export
+
+        written: Export = export(self.to_model(), kind, folder, board, **options)
         return written
 
     def build(self, folder: Path | str, board: Board | str = "uno", *, tries: bool = True) -> Build:
@@ -89,7 +85,9 @@ class Deployable:
         InputError
             If the folder has other files in place of the project's.
         """
-        built: Build = _build(self.to_model(), board, folder, _options(tries=tries))
+        from protonn_edge.codegen.projects.project import BuildOptions, build
+
+        built: Build = build(self.to_model(), board, folder, BuildOptions(tries=tries))
         return built
 
     def measure(
@@ -122,9 +120,12 @@ class Deployable:
         ValueError
             If there are no points.
         """
+        from protonn_edge.codegen.projects.project import trial_build
+        from protonn_edge.learn.evaluation.measurement import measure
+
         points, labels = self._labelled(X, y)
         chosen = board_of(board)
-        with _trial_build(self.to_model(), chosen) as trial:
+        with trial_build(self.to_model(), chosen) as trial:
             ports = () if port is None else (port,)
-            measured: Measurement = _measure(trial.project, (points, labels), chosen, ports=ports)
+            measured: Measurement = measure(trial.project, (points, labels), chosen, ports=ports)
             return measured

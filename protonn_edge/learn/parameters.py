@@ -20,7 +20,6 @@ from protonn_edge.model.shapes import Shape
 from protonn_edge.model.signals import SAMPLE_RATES
 from protonn_edge.model.statistics import NORMALIZER_KINDS
 from protonn_edge.system.errors import InputError, InvalidValue
-from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
     from protonn_edge.learn.features import FeatureData, FeatureRequest
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
     from protonn_edge.learn.points import Transform
     from protonn_edge.learn.progress import Callback
     from protonn_edge.learn.targets import Target
-
-_read_features = later("protonn_edge.learn.requests", "read_features")
-_target = later("protonn_edge.learn.targets", "Target")
 
 
 @dataclass(frozen=True)
@@ -277,9 +273,11 @@ class FeatureParameters(Parameterized):
     @property
     def asked(self) -> FeatureRequest | None:
         """The request in the text, if any; raises `InputError` if it cannot be read."""
+        from protonn_edge.learn.requests import read_features
+
         if self.features is None:
             return None
-        request: FeatureRequest = _read_features(self.features)
+        request: FeatureRequest = read_features(self.features)
         return request
 
     def features_for(self, given: FeatureData) -> Features | None:
@@ -356,7 +354,9 @@ class SharedParameters(FeatureParameters):
     @property
     def target(self) -> Target:
         """The target of the training."""
-        target: Target = _target()
+        from protonn_edge.learn.targets import Target
+
+        target: Target = Target()
         return target
 
     def moves_of_groups(self) -> Sequence[Transform]:

@@ -20,7 +20,6 @@ from protonn_edge.model.features import Features
 from protonn_edge.model.integer_stage import MOST_CLASSES
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.errors import InputError
-from protonn_edge.system.lazy import later
 
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
@@ -28,7 +27,6 @@ Targets = NDArray[Any]
 """Class indices (n,), L for a point of no class; or a matrix (n, L): label sets, 1 where a point
 has one, which may also be shares of classes, or normalized numbers."""
 
-_classes = later("protonn_edge.learn.labels", "ClassLabels")
 
 _EVALUATED_POINTS = 10_000
 
@@ -67,9 +65,11 @@ class Points:
     labels: Any = None  # their `ClassLabels`; by default, classes or, of a matrix, sets of labels
 
     def __post_init__(self) -> None:
+        from protonn_edge.learn.labels import ClassLabels
+
         y, count = self.y, self.n_classes
         if self.labels is None:
-            object.__setattr__(self, "labels", _classes().of(y if y.ndim == 2 else None))
+            object.__setattr__(self, "labels", ClassLabels().of(y if y.ndim == 2 else None))
         if not count:
             count = y.shape[1] if y.ndim == 2 else int(y.max()) + 1
             object.__setattr__(self, "n_classes", count)

@@ -13,9 +13,6 @@ from typing import Any
 
 from protonn_edge.model.model import Model
 from protonn_edge.system.errors import InputError
-from protonn_edge.system.lazy import later
-
-_feature_refusals = later("protonn_edge.learn.requests", "refusals")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +124,9 @@ def check_compatible(
 
 def refusal_of(case: TrainingRequest, own: Iterable[Refusal] = ()) -> str | None:
     """Return the sentence of the first refusal that applies, or None."""
-    every = (*REFUSALS, *_feature_refusals(), *own)
+    from protonn_edge.learn.requests import refusals
+
+    every = (*REFUSALS, *refusals(), *own)
     return next(filter(None, (each.refused(case) for each in every)), None)
 
 

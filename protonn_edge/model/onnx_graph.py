@@ -38,7 +38,7 @@ class IntegerGraph:
     ) -> bytes:
         """Return the file: the input "bytes", outputs with their sizes by name, and metadata."""
         require("onnx")
-        from onnx import helper, numpy_helper  # noqa: PLC0415  (an extra)
+        from onnx import helper, numpy_helper  # an extra
 
         made = [helper.make_node(kind, ins, [out], **more) for kind, ins, out, more in self.nodes]
         made += [helper.make_node("Identity", [t.name], [name]) for name, (t, _) in outputs.items()]

@@ -20,18 +20,11 @@ By convention, the folder of a kind of classifier has in
 ``parameters``  ``<Prefix>Parameters``, its parameters, declared without heavy imports
 ``train``     ``<Prefix>Classifier``, the estimator, of which they are a base
 ``value.train``  ``<Prefix>Regressor``, the estimator that predicts a number, if there is one
-``convert``   what other programs' classifiers become models of the kind: ``READERS`` of fitted
-              estimators, by their types, and ``LOADERS`` of files; absent in most kinds. A folder
-              in that of the kind may have one, too, such as ``value``
 
 and the folder of a stage in
 
 ``kernels``   ``kernels(stage, core)``, the ways to compute it
 ``onnx``      ``formula(x, stage)``, its formula in ONNX, if that can express it
-``proof``     ``forms(stage, inputs, reference)``, its values as sums of tables, if they are that,
-              or ``executed(stage, proof, start, inputs)``, which proves a loop of its own
-``bounds``    ``bounds(stage, box)``, its values for all inputs in boxes, or, of scores,
-              ``leads(stage, box, classes)``, how far some are at least above all others
 """
 
 from __future__ import annotations
@@ -43,7 +36,7 @@ from types import ModuleType
 from typing import Any
 
 from protonn_edge.model.entries import Kind
-from protonn_edge.system.errors import InputError, InvalidValue
+from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.lazy import folders_of, optional
 
 _ROOMS = ("features", "kinds")
@@ -173,29 +166,6 @@ def modules_named(name: str) -> Iterator[Any]:
     for folder in _FOLDERS:
         if module := optional(f"protonn_edge.{folder}.{name}"):
             yield module
-
-
-def converters() -> Iterator[Any]:
-    """Yield the modules ``convert`` of the folders that have one, and of the folders in these."""
-    for folder in _FOLDERS:
-        name = f"protonn_edge.{folder}"
-        for place in (name, *folders_of(name)):
-            if module := optional(f"{place}.convert"):
-                yield module
-
-
-def converter_with(name: str) -> Any:
-    """Return what a folder's ``convert`` offers by a name.
-
-    Raises `InputError` if none does, because its folder was removed.
-    """
-    for module in converters():
-        if hasattr(module, name):
-            return getattr(module, name)
-    raise InputError(
-        f"no kind of model that is installed offers '{name}' of other programs' models; install "
-        "protonn-edge again, with all its parts"
-    )
 
 
 def stage_class(kind: str) -> Any:

@@ -133,7 +133,7 @@ class Shelf:
             )
 
     def _facts(self, path: Path, source: str) -> dict[str, Any]:
-        import tomllib  # noqa: PLC0415 - few commands read such a file
+        import tomllib  # few commands read such a file
 
         remedy = f"name a {self.noun}'s file"
         content = read_file(path, limit_bytes=FILE_LIMIT_BYTES, remedy=remedy)

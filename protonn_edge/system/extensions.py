@@ -120,6 +120,10 @@ class Extension:
         """
         return None
 
+    def model_of_folder(self, dataset: Any, folder: Path, normalization: str) -> Any:
+        """Return the model in a folder of another program, for a data set, or None."""
+        del dataset, folder, normalization
+
     def device_form(self) -> DeviceForm | None:
         """Return the form of a model that its firmware has."""
         return None

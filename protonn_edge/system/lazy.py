@@ -5,9 +5,8 @@ scipy and a hundred modules of this package. A package that offers names from ma
 them in its `__init__.pyi`, where type checkers and editors look; `lazy_names` reads them there,
 and leaves out those of modules that were removed.
 
-Libraries that only some users need may be missing: `require` names the package to install. Parts of
-this package may have been removed, too: a part is a folder or a module that nothing imports before
-its work is asked for, so that a failed import is a refusal in one sentence.
+Libraries that only some users need may be missing: `require` names the package to install. Folders
+of extensions, kinds, features and rules may have been removed, too.
 """
 
 from __future__ import annotations
@@ -23,7 +22,8 @@ from types import ModuleType
 from typing import Any
 
 from protonn_edge.system.errors import InputError
-from protonn_edge.system.rooms import exists, not_installed
+
+_PACKAGE = Path(__file__).parents[1]
 
 # The extra in pyproject.toml that installs each library.
 _EXTRAS = {
@@ -71,16 +71,8 @@ def lazy_names(
 def _is_there(module: str) -> bool:
     """Return whether a module of this package is there, without importing its packages."""
     package, _, below = module.partition(".")
-    return package == __name__.partition(".")[0] and exists(below)
-
-
-def later(module: str, name: str) -> Callable[..., Any]:
-    """Return a function that imports and calls `name` of `module` when it is called."""
-
-    def call(*arguments: Any, **settings: Any) -> Any:
-        return getattr(import_module(module), name)(*arguments, **settings)
-
-    return call
+    place = _PACKAGE.joinpath(*below.split("."))
+    return package == _PACKAGE.name and (place.with_suffix(".py").exists() or place.is_dir())
 
 
 def require(library: str) -> None:
@@ -92,17 +84,6 @@ def require(library: str) -> None:
 def missing(library: str) -> str:
     """Return the sentence that names the package to install for a library; empty if it is there."""
     return _sentence(library) if find_spec(library) is None else ""
-
-
-def room(name: str, what: str) -> ModuleType:
-    """Import a part of this package that may have been removed.
-
-    Raises `InputError` if it was; `what` names the part in a sentence.
-    """
-    module = optional(name)
-    if module is None:
-        raise InputError(not_installed(what))
-    return module
 
 
 def optional(name: str) -> ModuleType | None:
@@ -123,12 +104,10 @@ def folders_of(package: str) -> list[str]:
 
 
 def sentence_of(error: ImportError) -> str | None:
-    """Return a sentence on the extra, or the part of this package, that a failed import needs."""
+    """Return a sentence on the extra that a failed import needs; None for another failure."""
     name = error.name or ""
     if name.partition(".")[0] in _EXTRAS:
         return _sentence(name.partition(".")[0])
-    if name.startswith("protonn_edge.") and isinstance(error, ModuleNotFoundError):
-        return not_installed(name.rpartition(".")[2].replace("_", " "))
     return None
 
 

@@ -66,6 +66,6 @@ def one_thread() -> AbstractContextManager[object]:
 @functools.cache
 def _threads() -> Any:
     """Find the libraries once, after all are loaded; the search takes milliseconds."""
-    from threadpoolctl import ThreadpoolController  # noqa: PLC0415
+    from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

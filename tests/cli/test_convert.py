@@ -162,7 +162,7 @@ def machine(foo: Path, tmp_path: Path) -> Path:
     """Give an SVC of the data in a file of skops."""
     data = load_dataset(foo)
     names = np.array(data.classes)
-    from skops import io  # noqa: PLC0415  (it imports all of scikit-learn)
+    from skops import io  # it imports all of scikit-learn
 
     path = tmp_path / "machine.skops"
     io.dump(SVC().fit(data.X_train, names[data.y_train]), path)
@@ -278,7 +278,7 @@ def test_boosted_trees_need_all_their_classes(tmp_path: Path):
 
 @pytest.mark.parametrize("names", [["0", "1", "2"], ["lily", "rose", "tulip"]], ids="".join)
 def test_a_network_becomes_a_model(names: list[str], tmp_path: Path):
-    from onnx_factory import perceptron  # noqa: PLC0415  (it skips without onnx)
+    from onnx_factory import perceptron  # it skips without onnx
 
     X, y = load_iris(return_X_y=True)
     fitted = MLPClassifier((8,), max_iter=400, random_state=0, learning_rate_init=0.02).fit(X, y)

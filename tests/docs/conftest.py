@@ -19,7 +19,7 @@ EXAMPLE = CHECKOUT / "docs" / "adding-a-stage"
 def example(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put the example where the package's own kinds of stages are."""
     monkeypatch.syspath_prepend(EXAMPLE)
-    from scale import integers, kernels  # noqa: PLC0415
+    from scale import integers, kernels
 
     monkeypatch.setitem(KERNELS, "scale", kernels.kernels)
     monkeypatch.setitem(registry._STAGE_FOLDERS, "scale", "features.scale")

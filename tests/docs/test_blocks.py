@@ -128,7 +128,7 @@ def pages(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[
 
 
 def write_digits(folder: Path) -> None:
-    from sklearn.datasets import load_digits  # noqa: PLC0415
+    from sklearn.datasets import load_digits
 
     X, y = load_digits(return_X_y=True)
     header = ",".join(["label", *(f"pixel_{pixel}" for pixel in range(64))])

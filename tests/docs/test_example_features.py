@@ -29,7 +29,7 @@ BRIEF = {"n_projections": 8, "n_prototypes": 30, "epochs": 8, "random_state": 0}
 @pytest.fixture
 def classifier(example: None, monkeypatch: pytest.MonkeyPatch) -> type[ProtoNNClassifier]:
     """Return the classifier, with one more line in the registry of what features ask for."""
-    from scale.request import ScaleRequest  # noqa: PLC0415
+    from scale.request import ScaleRequest
 
     monkeypatch.setattr(requests, "REQUESTS", [*requests.REQUESTS, ScaleRequest])
     return ProtoNNClassifier

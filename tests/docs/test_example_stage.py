@@ -44,7 +44,7 @@ int main(void)
 @pytest.fixture
 def scale(example: None) -> IntegerStage:
     """Return an instance of the stage, whose kind is known while a test runs."""
-    from scale import integers  # noqa: PLC0415
+    from scale import integers
 
     factors = np.random.default_rng(0).integers(0, 256, FEATURES).astype(np.uint8)
     factors[:2] = 0, 255

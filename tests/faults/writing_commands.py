@@ -21,9 +21,9 @@ CHANNELS = "time,ax,ay\n"
 
 def warmed_up() -> None:
     """Import what commands need, which run in forks, and keep what they compile."""
-    import protonn_edge.cli.training  # noqa: PLC0415
-    import protonn_edge.codegen.projects.project  # noqa: PLC0415
-    import protonn_edge.report.page  # noqa: F401, PLC0415
+    import protonn_edge.cli.training
+    import protonn_edge.codegen.projects.project
+    import protonn_edge.report.page  # noqa: F401
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     kept = Path(os.environ.get("PROTONN_EDGE_REPLAYED_BUILDS") or mkdtemp(prefix="faults-"))

@@ -27,16 +27,10 @@ from protonn_edge.chips.avr.graph import CodeSteps, Graph, first_write, graph_of
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue
-from protonn_edge.system.lazy import later
 
+# Many commands import this module, and few of them follow paths: SciPy is imported where it is used.
 if TYPE_CHECKING:
-    from scipy.optimize import LinearConstraint
-
-# Many commands import this module, and few of them follow paths.
-_milp, _bounds = later("scipy.optimize", "milp"), later("scipy.optimize", "Bounds")
-_constraint = later("scipy.optimize", "LinearConstraint")
-_csr_array, _diags_array = (later("scipy.sparse", f"{name}_array") for name in ("csr", "diags"))
-_connected_components = later("scipy.sparse.csgraph", "connected_components")
+    from scipy import optimize
 
 _NEARLY = 0.01  # the largest error of a solver's integers
 _SECONDS = 1.0  # for integers, which are seldom needed
@@ -249,9 +243,12 @@ class _Flow:
 
     def check_loops(self) -> None:
         """Raise `CheckFailed` if a path can go round without passing a place that has a limit."""
-        free = _diags_array(1.0 * (self._held.sum(axis=0) == 0))
-        following = _csr_array(free @ (self._entered @ self._left.T + self._called) @ free)
-        count, loops = _connected_components(following, connection="strong")
+        from scipy import sparse
+        from scipy.sparse import csgraph
+
+        free = sparse.diags_array(1.0 * (self._held.sum(axis=0) == 0))
+        following = sparse.csr_array(free @ (self._entered @ self._left.T + self._called) @ free)
+        count, loops = csgraph.connected_components(following, connection="strong")
         looping = (np.bincount(loops, minlength=count)[loops] > 1) | (following.diagonal() > 0)
         if looping.any():
             raise self._no_bound(self._starts[int(looping.argmax())])
@@ -273,8 +270,10 @@ class _Flow:
         contain loops that no path enters, since their blocks are left as often as entered; the
         condition that such a loop is entered is then added, as long as it improves the bound.
         """
-        flow = _csr_array(self._entered - self._left + self._called @ self._left)
-        rows = [_constraint(flow, -self._roots[:, 1], -self._roots[:, 0])]
+        from scipy import optimize, sparse
+
+        flow = sparse.csr_array(self._entered - self._left + self._called @ self._left)
+        rows = [optimize.LinearConstraint(flow, -self._roots[:, 1], -self._roots[:, 0])]
         if self._facts:
             rows += [self._kept("most", -np.inf, 0), self._kept("least", 0, np.inf)]
         bound = -math.inf
@@ -294,20 +293,26 @@ class _Flow:
                 taken = np.rint(better.x).astype(np.int64)
         return self._described(taken, sign * math.ceil(bound - _NEARLY))
 
-    def _kept(self, limit: str, low: float, high: float) -> LinearConstraint:
+    def _kept(self, limit: str, low: float, high: float) -> optimize.LinearConstraint:
         """Return the condition that facts hold: a limit of passes, or one for each of others."""
+        from scipy import optimize, sparse
+
         times = np.array([getattr(fact, limit) for fact in self._facts], float)
         base = [fact.base * (limit == "most") for fact in self._facts]
         alone = np.where([bool(fact.others) for fact in self._facts], base, times)
-        passed = (self._held - _diags_array(times) @ self._per) @ self._left
-        return _constraint(_csr_array(passed), low + alone, high + alone)
+        passed = (self._held - sparse.diags_array(times) @ self._per) @ self._left
+        return optimize.LinearConstraint(sparse.csr_array(passed), low + alone, high + alone)
 
-    def _solved(self, sign: int, rows: list[LinearConstraint], *, integers: bool = False) -> Any:
+    def _solved(
+        self, sign: int, rows: list[optimize.LinearConstraint], *, integers: bool = False
+    ) -> Any:
         """Return the solution; of integers, if they are found in time: the bound holds anyway."""
-        solution = _milp(
+        from scipy import optimize
+
+        solution = optimize.milp(
             sign * self._cycles,
             integrality=np.full(len(self._cycles), int(integers)),
-            bounds=_bounds(0, np.inf),
+            bounds=optimize.Bounds(0, np.inf),
             constraints=rows,
             options={"mip_rel_gap": 0, "time_limit": _SECONDS if integers else _MOST_SECONDS},
         )
@@ -321,25 +326,32 @@ class _Flow:
 
     def _unreached(self, taken: NDArray[np.int64]) -> list[NDArray[np.intp]]:
         """Return the blocks of each loop that is passed, and that no path leads to."""
-        used = _diags_array((taken > 0).astype(float))
+        from scipy import sparse
+        from scipy.sparse import csgraph
+
+        used = sparse.diags_array((taken > 0).astype(float))
         following = self._entered @ used @ self._left.T
-        following += self._called @ _diags_array((self._left @ taken > 0).astype(float))
-        count, parts = _connected_components(_csr_array(following), directed=False)
+        following += self._called @ sparse.diags_array((self._left @ taken > 0).astype(float))
+        count, parts = csgraph.connected_components(sparse.csr_array(following), directed=False)
         reached = np.zeros(count, bool)
         reached[parts[self._roots[:, 1] > 0]] = True
         lost = (self._left @ taken > 0) & ~reached[parts]
         return [np.flatnonzero(lost & (parts == part)) for part in np.unique(parts[lost])]
 
-    def _entered_first(self, blocks: NDArray[np.intp]) -> LinearConstraint:
+    def _entered_first(self, blocks: NDArray[np.intp]) -> optimize.LinearConstraint:
         """Return the condition that a loop's places are passed only if the loop is entered."""
+        from scipy import optimize, sparse
+
         inside = np.zeros(len(self._starts))
         inside[blocks] = 1
         ways = inside @ (self._entered + self._called @ self._left)
         ways[inside @ self._left > 0] = 0  # from one of them to another
         most = np.array([0 if fact.others else fact.most for fact in self._facts])
-        held = self._held @ _diags_array(inside) @ self._left
-        rows = _csr_array(held) - _csr_array(most[:, None]) @ _csr_array(ways[None])
-        return _constraint(rows[most > 0], -np.inf, 0)
+        held = self._held @ sparse.diags_array(inside) @ self._left
+        rows = sparse.csr_array(held) - sparse.csr_array(most[:, None]) @ sparse.csr_array(
+            ways[None]
+        )
+        return optimize.LinearConstraint(rows[most > 0], -np.inf, 0)
 
     def _described(self, taken: NDArray[np.int64], cycles: int) -> Path:
         """Return a path in the terms of the program."""
@@ -361,8 +373,10 @@ class _Flow:
 
 def _matrix(places: Iterable[tuple[int, int, int]], rows: int, columns: int) -> Any:
     """Return a matrix from (row, column, number); numbers at the same place are added."""
+    from scipy import sparse
+
     at = np.array([*places], np.int64).reshape(-1, 3).T
-    return _csr_array((at[2].astype(float), (at[0], at[1])), shape=(rows, columns))
+    return sparse.csr_array((at[2].astype(float), (at[0], at[1])), shape=(rows, columns))
 
 
 def _source_line(program: LinkedProgram, address: int) -> str:

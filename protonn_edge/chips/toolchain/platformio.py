@@ -193,7 +193,7 @@ def _registry_is_reachable() -> bool:
 def _ask(mirror: str, answers: queue.SimpleQueue[bool]) -> None:
     """Put into `answers` whether a mirror of the registry knows the platform."""
     # A dependency of PlatformIO: its way to the registry is the one to try. It is slow to import.
-    import requests  # noqa: PLC0415
+    import requests
 
     address = f"https://api.{mirror}/v3/packages/platformio/platform/atmelavr"
     try:

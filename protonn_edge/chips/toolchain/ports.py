@@ -37,7 +37,7 @@ def find_port(board: Board) -> FoundPort:
     then any USB device; among equally likely ports, it chooses the first. It never chooses a port
     that is not on USB.
     """
-    from serial.tools import list_ports  # noqa: PLC0415  (many only name this function)
+    from serial.tools import list_ports  # many only name this function
 
     ports = sorted(list_ports.comports(), key=lambda port: (-_rank(port, board), port.device))
     if not ports or not _rank(ports[0], board):

@@ -11,7 +11,6 @@ from protonn_edge.cli.command import option
 from protonn_edge.cli.options import MODEL_PATH, SHARE
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.system.errors import InputError
-from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from protonn_edge.learn.targets import Target
     from protonn_edge.model.model import Model
 
-_load_model = later("protonn_edge.model.file", "load_model")
-_joined = later("protonn_edge.extensions.cascades.kinds.cascade.train", "joined")
 
 _TITLE = "Training"
 
@@ -65,11 +62,14 @@ class Joining:
 
     def applied(self, model: Model, X: NDArray[Any], y: NDArray[np.int64]) -> Model:
         """Return the cascade, with a margin chosen on points X (n, features) of classes y (n,)."""
+        from protonn_edge.extensions.cascades.kinds.cascade.train import joined
+        from protonn_edge.model.file import load_model
+
         if (y < 0).any():
             raise InputError(
                 "--then needs the classes of all points in DATA; give new points with labels"
             )
-        cascade: Model = _joined(model, _load_model(self.second), X, y, share=self.share)
+        cascade: Model = joined(model, load_model(self.second), X, y, share=self.share)
         return cascade
 
     def facts(self, model: Model, n: int) -> list[tuple[str, str]]:

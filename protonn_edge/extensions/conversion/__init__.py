@@ -1,6 +1,7 @@
 """Conversion of the reference implementation's models, estimators, trees and networks."""
 
-from typing import ClassVar, Literal, get_args
+from pathlib import Path
+from typing import Any, ClassVar, Literal, get_args
 
 from protonn_edge.system.extensions import Extension
 
@@ -19,6 +20,12 @@ class Conversion(Extension):
     """The command `convert`."""
 
     name: ClassVar[str] = "conversion"
+
+    def model_of_folder(self, dataset: Any, folder: Path, normalization: str) -> Any:
+        """Return the model of the reference implementation's matrices."""
+        from protonn_edge.extensions.conversion.protonn.reference import reference_model_for
+
+        return reference_model_for(dataset, folder, normalization)
 
 
 EXTENSION = Conversion()

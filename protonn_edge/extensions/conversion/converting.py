@@ -27,6 +27,7 @@ from protonn_edge.extensions.conversion.kept import (
     measured_steps,
     warning_of_gaps,
 )
+from protonn_edge.extensions.conversion.protonn.reduction import reduced
 from protonn_edge.extensions.conversion.reading import numbers_in_range
 from protonn_edge.extensions.conversion.search import (
     Candidate,
@@ -150,7 +151,9 @@ def from_sklearn(
     tuned = _classes_to_tune_on(fitted, y, len(points)) if fine_tune else None
     limit = SizeLimit(board_of(board), budget, n_projections, n_prototypes)
     with one_thread():  # for reproducible numbers
-        candidate = ModelSearch(fitted, points, names, limit, epochs, random_state, tuned).best()
+        candidate = ModelSearch(
+            fitted, points, names, limit, epochs, random_state, reduced, tuned
+        ).best()
     activity = measure_activity(candidate.integers, candidate.integers.quantize(some))
     model = replace(with_units_of(candidate.model, points), activity=activity)
     warning = fitted.rule.warned(points, fitted.features, model)

@@ -18,10 +18,10 @@ from sklearn.pipeline import Pipeline
 
 from protonn_edge.extensions.conversion import reading
 from protonn_edge.extensions.conversion.affine import AffineMap, raw_names_of
+from protonn_edge.extensions.conversion.readers import converters
 from protonn_edge.extensions.conversion.scaling import affine_map
 from protonn_edge.extensions.conversion.search import NUMBER, FittedEstimator, Rule
 from protonn_edge.learn.base import DeviceClassifier
-from protonn_edge.model.registry import converters
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
 

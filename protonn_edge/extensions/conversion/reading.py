@@ -211,7 +211,7 @@ def several_outputs(estimator: Any) -> InputError:
 def load_estimator(path: Path) -> Any:
     """Return the estimator in a file of ``skops.io.dump`` if all of its types are trusted."""
     require("skops")
-    from skops import io  # noqa: PLC0415 (it takes a second)
+    from skops import io
 
     with (
         ArrayArchive(path, limit_bytes=_LIMIT_BYTES, most_members=_MOST_MEMBERS) as archive,

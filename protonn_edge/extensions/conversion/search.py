@@ -6,9 +6,9 @@ own candidates.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, singledispatch
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,7 +26,6 @@ from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.model.quantization import quantize
-from protonn_edge.model.registry import converter_with
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.checks import check, check_enough
 from protonn_edge.system.errors import CheckFailed
@@ -58,8 +57,7 @@ class Rule:
             "classes",
             "use labels that are classes, or a network that ends in one output without a Sigmoid",
         )
-        rule: Rule = converter_with("number_of")(self)
-        return rule
+        return number_of(self)
 
     @property
     def directions(self) -> Float64 | None:
@@ -118,6 +116,12 @@ class FittedEstimator:
     def for_numbers(self) -> Self:
         """Return this estimator for labels that are numbers; raises if it predicts classes."""
         return replace(self, rule=self.rule.for_numbers(self.name), labels=np.array([NUMBER]))
+
+
+@singledispatch
+def number_of(rule: Rule) -> Rule:
+    """Return a rule with one score as the rule of a number; modules of `values` register some."""
+    raise NotImplementedError(type(rule).__name__)
 
 
 @dataclass(frozen=True)
@@ -180,6 +184,7 @@ class ModelSearch:
     limit: SizeLimit
     epochs: int
     seed: int
+    reduce: Callable[[ModelSearch], Candidate]  # to a kind of model that can approximate any rule
     y: Indices | None = None  # (n,): the classes of the points, if a network is trained on them
 
     @cached_property
@@ -210,8 +215,7 @@ class ModelSearch:
 
     def reduced(self) -> Candidate:
         """Return a model of a kind that can approximate any rule."""
-        made: Candidate = converter_with("reduced")(self)
-        return made
+        return self.reduce(self)
 
     def advising(self, remedies: Remedies) -> ModelSearch:
         """Return the same search with this advice if a model does not fit."""

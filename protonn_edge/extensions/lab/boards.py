@@ -35,7 +35,6 @@ from protonn_edge.learn.evaluation.measurement import Measurement, measure
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.system.folders import InUse, try_lock
-from protonn_edge.system.lazy import room
 
 if TYPE_CHECKING:
     from protonn_edge.extensions.sensing.listener import Listener
@@ -249,8 +248,10 @@ def live_board(
     if played and not emulated:
         raise InputError("--pnn-sensor needs the emulated board; omit --pnn-sensor or --pnn-port")
     with contextlib.ExitStack() as stack:
-        sensing = room("protonn_edge.extensions.sensing.played", "sensors")
-        sensors = [sensing.read_sensor(each) for each in played]
+        from protonn_edge.extensions.sensing.listener import Listener
+        from protonn_edge.extensions.sensing.played import check_read, read_sensor
+
+        sensors = [read_sensor(each) for each in played]
         if port is None:
             if written_in(folder).kind != LIVE:
                 raise InputError(
@@ -261,11 +262,9 @@ def live_board(
             elf = build_firmware(sources, board.environment)
             port = stack.enter_context(EmulatedBoard(elf, board=board, sensors=sensors)).url
         line = stack.enter_context(contextlib.closing(host.open(port, board.baud)))
-        listener: Listener = room("protonn_edge.extensions.sensing.listener", "sensors").Listener(
-            line, port
-        )
+        listener = Listener(line, port)
         listener.wait()
-        sensing.check_read(sensors, listener.description.sensors, emulate=emulated)
+        check_read(sensors, listener.description.sensors, emulate=emulated)
         yield listener
 
 

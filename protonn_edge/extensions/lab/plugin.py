@@ -131,7 +131,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def pnn_target(pytestconfig: pytest.Config) -> Board:
     """Provide the kind of board, with its clock and power."""
-    from protonn_edge.chips.boards import load_board  # noqa: PLC0415
+    from protonn_edge.chips.boards import load_board
 
     board = load_board(pytestconfig.getoption("--pnn-board"))
     watts = pytestconfig.getoption("--pnn-watts")
@@ -141,7 +141,7 @@ def pnn_target(pytestconfig: pytest.Config) -> Board:
 @pytest.fixture(scope="session")
 def pnn_project(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Provide the built project; a conftest.py may build one instead."""
-    from protonn_edge.extensions.lab.boards import built_project, copied_project  # noqa: PLC0415
+    from protonn_edge.extensions.lab.boards import built_project, copied_project
 
     project = built_project(pytestconfig.getoption("--pnn-project") or pytestconfig.rootpath)
     if _IS_WORKER:
@@ -181,8 +181,8 @@ def pnn_values(pytestconfig: pytest.Config, pnn_model: Model) -> NDArray[Any] | 
 
 
 def _read(data: Path, model: Model) -> ModelPoints:
-    from protonn_edge.data.reading import read_points  # noqa: PLC0415
-    from protonn_edge.model.model import expected_by  # noqa: PLC0415
+    from protonn_edge.data.reading import read_points
+    from protonn_edge.model.model import expected_by
 
     return read_points(data, expected_by(model))
 
@@ -193,7 +193,7 @@ def _read(data: Path, model: Model) -> ModelPoints:
 @pytest.fixture(scope="session")
 def pnn_port(pytestconfig: pytest.Config) -> Iterator[str | None]:
     """Provide the port of a board that no other process uses, or None for the emulated board."""
-    from protonn_edge.extensions.lab.boards import held_port  # noqa: PLC0415
+    from protonn_edge.extensions.lab.boards import held_port
 
     ports = pytestconfig.getoption("--pnn-port")
     if not ports:
@@ -212,7 +212,7 @@ def pnn_ports(pnn_port: str | None) -> Sequence[str]:
 @pytest.fixture(scope="session")
 def pnn_line_log(pytestconfig: pytest.Config) -> LoggingHost:
     """Provide the record of the line, which the report of a failed test includes."""
-    from protonn_edge.extensions.lab.boards import LoggingHost  # noqa: PLC0415
+    from protonn_edge.extensions.lab.boards import LoggingHost
 
     log = pytestconfig.stash[_LOG] = LoggingHost()
     return log
@@ -223,7 +223,7 @@ def pnn_board(
     pnn_port: str | None, pnn_project: Project, pnn_target: Board, pnn_line_log: LoggingHost
 ) -> Iterator[BoardUnderTest]:
     """Provide the board, reset for this test, with an open session."""
-    from protonn_edge.extensions.lab.boards import board_under_test  # noqa: PLC0415
+    from protonn_edge.extensions.lab.boards import board_under_test
 
     with board_under_test(pnn_project, pnn_target, pnn_port, pnn_line_log) as opened:
         yield opened
@@ -244,8 +244,8 @@ def pnn_measurement(
     A test that uses it fails before it begins if a check of the run failed, because a score differs
     from the model's, cycles are impossible, or the firmware exceeds its stack or budget.
     """
-    from protonn_edge.device.instruments import instrument_of  # noqa: PLC0415
-    from protonn_edge.extensions.lab.boards import measure_under_test  # noqa: PLC0415
+    from protonn_edge.device.instruments import instrument_of
+    from protonn_edge.extensions.lab.boards import measure_under_test
 
     meter = pytestconfig.getoption("--pnn-meter"), pytestconfig.getoption("--pnn-volts")
     instrument = instrument_of(*meter)
@@ -273,7 +273,7 @@ def pnn_monitor(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Listener]:
     """Provide the answers of firmware with a sensor, as in `protonn-edge monitor`."""
-    from protonn_edge.extensions.lab.boards import live_board  # noqa: PLC0415
+    from protonn_edge.extensions.lab.boards import live_board
 
     folder = pytestconfig.getoption("--pnn-project") or pytestconfig.rootpath
     played = pytestconfig.getoption("--pnn-sensor")
@@ -293,7 +293,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """
     measurement: Any = getattr(item, "funcargs", {}).get(_MEASUREMENT)
     if measurement is not None:
-        from protonn_edge.learn.evaluation.measurement import Measurement  # noqa: PLC0415
+        from protonn_edge.learn.evaluation.measurement import Measurement
 
         failure = measurement
         if isinstance(measurement, Measurement):  # a conftest.py may provide something else

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from protonn_edge.learn.parameters import MiniBatchParameters, parameter
-from protonn_edge.system.lazy import later
-
-_one_class = later("protonn_edge.extensions.one_class.train.target", "OneClass")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -36,4 +33,6 @@ class OneClassParameters(MiniBatchParameters):
     @property
     def target(self) -> Any:
         """The target of the training."""
-        return _one_class() if self.one_class else super().target
+        from protonn_edge.extensions.one_class.train.target import OneClass
+
+        return OneClass() if self.one_class else super().target

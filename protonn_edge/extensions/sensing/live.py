@@ -84,7 +84,7 @@ class LiveFigures:
     @property
     def per_hour(self) -> tuple[float, float, float]:
         """False alarms per hour, and its interval of 95 % by Poisson's distribution."""
-        from scipy.stats import chi2  # noqa: PLC0415 - slow, and a board's stream needs only reports
+        from scipy.stats import chi2  # slow, and a board's stream needs only reports
 
         n = len(self.false_alarms)
         ends = chi2.ppf(_TAIL, 2 * n) if n else 0.0, chi2.ppf(1 - _TAIL, 2 * n + 2)

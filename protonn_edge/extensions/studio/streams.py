@@ -152,7 +152,7 @@ class BoardStream:
         self.tell(warning=sentence)
 
     def _played(self) -> list[Any]:
-        from protonn_edge.extensions.sensing.played import read_sensor  # noqa: PLC0415 - its name is lazy
+        from protonn_edge.extensions.sensing.played import read_sensor  # its name is lazy
 
         return [read_sensor(text) for text in self._source.sensors]
 

@@ -33,17 +33,11 @@ from protonn_edge.extensions.studio.tabs import Tabs
 from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.system.errors import InputError, InvalidValue, ProtoNNEdgeError, shortened
 from protonn_edge.system.files import write_atomically
-from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
     from protonn_edge.extensions.studio.streams import BoardStream
 
 # The page is shown before what it may never need is imported.
-_open_stream = later("protonn_edge.extensions.studio.streams", "BoardStream")
-_talks = later("protonn_edge.extensions.studio.streams", "talks")
-_curves = later("protonn_edge.extensions.studio.views", "curves")
-_columns = later("protonn_edge.extensions.studio.views", "columns_of")
-_answers = later("protonn_edge.extensions.studio.views", "figures")
 
 DROP_LIMIT_BYTES = 1 << 26
 _DROPPED = (".csv", ".tsv", ".wav", ".npz", ".svm", ".toml")
@@ -116,8 +110,10 @@ class Workspace:
 
     def connect(self, request: PageRequest) -> dict[str, Any]:
         """Listen to a board, with its logger or its classifier."""
+        from protonn_edge.extensions.studio.streams import BoardStream, talks
+
         kind = str(request.asked.get("kind"))
-        if kind not in ("logger", "live") and kind not in _talks():
+        if kind not in ("logger", "live") and kind not in talks():
             raise InvalidValue("the firmware", shortened(repr(kind)), "reload the page")
         played = request.values("played")
         project = "logger" if kind == "logger" else request.value("project") or "live"
@@ -129,7 +125,7 @@ class Workspace:
             if self.jobs.is_running and self.jobs.latest.get("action") in _UPLOADS:
                 raise Busy("the board is being programmed; wait until that ends")
             self._leave_board()
-            self.stream = _open_stream(kind, source, board, baud, self.tabs.tell)
+            self.stream = BoardStream(kind, source, board, baud, self.tabs.tell)
         self._source = {**request.asked, kind: "yes"}
         if kind != "logger":
             self._show_line("monitor", {**self._source, "project": project})
@@ -184,9 +180,11 @@ class Workspace:
 
 def read_ahead() -> None:
     """Read the recording, which may be long, while the browser starts."""
+    from protonn_edge.extensions.studio.views import curves
+
     path = Path(RECORDING)
     with contextlib.suppress(ProtoNNEdgeError, OSError):
-        _curves(path, version_of(path))
+        curves(path, version_of(path))
 
 
 def _needs_line(action: str, words: list[str]) -> bool:
@@ -219,25 +217,31 @@ _ORDERS: Mapping[Any, Callable[[BoardStream, PageRequest], None]] = {
 
 def _takes(_: Workspace, request: PageRequest) -> dict[str, Any]:
     """Return the takes of a recording, with curves of few points."""
+    from protonn_edge.extensions.studio.views import curves
+
     path = request.path("recording")
-    shown: dict[str, Any] = _curves(path, version_of(path))
+    shown: dict[str, Any] = curves(path, version_of(path))
     return shown
 
 
 def _part(_: Workspace, request: PageRequest) -> dict[str, Any]:
     """Return a part of a take as curves of a number of columns."""
+    from protonn_edge.extensions.studio.views import columns_of
+
     version = request.check_version("recording")
     take, part, columns = (
         FIELDS[name](request.asked.get(name), ()) for name in ("take", "part", "columns")
     )
     places = slice(*map(int, part.split(":")))
-    shown = _columns(request.path("recording"), version, int(take), places, int(columns))
+    shown = columns_of(request.path("recording"), version, int(take), places, int(columns))
     return {"curves": shown}
 
 
 def _figures(_: Workspace, request: PageRequest) -> dict[str, Any]:
     """Return the answers of a model to points that it was not trained on."""
-    found: dict[str, Any] = _answers(
+    from protonn_edge.extensions.studio.views import figures
+
+    found: dict[str, Any] = figures(
         request.path("model"), request.path("points"), request.value("read")
     )
     return found

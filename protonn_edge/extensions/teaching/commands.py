@@ -66,8 +66,8 @@ def _taught(
     most: int,
 ) -> dict[str, Any]:
     """Print what examples of each group are worth; return it for the JSON object."""
-    from protonn_edge.data.groups import group_names, group_numbers  # noqa: PLC0415 - as below
-    from protonn_edge.extensions.teaching.people import teach_people  # noqa: PLC0415 - few need it
+    from protonn_edge.data.groups import group_names, group_numbers  # as below
+    from protonn_edge.extensions.teaching.people import teach_people  # few need it
 
     names, (X, y) = group_names(*groups), points.labelled
     if len(points.rows) < len(names) and points.rows[-1] < len(names):

@@ -13,10 +13,12 @@ from protonn_edge.learn import features
 from protonn_edge.learn import refusals as rows
 from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.model.features import Features
-from protonn_edge.system.lazy import later
 
-# which imports this module
-_is_of_windows = later("protonn_edge.learn.requests", "is_of_windows")
+
+def _is_of_windows(case: Any) -> bool:
+    from protonn_edge.learn.requests import is_of_windows  # which imports this module
+
+    return is_of_windows(case)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

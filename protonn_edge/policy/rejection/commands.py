@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import click
 
@@ -12,14 +12,12 @@ from protonn_edge.cli.command import option
 from protonn_edge.cli.options import SHARE
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.learn.searched import BEST
-from protonn_edge.policy.rejection.rule import STATISTICS
-from protonn_edge.system.lazy import later
+from protonn_edge.policy.rejection.rule import STATISTICS, Statistic
 
 if TYPE_CHECKING:
     from protonn_edge.learn.targets import Target
     from protonn_edge.policy.rejection.steps import ThresholdChoice
 
-_threshold_choice = later("protonn_edge.policy.rejection.steps", "ThresholdChoice")
 
 _TITLE = "Training"
 
@@ -39,7 +37,7 @@ class RejectionOptions(TrainAddition):
         SHARE,
         group=_TITLE,
     )
-    rejection_by: tuple[str, ...] = option(
+    rejection_by: tuple[Statistic, ...] = option(
         "Reject by score, distance or margin (the lead over the second-best score); repeatable, to "
         "divide SHARE.  [default: score]",
         click.Choice(STATISTICS),
@@ -50,13 +48,14 @@ class RejectionOptions(TrainAddition):
 
     def step(self, target: Target | None) -> ThresholdChoice | None:
         """Return what the options ask for, by default what a training's target does; or None."""
-        rate, by = self.rejection, self.rejection_by
+        from protonn_edge.policy.rejection.steps import ThresholdChoice
+
+        rate, by = self.rejection, list(self.rejection_by)
         if target is not None:
-            rate, by = rate or target.rejection_rate, by or target.rejection_by
+            rate, by = rate or target.rejection_rate, by or cast("list[Statistic]", [*target.rejection_by])
         if rate is None:
             return None
-        chosen: ThresholdChoice = _threshold_choice(rate, by or ("score",))
-        return chosen
+        return ThresholdChoice(rate, tuple(by) or ("score",))
 
 
 COMMANDS = {"train": RejectionOptions}

@@ -13,16 +13,10 @@ from protonn_edge.cli.options import FiniteRange
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.learn.searched import BEST
 from protonn_edge.system.extensions import AddedOptions
-from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
     from protonn_edge.data.dataset import Dataset
     from protonn_edge.learn.targets import Target
-
-_values = later("protonn_edge.policy.value.train", "ValueTarget")
-_classes = later("protonn_edge.policy.value.train", "NamedClasses")
-_ask = later("protonn_edge.policy.value.steps", "ask_about_quantities")
-_value_step = later("protonn_edge.policy.value.steps", "ValueStep")
 
 
 _TARGET = option(
@@ -40,7 +34,9 @@ class WindowsOptions(AddedOptions):
 
     def check(self, dataset: Dataset) -> None:
         """Ask what whole numbers are if they look like a quantity."""
-        _ask(dataset, is_given=self.target is not None)
+        from protonn_edge.policy.value.steps import ask_about_quantities
+
+        ask_about_quantities(dataset, is_given=self.target is not None)
 
 
 @dataclass(frozen=True)
@@ -51,16 +47,20 @@ class ValueOptions(TrainAddition):
 
     def completed(self, target: Target) -> Target:
         """Return the target that is asked for."""
+        from protonn_edge.policy.value.train import NamedClasses, ValueTarget
+
         if self.predicted is None:
             return target
         if target.least_classes < 2:
             raise click.UsageError("--one-class learns no labels; omit --target")
-        asked: Target = _values() if self.predicted == "value" else _classes()
+        asked: Target = ValueTarget() if self.predicted == "value" else NamedClasses()
         return asked
 
     def check(self, dataset: Dataset) -> None:
         """Ask what whole numbers are if they look like a quantity."""
-        _ask(dataset, is_given=self.predicted is not None)
+        from protonn_edge.policy.value.steps import ask_about_quantities
+
+        ask_about_quantities(dataset, is_given=self.predicted is not None)
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,11 @@ class TrainingOptions(ValueOptions):
 
     def step(self, target: Target | None) -> Any:
         """Return the questions before a training, and the interval after it."""
+        from protonn_edge.policy.value.steps import ValueStep
+
         if target is None:
             return None
-        return _value_step(target, is_given=self.predicted is not None, tolerance=self.within)
+        return ValueStep(target, is_given=self.predicted is not None, tolerance=self.within)
 
 
 COMMANDS = {"train": TrainingOptions, "tune": ValueOptions, "windows": WindowsOptions}

@@ -103,7 +103,7 @@ def interval_of_mean(values: Values, groups: Groups = None) -> tuple[float, floa
     freedom as there are other groups.
     """
     # Imported here, because most commands that read a model measure nothing.
-    from scipy.special import stdtrit  # noqa: PLC0415
+    from scipy.special import stdtrit
 
     mean, n = float(values.mean()), len(values)
     group_of = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]

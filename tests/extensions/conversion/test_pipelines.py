@@ -210,7 +210,7 @@ def test_an_export_lists_the_imputers_values(tmp_path: Path) -> None:
 
 
 def test_a_file_of_an_estimator_with_a_selector_is_converted(tmp_path: Path) -> None:
-    from skops import io  # noqa: PLC0415  (it imports all of scikit-learn)
+    from skops import io  # it imports all of scikit-learn
 
     pipeline = make_pipeline(VarianceThreshold(1.0), StandardScaler(), SVC())
     io.dump(pipeline.fit(X[TEST], y[TEST].astype(str)), tmp_path / "machine.skops")

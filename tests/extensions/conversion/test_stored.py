@@ -33,7 +33,7 @@ MACHINE = make_pipeline(StandardScaler(), SVC(C=10)).fit(X, Y)
 
 
 def stored(path: Path, estimator: Any = MACHINE) -> Path:
-    from skops import io  # noqa: PLC0415  (it imports all of scikit-learn)
+    from skops import io  # it imports all of scikit-learn
 
     io.dump(estimator, path)
     return path

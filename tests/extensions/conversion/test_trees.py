@@ -123,7 +123,7 @@ def test_several_outputs_are_refused(second: np.ndarray):
 
 
 def dump(estimator: Any, path: Path) -> None:
-    from skops import io  # noqa: PLC0415  (it imports all of scikit-learn)
+    from skops import io  # it imports all of scikit-learn
 
     io.dump(estimator, path)
 

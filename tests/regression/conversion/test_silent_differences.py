@@ -110,7 +110,7 @@ def test_selected_columns_keep_the_names_of_the_table(tmp_path: Path):
 
 
 def stored(path: Path, estimator: Any) -> Path:
-    from skops import io  # noqa: PLC0415  (it imports all of scikit-learn)
+    from skops import io  # it imports all of scikit-learn
 
     io.dump(estimator, path)
     return path

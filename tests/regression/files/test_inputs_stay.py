@@ -146,7 +146,7 @@ def test_the_demo_leaves_a_model_of_ones_own_alone(tmp_path: Path) -> None:
 
 
 def test_a_device_name_does_not_take_the_place_of_another_link(tmp_path: Path) -> None:
-    from protonn_edge.cli.emulate import _linked  # noqa: PLC0415
+    from protonn_edge.cli.emulate import _linked
 
     (tmp_path / "data.csv").write_text(ROWS)
     link = tmp_path / "link"

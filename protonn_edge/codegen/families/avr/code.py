@@ -17,7 +17,7 @@ class AVRCode(MachineCode):
     program: program.LinkedProgram
 
     def entries(self, name: str) -> Collection[int]:
-        from protonn_edge.chips.avr.paths import no_function  # noqa: PLC0415 - it takes SciPy
+        from protonn_edge.chips.avr.paths import no_function  # it takes SciPy
 
         found = self.program.names.copies_of(name)
         if not found:
@@ -40,7 +40,7 @@ class AVRCode(MachineCode):
         return program.float_routines(self.program)
 
     def paths(self, entry: str) -> Any:
-        from protonn_edge.chips.avr.paths import paths_through  # noqa: PLC0415 - it takes SciPy
+        from protonn_edge.chips.avr.paths import paths_through  # it takes SciPy
 
         return paths_through(self.program, entry)
 
@@ -50,7 +50,7 @@ class AVRCode(MachineCode):
         ends: Collection[int] = (),
         limits: Mapping[str, int] | None = None,
     ) -> int:
-        from protonn_edge.chips.avr.paths import Times, longest_part  # noqa: PLC0415 - it takes SciPy
+        from protonn_edge.chips.avr.paths import Times, longest_part  # it takes SciPy
 
         passed = {
             at: Times(*times) if isinstance(times, tuple) else Times(times, times)

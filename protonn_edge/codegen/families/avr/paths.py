@@ -43,7 +43,7 @@ def longest_pushes(program: LinkedProgram, plan: Plan, board: Board) -> Path:
 def _paths_of_spans(
     program: LinkedProgram, spans: Mapping[str, int], board: Board, *, whole: bool
 ) -> Paths:
-    from protonn_edge.chips.avr.paths import Times, paths_between  # noqa: PLC0415 - they take SciPy
+    from protonn_edge.chips.avr.paths import Times, paths_between  # they take SciPy
 
     times = {name: Times(number, number) for name, number in spans.items()}
     return paths_between(program, _register(board), times, whole=whole)

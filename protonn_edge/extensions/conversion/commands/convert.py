@@ -19,9 +19,7 @@ from protonn_edge.extensions.conversion import EPOCHS, LAYOUTS, Features
 from protonn_edge.model.other_files import may_be_model, other_file
 from protonn_edge.model.statistics import NORMALIZER_KINDS
 from protonn_edge.system.errors import InputError
-from protonn_edge.system.lazy import later
 
-_WORK = "protonn_edge.extensions.conversion.commands.converting"
 _OPTIONS = {  # that apply to only one kind of SOURCE
     "a folder": ("reference normalization",),
     "an estimator": ("board_name", "classes", "budget", "bits", "fine_tune", "epochs"),
@@ -93,9 +91,9 @@ def convert_command(
     """
     other = other_file(given.source)
     if other is not None:
-        kind, work = "an estimator", "from_estimator"
+        kind = "an estimator"
     elif given.source.is_dir():
-        kind, work = "a folder", "from_folder"
+        kind = "a folder"
     elif given.source.is_file() and not may_be_model(given.source):
         raise InputError(
             f"{given.source} is not a model that convert reads; name an estimator of skops (no "
@@ -103,13 +101,21 @@ def convert_command(
             "network in ONNX or TensorFlow Lite, or a model of protonn-edge"
         )
     elif given.output.suffix == ".onnx":
-        kind, work = "a model file that becomes ONNX", "to_file"
+        kind = "a model file that becomes ONNX"
     else:
-        kind, work = "a model file that becomes a folder", "to_folder"
+        kind = "a model file that becomes a folder"
     _check_options(kind, given)
     for path in filter(None, (given.source, given.data)):
         check_there(path)
-    out.finish(later(_WORK, work)(given, out))
+    from protonn_edge.extensions.conversion.commands import converting
+
+    convert = {
+        "an estimator": converting.from_estimator,
+        "a folder": converting.from_folder,
+        "a model file that becomes ONNX": converting.to_file,
+        "a model file that becomes a folder": converting.to_folder,
+    }
+    out.finish(convert[kind](given, out))
 
 
 def _check_options(kind: str, given: ConvertOptions) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +16,20 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.fitting import division_of, of_data
 from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.trained import answers_of, describe, repeated_rows, sentence_of, unlearned
-from protonn_edge.cli.training import reference_model_for
 from protonn_edge.data.dataset import Dataset, several_labels
 from protonn_edge.data.naming import NO_CLASS, Notice, listed, quoted
 from protonn_edge.data.options import SHOWN
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.values import ValueDataset
-from protonn_edge.extensions.conversion import LAYOUTS
+from protonn_edge.extensions.conversion import LAYOUTS, Features, Layout
 from protonn_edge.extensions.conversion.affine import as_spelled
 from protonn_edge.extensions.conversion.commands.convert import ConvertOptions
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.estimators import load_classifier, read_estimator
 from protonn_edge.extensions.conversion.kept import Conversion
 from protonn_edge.extensions.conversion.onward import to_onnx
+from protonn_edge.extensions.conversion.protonn import reference as matrices
+from protonn_edge.extensions.conversion.protonn.reference import reference_model_for
 from protonn_edge.extensions.conversion.reading import StoredClassifier, load_estimator
 from protonn_edge.extensions.conversion.search import FittedEstimator
 from protonn_edge.learn.calibration import with_accuracy_floor
@@ -38,7 +39,6 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.other_files import other_file
 from protonn_edge.model.policy import modules_of
 from protonn_edge.model.quantization import quantize
-from protonn_edge.model.registry import converter_with
 from protonn_edge.system.errors import InputError, counted, unneeded
 from protonn_edge.system.files import write_atomically
 
@@ -315,15 +315,14 @@ def _training_data(folder: Path) -> Path:
 def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     """Convert a model file into a folder for the reference implementation."""
     output, data = given.output, given.data
-    features = given.reference.get("features", "raw")
-    layout = given.reference.get("layout", LAYOUTS[0])
+    features = cast("Features", given.reference.get("features", "raw"))
+    layout = cast("Layout", given.reference.get("layout", LAYOUTS[0]))
     model = load_model(given.source)
     if output.suffix == ".npz":
         raise InputError(
             f"a model file can be converted only into a folder or an .onnx file, but -o is "
             f"{output.name!r}; choose another name with -o"
         )
-    matrices = converter_with("reference")
     reference, cutoff = matrices.to_reference(model, features), matrices.cutoff_of(model)
     record: dict[str, Any] = {
         "layout": layout,

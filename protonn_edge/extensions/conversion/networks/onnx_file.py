@@ -117,7 +117,7 @@ class OnnxGraph:
 def load_graph(content: bytes, what: str) -> OnnxGraph:
     """Return the graph in a file's contents; errors call it `what`."""
     require("onnx")
-    import onnx  # noqa: PLC0415  (an extra)
+    import onnx  # an extra
 
     model = onnx.ModelProto.FromString(content)
     graph = model.graph
@@ -214,7 +214,7 @@ def _fits(sizes: Sequence[int], most: int) -> bool:
 
 def _array(tensor: Any, what: str, most: int) -> NDArray[Any]:
     """Return a constant, after checks of its file, type and size."""
-    from onnx import numpy_helper  # noqa: PLC0415
+    from onnx import numpy_helper
 
     name = shortened(tensor.name, _MOST_SHOWN)
     check(

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.archive import read_array
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.extensions.conversion import Features, Layout
 from protonn_edge.kinds.protonn.head import ProtoNNHead, protonn_head
 from protonn_edge.learn.labels import ClassLabels
@@ -82,6 +83,19 @@ def from_reference(
     labels = ClassLabels().of(targets)
     some = Points(points[:_MEASURED_POINTS], targets[:_MEASURED_POINTS], raw=points, labels=labels)
     return labels.measured(model, some, seed=0)
+
+
+def reference_model_for(dataset: Dataset, folder: Path, normalization: str) -> Model:
+    """Return the model of the reference's files in a folder, for this data."""
+    targets: Any = None if dataset.predicts == "class" else dataset.y_train
+    return from_reference(
+        read_reference_model(folder),
+        dataset.X_train,
+        normalization,
+        dataset.classes,
+        feature_names=dataset.feature_names,
+        targets=targets,
+    )
 
 
 def to_reference(model: Model, features: Features = "raw") -> ReferenceModel:

@@ -28,8 +28,8 @@ from protonn_edge.extensions.conversion.trees.boosters import (
     vector,
 )
 from protonn_edge.extensions.conversion.trees.trees import TreeRule, check_gaps, unsupported
+from protonn_edge.extensions.conversion.values import forest as of_numbers
 from protonn_edge.model.integer_stage import check_counts
-from protonn_edge.model.registry import converters
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, read_file
 
@@ -83,7 +83,7 @@ def of_library(estimator: Any) -> StoredClassifier | None:
 
 def known_types(library: str) -> set[str]:
     """Return the names of a library's models that can be converted."""
-    every = (getattr(module, "LIBRARIES", {}) for module in converters())
+    every = (LIBRARIES, of_numbers.LIBRARIES)
     return {name for libraries in every for name in libraries.get(library, ())}
 
 
@@ -140,15 +140,15 @@ def _of_objective(objective: str, outputs: int, what: str) -> OfNumber | None:
 
     An objective is its name, in LightGBM followed by its parameters.
     """
-    every = (getattr(module, "OBJECTIVES", {}) for module in converters())
-    of_numbers = {name: make for each in every for name, make in each.items()}
     name = objective.split(maxsplit=1)[0]
-    if name not in (*_OBJECTIVES, *of_numbers) or "sqrt" in objective:
-        remedy = f"train with one of the objectives {', '.join((*_OBJECTIVES, *of_numbers))}"
+    if name not in (*_OBJECTIVES, *of_numbers.OBJECTIVES) or "sqrt" in objective:
+        remedy = (
+            f"train with one of the objectives {', '.join((*_OBJECTIVES, *of_numbers.OBJECTIVES))}"
+        )
         raise unsupported(what, f"scores of the objective {objective[:40]!r}", remedy)
-    if name in of_numbers and outputs > 1:
+    if name in of_numbers.OBJECTIVES and outputs > 1:
         raise unsupported(what, f"{outputs:,} outputs", "train a model of one number")
-    return of_numbers.get(name)
+    return of_numbers.OBJECTIVES.get(name)
 
 
 def _xgboost_tree(tree: Any, what: str) -> StoredTree:

@@ -14,7 +14,7 @@ from protonn_edge.extensions.conversion.affine import Float64
 from protonn_edge.extensions.conversion.networks.int8_network import Int8Network
 from protonn_edge.extensions.conversion.networks.networks import FloatNetwork
 from protonn_edge.extensions.conversion.networks.perceptron import perceptron
-from protonn_edge.extensions.conversion.search import Candidate, ModelSearch
+from protonn_edge.extensions.conversion.search import Candidate, ModelSearch, number_of
 from protonn_edge.extensions.conversion.values.rule import NumberRule, as_numbers, scale_of
 from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.kinds.linear.head import LinearHead
@@ -65,7 +65,9 @@ class NumberInt8Network(NumberRule, Int8Network):
         return head, FloatPolicy((of_steps,))
 
 
-def number_of(network: FloatNetwork | Int8Network) -> NumberRule:
+@number_of.register(FloatNetwork)
+@number_of.register(Int8Network)
+def number_network(network: FloatNetwork | Int8Network) -> NumberRule:
     """Return a network with one output as the rule of a number."""
     int8 = isinstance(network, Int8Network)
     rule: NumberRule = as_numbers(network, NumberInt8Network if int8 else NumberNetwork)
@@ -76,7 +78,7 @@ def _perceptron(regressor: Any, k: int, n_labels: int) -> NumberRule:
     if reading.attribute(regressor, "n_outputs_") != 1:
         raise reading.several_outputs(regressor)
     reading.check_text(regressor, "out_activation_", "identity")
-    return number_of(perceptron(regressor, k, n_labels))
+    return number_network(perceptron(regressor, k, n_labels))
 
 
 READERS = {MLPRegressor: _perceptron}

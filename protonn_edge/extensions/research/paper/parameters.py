@@ -7,10 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from protonn_edge.kinds.protonn.train.defaults import ProtoNNDefaults
 from protonn_edge.learn.parameters import TURNS, Choices, parameter
-from protonn_edge.system.lazy import later
-
-_loss_named = later("protonn_edge.extensions.research.paper.train.losses", "loss_named")
-_alternating = later("protonn_edge.extensions.research.paper.train.alternating", "Alternating")
 
 if TYPE_CHECKING:
     from protonn_edge.learn.objective import Loss
@@ -71,7 +67,9 @@ class PaperParameters(ProtoNNDefaults):
     @property
     def other_optimizer(self) -> Any:
         """The alternating optimizer, if it is chosen."""
-        return _alternating() if self.optimizer == "alternating" else super().other_optimizer
+        from protonn_edge.extensions.research.paper.train.alternating import Alternating
+
+        return Alternating() if self.optimizer == "alternating" else super().other_optimizer
 
     @property
     def learns_logits(self) -> bool:
@@ -80,9 +78,11 @@ class PaperParameters(ProtoNNDefaults):
 
     def loss_for(self, points: Points) -> Loss:
         """Return the chosen loss."""
+        from protonn_edge.extensions.research.paper.train.losses import loss_named
+
         if self.loss == CROSS_ENTROPY:
             return super().loss_for(points)
-        loss: Loss = _loss_named(self.loss)
+        loss: Loss = loss_named(self.loss)
         return loss
 
 

@@ -9,12 +9,6 @@ from numpy.typing import ArrayLike
 
 from protonn_edge.extensions.teaching.examples import MOST_SLOTS
 from protonn_edge.learn.parameters import MiniBatchParameters, Number, parameter
-from protonn_edge.system.lazy import later
-
-_without_new_classes = later(
-    "protonn_edge.extensions.teaching.protonn.model", "without_new_classes"
-)
-_taught_board = later("protonn_edge.extensions.teaching.board", "taught_board")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -50,9 +44,11 @@ class TeachingParameters(MiniBatchParameters):
 
     def frozen(self, **changed: Any) -> Self:
         """Return an immutable copy; a model to start from loses its new classes."""
+        from protonn_edge.extensions.teaching.protonn.model import without_new_classes
+
         start = changed.get("initial_model", getattr(self, "initial_model", None))
         if start is not None:
-            changed["initial_model"] = _without_new_classes(start)
+            changed["initial_model"] = without_new_classes(start)
         return super().frozen(**changed)
 
     def partial_teach(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -79,6 +75,8 @@ class TeachingParameters(MiniBatchParameters):
             If X or y are unusable, or the classifier was trained without room for examples
             (`teachable`).
         """
+        from protonn_edge.extensions.teaching.board import taught_board
+
         classifier: Any = self
-        classifier.on_device_ = _taught_board(classifier, X, y)
+        classifier.on_device_ = taught_board(classifier, X, y)
         return self

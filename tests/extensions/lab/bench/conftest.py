@@ -59,7 +59,7 @@ def light(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def labgrid_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let labgrid's plugin, if there is one, start again in a pytest within this pytest."""
     with contextlib.suppress(ImportError):
-        from labgrid.logging import StepLogger  # noqa: PLC0415
+        from labgrid.logging import StepLogger
 
         monkeypatch.setattr(StepLogger, "_started", False)
 
