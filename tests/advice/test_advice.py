@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,6 @@ from command_line import succeed
 
 # The lines with the cheapest folder; `follow_all.py` follows all.
 LINES = [line for line in command_lines() if not line.startswith("~ ")][::6]
-
-Prepare = Callable[[str], None]
 
 
 @pytest.fixture(scope="module")

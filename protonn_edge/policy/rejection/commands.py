@@ -52,7 +52,10 @@ class RejectionOptions(TrainAddition):
 
         rate, by = self.rejection, list(self.rejection_by)
         if target is not None:
-            rate, by = rate or target.rejection_rate, by or cast("list[Statistic]", [*target.rejection_by])
+            rate, by = (
+                rate or target.rejection_rate,
+                by or cast("list[Statistic]", [*target.rejection_by]),
+            )
         if rate is None:
             return None
         return ThresholdChoice(rate, tuple(by) or ("score",))
