@@ -55,7 +55,7 @@ class Imported(UserDict[str, Any]):
 
 def _folders() -> Iterator[tuple[str, ModuleType]]:
     """Yield the folders of kinds and features that exist: their names, and what they bring."""
-    for place in ("protonn_edge", *folders_of("protonn_edge.system.extensions")):
+    for place in ("protonn_edge", *folders_of("protonn_edge.extensions")):
         for room in _ROOMS:
             for name in folders_of(f"{place}.{room}"):
                 yield name.removeprefix("protonn_edge."), import_module(name)

@@ -1,7 +1,7 @@
 """Extensions: ideas that add to the core, each complete in one folder.
 
-An extension is a package in `protonn_edge.system.extensions`, or one that another distribution names in
-the entry points `protonn_edge.system.extensions`. Its ``__init__`` has an object of a subclass of
+An extension is a package in `protonn_edge.extensions`, or one that another distribution names in
+the entry points `protonn_edge.extensions`. Its ``__init__`` has an object of a subclass of
 `Extension`, `EXTENSION`, whose methods return what it adds. The core asks all extensions, and imports
 none of them; an extension may import the core, and the extensions that it names. If the folder is
 deleted, the idea is gone.
@@ -27,7 +27,7 @@ from typing import Any, ClassVar, TypeVar
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.lazy import folders_of
 
-_FOLDERS = "protonn_edge.system.extensions"
+_FOLDERS = "protonn_edge.extensions"
 _Kind = TypeVar("_Kind")
 
 
