@@ -7,7 +7,7 @@ from protonn_edge.codegen.planner import make_plan as make_plan
 from protonn_edge.data.dataset import Dataset as Dataset
 from protonn_edge.data.reading import load_dataset as load_dataset
 from protonn_edge.extensions.conversion.converting import from_sklearn as from_sklearn
-from protonn_edge.extensions.conversion.networks.from_network import (
+from protonn_edge.extensions.conversion.from_network import (
     from_network as from_network,
 )
 from protonn_edge.extensions.conversion.onward import to_onnx as to_onnx

@@ -121,8 +121,8 @@ ROOMS = {
         "protonn_edge/extensions/conversion protonn_edge/extensions/conversion/commands/convert.py protonn_edge/extensions/conversion/commands/converting.py "
         "protonn_edge/extensions/conversion/trees protonn_edge/extensions/conversion/linear.py "
         "protonn_edge/extensions/conversion/protonn protonn_edge/extensions/conversion/networks "
-        "protonn_edge/extensions/conversion/values/rule.py protonn_edge/extensions/conversion/values/dense.py "
-        "protonn_edge/extensions/conversion/values/forest.py protonn_edge/extensions/conversion/values/linear.py "
+        "protonn_edge/extensions/conversion/numbers.py protonn_edge/extensions/conversion/networks/numbers.py "
+        "protonn_edge/extensions/conversion/trees/numbers.py protonn_edge/extensions/conversion/linear_numbers.py "
         "tests/policy/value/test_convert.py "
         "tests/extensions/conversion docs/conversion.md docs/networks.md",
         "convert model.npz -o model.onnx",
@@ -229,7 +229,7 @@ ROOMS = {
     ),
     "convolutions": Room(
         "protonn_edge/features/convolution protonn_edge/features/int8_layer "
-        "protonn_edge/features/pooling protonn_edge/extensions/conversion/values/dense.py "
+        "protonn_edge/features/pooling protonn_edge/extensions/conversion/networks/numbers.py "
         "templates/c/convolution templates/c/int8_layer "
         "templates/c/pooling tests/convolution tests/convolution_training docs/convolution.md ",
         "train data.csv -o images.npz --features conv:4x3 --image-shape 1x2",
