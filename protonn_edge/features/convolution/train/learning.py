@@ -19,7 +19,7 @@ from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.convolution.train import network as networks
 from protonn_edge.features.convolution.train.notation import Layout, shapes_of
 from protonn_edge.features.convolution.train.rounding import Bits, integer_stages
-from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.train import DenseNetwork
