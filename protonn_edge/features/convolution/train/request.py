@@ -92,7 +92,7 @@ class ConvolutionRequest(ImageRequest):
             callback=done,
             loss=given.loss,
         )
-        settings.keep_network(network)
+        settings.keep_head(network.head)
         return wanted.stage(network.layers)
 
     def network(self, settings: FeatureParameters, given: FeatureData) -> learning.NetworkSpec:
