@@ -10,7 +10,7 @@ import click
 
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import points_for
-from protonn_edge.cli.train import TrainOptions
+from protonn_edge.cli.train_given import TrainOptions
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.data.division import Division, digest_of
 from protonn_edge.data.naming import NO_CLASS, NO_CLASS_NAME, Notice

@@ -23,7 +23,7 @@ from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.values import ValueDataset
 from protonn_edge.extensions.conversion import LAYOUTS, Features, Layout
 from protonn_edge.extensions.conversion.affine import as_spelled
-from protonn_edge.extensions.conversion.commands.convert import ConvertOptions
+from protonn_edge.extensions.conversion.commands.convert_given import ConvertOptions
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.estimators import load_classifier, read_estimator
 from protonn_edge.extensions.conversion.kept import Conversion
