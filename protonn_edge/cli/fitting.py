@@ -36,7 +36,8 @@ from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.features import FeatureRequest
 from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.learn.progress import EpochReport, TrainingStopped, was_stopped
-from protonn_edge.learn.refusals import TrainingRequest, check_compatible
+from protonn_edge.learn.refusal import TrainingRequest
+from protonn_edge.learn.refusals import check_compatible
 from protonn_edge.learn.targets import Target
 from protonn_edge.model.model import Model
 from protonn_edge.system.errors import InputError, Interrupted, counted

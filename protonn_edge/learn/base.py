@@ -43,7 +43,8 @@ from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.points import Float32, Points, Targets
 from protonn_edge.learn.preparation import PreparedPoints
 from protonn_edge.learn.progress import EpochReport, Learned, Restart, was_stopped
-from protonn_edge.learn.refusals import Refusal, TrainingRequest, check_compatible
+from protonn_edge.learn.refusal import Refusal, TrainingRequest
+from protonn_edge.learn.refusals import check_compatible
 from protonn_edge.learn.searched import FEATURES_BEGUN, FEATURES_SEARCHED, SearchSpec, SearchTask
 from protonn_edge.model import stored
 from protonn_edge.model.features import Features

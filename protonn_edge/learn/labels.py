@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,7 +35,8 @@ class ClassLabels:
         self, estimator: Any, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Points, NDArray[Any]]:
         """Return the arguments of `fit`, checked, and the labels (L,) in the order of scores."""
-        return given_points(estimator, X, y, sample_weight)
+        points, labels = given_points(estimator, X, y, sample_weight)
+        return replace(points, labels=self), labels
 
     def reported(
         self,
@@ -45,7 +47,7 @@ class ClassLabels:
         labels: NDArray[Any],
     ) -> Points:
         """Return points to report on, with targets like those of the given points."""
-        return points_to_report_on(estimator, X, y, labels)
+        return replace(points_to_report_on(estimator, X, y, labels), labels=self)
 
     def to_score(self, y: Any, labels: NDArray[Any]) -> Any:  # noqa: ARG002
         """Return the right answers y of `score` in the form of predictions."""

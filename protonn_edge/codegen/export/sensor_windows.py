@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from protonn_edge.codegen.plan import Plan
@@ -53,5 +52,5 @@ class SensorWindows(ABC):
         """Return the samples that the buffer must hold; `CheckFailed` if it cannot keep up."""
 
     @abstractmethod
-    def context(self, ring_samples: int) -> Mapping[str, object]:
+    def context(self, ring_samples: int) -> dict[str, object]:
         """Return all that the templates of the sketch need."""

@@ -17,7 +17,7 @@ from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.network_head import NetworkHead
 from protonn_edge.learn.points import Points
 from protonn_edge.learn.progress import Learned, logistic_report
-from protonn_edge.learn.refusals import Refusal
+from protonn_edge.learn.refusal import Refusal
 from protonn_edge.learn.searched import (
     FEATURES_BEGUN,
     FEATURES_SEARCHED,

@@ -41,7 +41,7 @@ from protonn_edge.kinds.dense.train import DenseClassifier, DenseNetwork
 from protonn_edge.learn.features import FeatureData
 from protonn_edge.learn.points import Float32, Indices, Points
 from protonn_edge.learn.progress import Learned
-from protonn_edge.learn.refusals import Refusal
+from protonn_edge.learn.refusal import Refusal
 from protonn_edge.learn.searched import Among, SearchSpec, SearchTask
 from protonn_edge.model.features import Features
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
