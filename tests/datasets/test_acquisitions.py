@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.data.acquisitions import read_acquisition
-from protonn_edge.data.recorded import read_recording
+from protonn_edge.extensions.sensing.recordings.acquisitions import read_acquisition
+from protonn_edge.extensions.sensing.recordings.recorded import read_recording
 from protonn_edge.system.errors import InputError
 
 VALUES = np.random.default_rng(0).normal(0, 9, (20, 2)).round(3).tolist()

@@ -10,7 +10,7 @@ import pytest
 from refusals import refused_by
 
 from protonn_edge.data.options import TableOptions
-from protonn_edge.data.recorded import read_recording
+from protonn_edge.extensions.sensing.recordings.recorded import read_recording
 from protonn_edge.system.errors import InputError
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.data import waves
 from protonn_edge.data.recordings import Repeated, runs_in
-from protonn_edge.data.waves import read_wave
+from protonn_edge.extensions.sensing.recordings import waves
+from protonn_edge.extensions.sensing.recordings.waves import read_wave
 
 
 def written(path: Path, frames: bytes, channels: int = 1, width: int = 1) -> Path:

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from refusals import refused_by
 
-from protonn_edge.data.waves import read_wave
+from protonn_edge.extensions.sensing.recordings.waves import read_wave
 
 GUID = bytes.fromhex("000000001000800000aa00389b71")
 SOUND = np.array([0, 6400, -6400, 32767, -32768, 63], np.int64)
