@@ -51,7 +51,7 @@ def test_a_sound_that_is_too_long_is_refused(
 ) -> None:
     monkeypatch.setattr(waves, "_MOST_SAMPLES", 1000)
     path = written(tmp_path / "a.wav", bytes(2000))
-    with refused_by("data.waves"):
+    with refused_by("extensions.sensing.recordings.waves"):
         read_wave(path)
 
 

@@ -79,5 +79,5 @@ def test_telephony_is_expanded(
     ids=["MP3", "not a number", "not scaled"],
 )
 def test_other_samples_are_refused(tmp_path: Path, form: int, samples: NDArray[np.generic]) -> None:
-    with refused_by("data.waves"):
+    with refused_by("extensions.sensing.recordings.waves"):
         read_wave(written(tmp_path / "a.wav", form, samples))
