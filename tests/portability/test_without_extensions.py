@@ -16,7 +16,7 @@ from model_factory import random_model
 
 from protonn_edge.model.file import save_model
 
-PARTS = ("protonn_edge", "templates", "firmware", "web", "platformio.ini")  # what is installed
+PARTS = ("protonn_edge", "templates", "firmware", "platformio.ini")  # what is installed
 ROWS = [f"{'xy'[i % 2]},{i % 2 * 30 + i * 7 % 11},{i * 5 % 13}" for i in range(80)]
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
