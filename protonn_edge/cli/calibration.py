@@ -18,8 +18,8 @@ from protonn_edge.learn.evaluation.accuracy import share_of
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
-from protonn_edge.model.policy import described
 from protonn_edge.model.quantization import quantize
+from protonn_edge.model.rule_kinds import described
 from protonn_edge.model.watch import statistics_of
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import device_forms

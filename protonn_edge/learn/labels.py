@@ -12,7 +12,8 @@ from protonn_edge.learn.given_points import given_points, points_to_report_on
 from protonn_edge.learn.objective import Loss, cross_entropy, cross_entropy_or_none
 from protonn_edge.learn.points import Points, Targets
 from protonn_edge.model.model import Model
-from protonn_edge.model.policy import FloatPolicy, rule_modules
+from protonn_edge.model.policy import FloatPolicy
+from protonn_edge.model.rule_kinds import rule_kinds
 
 
 class ClassLabels:
@@ -27,9 +28,9 @@ class ClassLabels:
         return self.predicts == "class"
 
     def of(self, y: Any) -> ClassLabels:
-        """Return what labels y of `fit` are: `LABELS` of a rule may recognize them."""
-        kinds = (getattr(module, "LABELS", None) for module in rule_modules("train"))
-        return next((kind() for kind in kinds if kind and kind.are(y)), self)
+        """Return what labels y of `fit` are: a kind of rule may recognize them."""
+        recognized = (kind.labels_of(y) for kind in rule_kinds())
+        return next((labels for labels in recognized if labels is not None), self)
 
     def given(
         self, estimator: Any, X: Any, y: Any, sample_weight: Any

@@ -17,7 +17,8 @@ from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.model.head import Remedies
 from protonn_edge.model.model import Model
-from protonn_edge.model.policy import FloatPolicy, policy_of
+from protonn_edge.model.policy import FloatPolicy
+from protonn_edge.model.rule_kinds import policy_of
 from protonn_edge.model.shapes import image_text
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 
