@@ -37,7 +37,7 @@ def one_of(*choices: str | None) -> Check:
     return lambda value: isinstance(value, str | None) and value in choices
 
 
-def optional(holds: Check) -> Check:
+def nullable(holds: Check) -> Check:
     """Check for None, or a value that passes another check."""
     return lambda value: value is None or holds(value)
 

@@ -17,7 +17,7 @@ from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.system.errors import InvalidValue, counted
 from protonn_edge.system.files import read_file
-from protonn_edge.system.schema import list_of, one_of, optional, record_of, text, whole
+from protonn_edge.system.schema import list_of, nullable, one_of, record_of, text, whole
 
 PROVEN, MEASURED, NOT_CHECKED = "proven", "measured", "not checked"
 
@@ -131,7 +131,7 @@ def _differing(what: str, before: Mapping[str, str], now: Mapping[str, str]) -> 
 
 
 _TEXTS = list_of(text(_LONGEST), most=2)
-_NUMBER = optional(whole(-_LARGEST_NUMBER, _LARGEST_NUMBER))
+_NUMBER = nullable(whole(-_LARGEST_NUMBER, _LARGEST_NUMBER))
 _CLAIM = record_of(
     {
         **dict.fromkeys(("name", "statement", "by"), text(_LONGEST)),
