@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import socket
 import warnings
@@ -34,7 +33,8 @@ class DaskWorkers(Workers):
 
     def __enter__(self) -> Self:
         require("distributed")
-        distributed: Any = importlib.import_module("distributed")
+        import distributed
+
         # What matters is raised.
         for name in ("distributed", "distributed.client", "tornado.application"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
