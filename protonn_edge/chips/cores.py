@@ -31,7 +31,7 @@ class Core:
     # extra cycles of a jump through a table, over an ATmega328P: it may lie beyond 64 kB
     tablejump_cycles: int = 0
     family: str = "avr"  # of chips: "avr", "cortex-m", "riscv" or "xtensa"
-    program: str = ""  # the module that plans and renders models; "": stages have several kernels
+    in_words: bool = False  # whether models have a program of 32-bit words, and a single plan
 
     @property
     def wraps_at(self) -> int:
@@ -70,8 +70,7 @@ EXPORTED_CORES = {
 
 def _of_words(name: str, family: str, chip: str) -> Core:
     bytes_: dict[str, Any] = {"vector_bytes": 4, "return_bytes": 4}
-    program = "protonn_edge.codegen.words"
-    return Core(name, 0, chip, multiplies=True, **bytes_, family=family, program=program)
+    return Core(name, 0, chip, multiplies=True, **bytes_, family=family, in_words=True)
 
 
 WORD_CORES = {

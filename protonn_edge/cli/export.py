@@ -175,7 +175,7 @@ def _logger(live: SensorFirmware | None, folder: Path) -> SensorFirmware:
 
 def _loaded(path: Path, added: Sequence[AddedOptions], board: Board) -> DeviceModel:
     names = extensions_of(added)
-    if board.cpu.program:
+    if board.cpu.in_words:
         check_parts(names, board.cpu)
     return load_device_model(path, names)
 

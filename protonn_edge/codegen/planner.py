@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from itertools import product
 from typing import Any
 
@@ -22,10 +21,9 @@ from protonn_edge.codegen.plan import (
 )
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_chain import IntegerChain, named_stages
-from protonn_edge.model.own_program import ProgramStage
 from protonn_edge.system.checks import check_choice
 from protonn_edge.system.errors import InputError, unneeded
-from protonn_edge.system.extensions import parts_of
+from protonn_edge.system.extensions import extensions, parts_of
 
 READABLE_BYTES = 0x10000
 """Flash from which the generated code can read constants: LPM has a 16-bit pointer."""
@@ -50,8 +48,7 @@ class Limits:
     @classmethod
     def of(cls, board: Board) -> Limits:
         """Return the limits of a whole board."""
-        own = board.cpu.program != ""
-        table_bytes = board.flash_bytes if own else cls.table_bytes
+        table_bytes = board.flash_bytes if board.cpu.in_words else cls.table_bytes
         return cls(board.flash_bytes, board.sram_bytes, board.cpu, table_bytes)
 
     def beside(self, constants: int) -> Limits:
@@ -130,9 +127,13 @@ def device_plans(
 
 def own_program(model: IntegerChain, core: Core | None) -> Any:
     """Return the module that plans and renders a model; None if the planner chooses its kernels."""
-    last = model.own_stages[-1]
-    name = last.program if isinstance(last, ProgramStage) else core.program if core else ""
-    return import_module(name) if name else None
+    programs = (each.program_of(model) for each in extensions())
+    added = next((program for program in programs if program is not None), None)
+    if added is not None or core is None or not core.in_words:
+        return added
+    from protonn_edge.codegen import words
+
+    return words
 
 
 def feedings(first: Kernel) -> tuple[bool, ...]:

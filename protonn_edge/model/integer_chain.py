@@ -25,7 +25,6 @@ from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_stage import IntArray, IntegerStage, run_through, stage_names
 from protonn_edge.model.model import Model, units_of
 from protonn_edge.model.nearness import NearestStage, nearness_of, stage_scores
-from protonn_edge.model.own_program import ProgramStage
 from protonn_edge.model.policy import IntegerPolicy, Units, in_integers
 from protonn_edge.model.raw_inputs import (
     Exponents,
@@ -149,8 +148,7 @@ class IntegerChain(FactsRepr):
     @property
     def score_tolerance(self) -> int:
         """The tolerated difference of scores between executions: 0 if they compute in integers."""
-        last = self.own_stages[-1]
-        return last.score_tolerance if isinstance(last, ProgramStage) else 0
+        return self.own_stages[-1].score_tolerance
 
     def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
         """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q.

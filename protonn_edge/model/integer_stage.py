@@ -69,6 +69,8 @@ class IntegerStage(ABC):
     kind: ClassVar[str]  # its name in plans and reports
     # whose numbers other than 0 the first vector of `activity` counts: its inputs', its values'
     reports_nonzero: ClassVar[Literal["inputs", "values"] | None] = None
+    # tolerated difference of scores between executions, if it computes in floats
+    score_tolerance: ClassVar[int] = 0
 
     @property
     @abstractmethod

@@ -139,6 +139,13 @@ class Extension:
         del model
         return None
 
+    def program_of(self, model: Any) -> Any:
+        """Return the module that plans and renders an integer model in place of kernels, or None.
+
+        It has what `protonn_edge.codegen.words` has.
+        """
+        del model
+
     def family(self) -> Any:
         """Return the `protonn_edge.codegen.families.Family` of chips that it adds, or None."""
 

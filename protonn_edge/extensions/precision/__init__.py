@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from types import ModuleType
+from typing import Any, ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, DeviceForm, Extension
 
@@ -32,6 +33,14 @@ class Precision(Extension):
         from protonn_edge.extensions.precision.model import IN_FLOATS
 
         return IN_FLOATS
+
+    def program_of(self, model: Any) -> ModuleType | None:
+        """Return the program of a model in floats."""
+        if model.own_stages[-1].kind != NAME:
+            return None
+        from protonn_edge.extensions.precision import program
+
+        return program
 
 
 EXTENSION = Precision()

@@ -27,9 +27,8 @@ from protonn_edge.extensions.precision import NAME
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.model.checks import Float32
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.integer_stage import IntArray, Range
+from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range
 from protonn_edge.model.model import Model
-from protonn_edge.model.own_program import ProgramStage
 from protonn_edge.model.policy import IntegerPolicy
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError, InvalidValue
@@ -39,11 +38,10 @@ _SCORE_BITS = 24
 
 
 @dataclass(frozen=True, eq=False)
-class FloatProtoNN(ProgramStage):
+class FloatProtoNN(IntegerStage):
     """Maps bytes to scores in floats; see the module's docstring for the arithmetic."""
 
     kind: ClassVar[str] = NAME
-    program: ClassVar[str] = "protonn_edge.extensions.precision.program"
     score_tolerance: ClassVar[int] = 1 << 8  # 1/65536 of the largest score
 
     projection: Float32  # (d, D): W, for bytes, in units of 1/gamma

@@ -266,7 +266,7 @@ class CascadeKernel(Kernel):
     @classmethod
     def of(cls, stage: IntegerCascade, core: Core) -> tuple[Kernel, ...]:
         """Return the pairs of plans that are worth it."""
-        if not core.multiplies or core.program:
+        if not core.multiplies or core.in_words:
             chosen = [
                 tuple(kernels_of(each, core)[0] for each in part.stages) for part in _parts(stage)
             ]
