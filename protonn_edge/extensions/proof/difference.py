@@ -15,7 +15,7 @@ from protonn_edge.extensions.proof.equality import PREFIX, PredictionProof, Proo
 from protonn_edge.extensions.proof.forms import Byte, Root, SumForm, Unproven
 from protonn_edge.model.integer_chain import IntegerChain
 
-__all__ = ["Unproven", "prove", "suspects"]
+__all__ = ["PredictionProof", "Unproven", "prove", "suspects"]
 
 _TRIED = 2_048
 _MOST = 8

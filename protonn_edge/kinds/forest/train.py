@@ -234,7 +234,7 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
 
     Examples
     --------
-    >>> from protonn_edge.data import load_digits_dataset
+    >>> from protonn_edge import load_digits_dataset
     >>> from protonn_edge.kinds.forest.train import ForestClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = ForestClassifier(n_trees=20, random_state=0)

@@ -91,7 +91,7 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
 
     Examples
     --------
-    >>> from protonn_edge.data import load_digits_dataset
+    >>> from protonn_edge import load_digits_dataset
     >>> from protonn_edge.kinds.linear.train import LinearClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = LinearClassifier(regularization=1e-3, random_state=0)
