@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.cli.command import Output
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.model import Model
 from protonn_edge.system.extensions import AddedOptions
+
+if TYPE_CHECKING:
+    from protonn_edge.codegen.export.sensor_windows import SensorWindows
 
 _Kind = TypeVar("_Kind")
 
@@ -23,7 +26,7 @@ class SensorFirmware(AddedOptions):
         """Whether a sensor is named."""
         raise NotImplementedError
 
-    def windowing(self, model: Model, board: Board) -> Any:
+    def windowing(self, model: Model, board: Board) -> SensorWindows | None:
         """Return the windows of the sensor's samples that a model classifies; None without one."""
         raise NotImplementedError
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,8 @@ from protonn_edge.learn.given_points import given_points, points_to_report_on
 from protonn_edge.learn.objective import Loss, cross_entropy, cross_entropy_or_none
 from protonn_edge.learn.points import Points, Targets
 from protonn_edge.model.model import Model
-from protonn_edge.model.policy import FloatPolicy, rule_modules
+from protonn_edge.model.policy import FloatPolicy
+from protonn_edge.model.rule_kinds import rule_kinds
 
 
 class ClassLabels:
@@ -26,15 +28,16 @@ class ClassLabels:
         return self.predicts == "class"
 
     def of(self, y: Any) -> ClassLabels:
-        """Return what labels y of `fit` are: `LABELS` of a rule may recognize them."""
-        kinds = (getattr(module, "LABELS", None) for module in rule_modules("train"))
-        return next((kind() for kind in kinds if kind and kind.are(y)), self)
+        """Return what labels y of `fit` are: a kind of rule may recognize them."""
+        recognized = (kind.labels_of(y) for kind in rule_kinds())
+        return next((labels for labels in recognized if labels is not None), self)
 
     def given(
         self, estimator: Any, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Points, NDArray[Any]]:
         """Return the arguments of `fit`, checked, and the labels (L,) in the order of scores."""
-        return given_points(estimator, X, y, sample_weight)
+        points, labels = given_points(estimator, X, y, sample_weight)
+        return replace(points, labels=self), labels
 
     def reported(
         self,
@@ -45,7 +48,7 @@ class ClassLabels:
         labels: NDArray[Any],
     ) -> Points:
         """Return points to report on, with targets like those of the given points."""
-        return points_to_report_on(estimator, X, y, labels)
+        return replace(points_to_report_on(estimator, X, y, labels), labels=self)
 
     def to_score(self, y: Any, labels: NDArray[Any]) -> Any:  # noqa: ARG002
         """Return the right answers y of `score` in the form of predictions."""

@@ -19,6 +19,7 @@ from sklearn.exceptions import NotFittedError
 from protonn_edge.extensions.conversion.affine import Float64
 from protonn_edge.extensions.conversion.reading import StoredClassifier, refusing
 from protonn_edge.extensions.conversion.search import NUMBER
+from protonn_edge.extensions.conversion.trees import numbers as of_numbers
 from protonn_edge.extensions.conversion.trees import ubjson
 from protonn_edge.extensions.conversion.trees.boosters import (
     Indices,
@@ -28,7 +29,6 @@ from protonn_edge.extensions.conversion.trees.boosters import (
     vector,
 )
 from protonn_edge.extensions.conversion.trees.trees import TreeRule, check_gaps, unsupported
-from protonn_edge.extensions.conversion.values import forest as of_numbers
 from protonn_edge.model.integer_stage import check_counts
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, read_file

@@ -23,7 +23,8 @@ from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.group_shift import GroupShift
 from protonn_edge.learn.points import Points, Transform
 from protonn_edge.learn.progress import Learned
-from protonn_edge.learn.refusals import Refusal, TrainingRequest, refusal_of
+from protonn_edge.learn.refusal import Refusal, TrainingRequest
+from protonn_edge.learn.refusals import refusal_of
 from protonn_edge.learn.searched import (
     FEATURES_BEGUN,
     FEATURES_SEARCHED,
