@@ -18,6 +18,7 @@ from click.shell_completion import CompletionItem
 
 from protonn_edge import __version__
 from protonn_edge.system.errors import Interrupted
+from protonn_edge.system.extensions import folders_in_packages
 from protonn_edge.system.rounding import fix_rounding
 
 _ORDER = (
@@ -42,9 +43,8 @@ _ORDER = (
 
 def _commands() -> Iterator[tuple[str, str, str]]:
     """Yield the names of commands, their modules, and, by the first lines of these, their work."""
-    here = Path(__file__).parent
-    for folder in (here, *here.parent.glob("extensions/*/commands")):
-        package = ".".join(folder.relative_to(here.parents[1]).parts)
+    here = (__name__, Path(__file__).parent)
+    for package, folder in (here, *folders_in_packages("commands")):
         for path in folder.glob("*.py"):
             with path.open(encoding="utf-8") as lines:
                 first = lines.readline()
