@@ -1,8 +1,8 @@
 """The kinds of classifiers and features: what their folders bring, imported on first use.
 
-A kind of classifier is a folder of `protonn_edge.kinds`, or of ``kinds`` in an extension, and a kind
-of feature one of ``features`` there. Nothing else lists them: the registry finds the folders that
-exist, and reads in the ``__init__.py`` of each
+A kind of classifier is a folder of `protonn_edge.kinds`, or of ``kinds`` in an extension, and a
+kind of feature one of ``features`` there. Nothing else lists them: the registry finds the folders
+that exist, and reads in the ``__init__.py`` of each
 
 ``KINDS``     the kinds of classifiers, as `Kind`
 ``REQUESTS``  the requests for features in training, as `Requested`
@@ -40,7 +40,7 @@ from typing import Any
 
 from protonn_edge.model.entries import Kind
 from protonn_edge.system.errors import InvalidValue
-from protonn_edge.system.extensions import folders_in_packages, packages
+from protonn_edge.system.extensions import folders_in_packages
 from protonn_edge.system.lazy import folders_of, optional
 
 _ROOMS = ("features", "kinds")
@@ -57,18 +57,23 @@ class Imported(UserDict[str, Any]):
         return entry
 
 
+def _rooms() -> Iterator[tuple[str, Path]]:
+    """Yield the packages that have folders of kinds and features, and their paths."""
+    for room in _ROOMS:
+        yield f"protonn_edge.{room}", Path(__file__).parents[1] / room
+    for room in _ROOMS:
+        yield from folders_in_packages(room)
+
+
+ROOMS = dict(_rooms())
+"""The paths of the packages that have folders of kinds and features, by their names."""
+
+
 def _folders() -> Iterator[tuple[str, ModuleType]]:
     """Yield the folders of kinds and features that exist: their names, and what they bring."""
-    for place in ("protonn_edge", *packages()):
-        for room in _ROOMS:
-            for name in folders_of(f"{place}.{room}"):
-                yield name, import_module(name)
-
-
-def rooms() -> list[Path]:
-    """Return the paths of the folders that have folders of kinds and features."""
-    others = (folder for room in _ROOMS for _, folder in folders_in_packages(room))
-    return [*(Path(__file__).parents[1] / room for room in _ROOMS), *others]
+    for room in ROOMS:
+        for name in folders_of(room):
+            yield name, import_module(name)
 
 
 _FOLDERS = dict(_folders())

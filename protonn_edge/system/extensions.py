@@ -2,9 +2,9 @@
 
 An extension is a package in `protonn_edge.extensions`, or one that another distribution names in
 the entry points `protonn_edge.extensions`. Its ``__init__`` has an object of a subclass of
-`Extension`, `EXTENSION`, whose methods return what it adds. The core asks all extensions, and imports
-none of them; an extension may import the core, and the extensions that it names. If the folder is
-deleted, the idea is gone.
+`Extension`, `EXTENSION`, whose methods return what it adds. The core asks all extensions, and
+imports none of them; an extension may import the core, and the extensions that it names. If the
+folder is deleted, the idea is gone.
 
 Beside its code, a folder may have
 
@@ -184,7 +184,7 @@ class Extension:
 
 @cache
 def packages() -> tuple[str, ...]:
-    """Return the names of the packages of all extensions: the bundled ones, then those of others."""
+    """Return the names of the packages of all extensions, the bundled ones first."""
     return (*folders_of(_FOLDERS), *sorted({each.value for each in entry_points(group=_FOLDERS)}))
 
 

@@ -46,9 +46,7 @@ class NearestMeanKernel(Kernel):
         state = compiled.bytes_of("uint16_t") + classes * compiled.bytes_of("int32_t")
         tables = n * (1 + classes)
         products = float(n * classes)
-        return self._in_one_step(
-            cycles, tables, products=products, state=state, called=self.called
-        )
+        return self._in_one_step(cycles, tables, products=products, state=state, called=self.called)
 
     def called(self, feed: Feed) -> float:
         """Return the cycles of calls, of two functions each."""
