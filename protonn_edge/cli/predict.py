@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS
@@ -27,6 +26,7 @@ from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import Policy, about_answers
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.model.sensor_counts import with_unit
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import counted
 from protonn_edge.system.files import write_atomically
 
@@ -76,7 +76,7 @@ def predict_command(
     figures: dict[str, Any] = {}
     if why_floats_alone(model) is None:
         integers = quantize(model)
-        scores: NDArray[Any]
+        scores: Array
         answers, scores = integers.answers(integers.quantize(X))
         figures["saturations"] = integers.quantizer.saturations(X)
         for rule in integers.policy.rules:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import NO_CLASS, Notice, check_names, in_order, match_columns
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, beyond, counted, lacking
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ LABEL_LIMIT = 20_000  # labels in sets of labels
 INDEX_LIMIT = 10**6  # features of points whose zeros a file leaves out
 _BLOCK_VALUES = 2**18  # hashed at once
 
-Matrix = NDArray[Any]
+Matrix = Array
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
 
@@ -209,9 +210,9 @@ class Dataset(Provenance):
         return len(self.classes)
 
     @property
-    def label_keys(self) -> NDArray[Any]:
+    def label_keys(self) -> Array:
         """A number (n,) for the label of each training point, equal for equal labels."""
-        y: NDArray[Any] = self.y_train
+        y: Array = self.y_train
         return y if y.ndim == 1 else y[:, 0] if y.shape[1] == 1 else row_hashes(y)
 
     @staticmethod

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from protonn_edge.data.columns import Column
 from protonn_edge.data.dataset import Dataset, row_hashes
 from protonn_edge.data.units import split_unit
+from protonn_edge.system.arrays import Array
 
 _MOST_DECIMALS = 6
 
@@ -167,7 +168,7 @@ class ColumnProfile:
 
 def profile(column: Column, dataset: Dataset) -> ColumnProfile:
     """Return the profile of a column in the training part."""
-    values: NDArray[Any] = np.empty(0) if column.values is None else column.values
+    values: Array = np.empty(0) if column.values is None else column.values
     if column.feature is not None:
         values = dataset.X_train[:, column.feature]
         if dataset.gaps is not None:
@@ -192,7 +193,7 @@ def profile(column: Column, dataset: Dataset) -> ColumnProfile:
     )
 
 
-def _distinct(values: NDArray[Any]) -> int:
+def _distinct(values: Array) -> int:
     """Return how many numbers are different; sorting is the fastest way."""
     ordered = np.sort(values)
     return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + bool(len(values))

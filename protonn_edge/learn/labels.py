@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.learn.given_points import given_points, points_to_report_on
 from protonn_edge.learn.objective import Loss, cross_entropy, cross_entropy_or_none
 from protonn_edge.learn.points import Points, Targets
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import FloatPolicy, rule_modules
+from protonn_edge.system.arrays import Array
 
 
 class ClassLabels:
@@ -30,9 +30,7 @@ class ClassLabels:
         kinds = (getattr(module, "LABELS", None) for module in rule_modules("train"))
         return next((kind() for kind in kinds if kind and kind.are(y)), self)
 
-    def given(
-        self, estimator: Any, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Points, NDArray[Any]]:
+    def given(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Points, Array]:
         """Return the arguments of `fit`, checked, and the labels (L,) in the order of scores."""
         return given_points(estimator, X, y, sample_weight)
 
@@ -42,12 +40,12 @@ class ClassLabels:
         X: Any,
         y: Any,
         given: Points,  # noqa: ARG002
-        labels: NDArray[Any],
+        labels: Array,
     ) -> Points:
         """Return points to report on, with targets like those of the given points."""
         return points_to_report_on(estimator, X, y, labels)
 
-    def to_score(self, y: Any, labels: NDArray[Any]) -> Any:  # noqa: ARG002
+    def to_score(self, y: Any, labels: Array) -> Any:  # noqa: ARG002
         """Return the right answers y of `score` in the form of predictions."""
         return y
 
@@ -55,7 +53,7 @@ class ClassLabels:
         """Return the loss to minimize on points, by default the cross-entropy."""
         return cross_entropy_or_none if points.has_strangers else cross_entropy
 
-    def quality(self, scores: NDArray[Any], y: Targets) -> float:
+    def quality(self, scores: Array, y: Targets) -> float:
         """Return the share of scores (n, L) by which points of targets y are classified right."""
         return float(np.mean(scores.argmax(axis=1) == y))
 

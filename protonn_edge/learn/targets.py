@@ -15,6 +15,7 @@ from protonn_edge.learn.objective import Parameters
 from protonn_edge.learn.points import Float32, Targets
 from protonn_edge.learn.progress import Trained
 from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 
@@ -33,7 +34,7 @@ class Target:
         """Return the labels (n,) of points X (n, D) that come without any; None if unknown."""
         return None
 
-    def check(self, classes: Sequence[Any] | NDArray[Any]) -> None:
+    def check(self, classes: Sequence[Any] | Array) -> None:
         """Raise `InputError` for a number of classes from which this cannot be learned."""
         if len(classes) < self.least_classes:
             raise InputError("the training data has only one class; add points of another class")
@@ -104,7 +105,7 @@ class Target:
         return True
 
 
-def nearest_distances(projected: NDArray[Any], prototypes: Float32) -> NDArray[np.float64]:
+def nearest_distances(projected: Array, prototypes: Float32) -> NDArray[np.float64]:
     """Return the distances (n,) of points (n, d) to the nearest of prototypes (m, d)."""
     P, B = projected.astype(np.float64), prototypes.astype(np.float64)
     least = np.full(len(P), np.inf)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, Type
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.lazy import folders_of, optional
 
@@ -72,8 +73,8 @@ class PolicyRule(ABC):
     def judged(
         self,
         answers: IntArray,
-        scores: NDArray[Any],  # noqa: ARG002
-        nearest: NDArray[Any],  # noqa: ARG002
+        scores: Array,  # noqa: ARG002
+        nearest: Array,  # noqa: ARG002
     ) -> IntArray:
         """Return the answers (n,), which this rule may change, from scores (n, L).
 
@@ -81,13 +82,13 @@ class PolicyRule(ABC):
         """
         return answers
 
-    def values(self, scores: NDArray[Any]) -> NDArray[Any] | None:  # noqa: ARG002
+    def values(self, scores: Array) -> Array | None:  # noqa: ARG002
         """Return answers to scores (n, L), if they are no classes: numbers (n,), or sets (n, L)."""
         return None
 
     def words(
         self,
-        scores: NDArray[Any],  # noqa: ARG002
+        scores: Array,  # noqa: ARG002
         classes: Sequence[str],  # noqa: ARG002
     ) -> list[str] | None:
         """Return answers to scores (n, L) as text, if they are not names of classes."""
@@ -95,7 +96,7 @@ class PolicyRule(ABC):
 
     def words_of(
         self,
-        known: NDArray[Any],  # noqa: ARG002
+        known: Array,  # noqa: ARG002
         classes: Sequence[str],  # noqa: ARG002
     ) -> list[str] | None:
         """Return right answers, as of `values`, as text; empty for an unknown number."""
@@ -103,8 +104,8 @@ class PolicyRule(ABC):
 
     def measured(
         self,
-        scores: NDArray[Any],  # noqa: ARG002
-        known: NDArray[Any],  # noqa: ARG002
+        scores: Array,  # noqa: ARG002
+        known: Array,  # noqa: ARG002
         groups: NDArray[np.int64] | None = None,  # noqa: ARG002
     ) -> tuple[Facts, dict[str, Any]]:
         """Return rows and JSON about scores (n, L), given the right answers, as of `values`.
@@ -127,7 +128,7 @@ class FloatRule(PolicyRule):
 
     @classmethod
     @abstractmethod
-    def of_array(cls, array: NDArray[Any]) -> Self:
+    def of_array(cls, array: Array) -> Self:
         """Return the rule that a model file stores; `InputError` if it is wrong."""
 
     @abstractmethod
@@ -185,7 +186,7 @@ class IntegerRule(PolicyRule):
     def check(self, chain: Any) -> None:
         """Raise `InputError` if an `IntegerChain` cannot have it."""
 
-    def figures(self, scores: NDArray[Any]) -> dict[str, list[Any]]:  # noqa: ARG002
+    def figures(self, scores: Array) -> dict[str, list[Any]]:  # noqa: ARG002
         """Return what it adds to each answer to scores (n, L), by name."""
         return {}
 
@@ -232,7 +233,7 @@ class Policy(Generic[AnyRule]):
         """Words for scores that the rules do not judge, after a space; empty without rules."""
         return "".join(f" {rule.without}" for rule in self.rules if rule.without)
 
-    def answers(self, scores: NDArray[Any], nearest: NDArray[Any]) -> IntArray:
+    def answers(self, scores: Array, nearest: Array) -> IntArray:
         """Return the answers (n,) from scores (n, L) and the nearness (n,) to known points."""
         answers: IntArray = scores.argmax(axis=1).astype(np.int64)
         for rule in self.rules:
@@ -259,7 +260,7 @@ class Policy(Generic[AnyRule]):
         """The name of the rule whose answers are no classes, if there is one."""
         return next((each.name for each in self.rules if each.predicts != "class"), None)
 
-    def values(self, scores: NDArray[Any]) -> NDArray[Any] | None:
+    def values(self, scores: Array) -> Array | None:
         """Return answers to scores (n, L), if they are no classes: numbers (n,), or sets (n, L)."""
         found = (rule.values(scores) for rule in self.rules)
         return next((each for each in found if each is not None), None)
@@ -275,15 +276,15 @@ class Policy(Generic[AnyRule]):
             scores = rule.logits(scores) if isinstance(rule, FloatRule) else scores
         return scores
 
-    def words(self, scores: NDArray[Any], classes: Sequence[str]) -> list[str] | None:
+    def words(self, scores: Array, classes: Sequence[str]) -> list[str] | None:
         """Return answers to scores (n, L) as text, if they are not names of classes."""
         found = (rule.words(scores, classes) for rule in self.rules)
         return next((each for each in found if each is not None), None)
 
     def measured(
         self,
-        scores: NDArray[Any],
-        known: NDArray[Any] | None,
+        scores: Array,
+        known: Array | None,
         groups: NDArray[np.int64] | None = None,
     ) -> tuple[Facts, dict[str, Any]]:
         """Return rows and JSON about scores of points with right answers other than classes."""
@@ -328,7 +329,7 @@ def rule_kinds() -> tuple[type[FloatRule], ...]:
     return tuple(module.RULE for module in rule_modules("rule"))
 
 
-def policy_of(arrays: Mapping[str, NDArray[Any]]) -> FloatPolicy:
+def policy_of(arrays: Mapping[str, Array]) -> FloatPolicy:
     """Return the policy of which a model file has these arrays, among others."""
     kinds = (kind for kind in rule_kinds() if kind.array in arrays)
     return FloatPolicy(tuple(kind.of_array(arrays[kind.array]) for kind in kinds))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from protonn_edge.learn.targets import Target
     from protonn_edge.model.model import Model
+    from protonn_edge.system.arrays import Array
 
 
 _TITLE = "Training"
@@ -60,7 +61,7 @@ class Joining:
     second: Path
     share: float | None
 
-    def applied(self, model: Model, X: NDArray[Any], y: NDArray[np.int64]) -> Model:
+    def applied(self, model: Model, X: Array, y: NDArray[np.int64]) -> Model:
         """Return the cascade, with a margin chosen on points X (n, features) of classes y (n,)."""
         from protonn_edge.extensions.cascades.kinds.cascade.train import joined
         from protonn_edge.model.file import load_model

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.cli.tables import points_for
 from protonn_edge.data.naming import NO_CLASS, NO_LABEL
@@ -23,6 +22,7 @@ from protonn_edge.model.file import load_model
 from protonn_edge.model.model import Model, known_image_shape
 from protonn_edge.model.policy import about_answers
 from protonn_edge.model.quantization import quantize, why_floats_alone
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 _VALUES, _LEAST, _MOST = 80_000, 40, 300  # of all curves; pairs of the least and most of a curve
@@ -89,7 +89,7 @@ def scales(recording: EditableRecording) -> list[list[float]]:
     return [[float(low[others].min()), float(high[others].max())] for others in same]
 
 
-def thinned(values: NDArray[Any], pairs: int) -> NDArray[Any]:
+def thinned(values: Array, pairs: int) -> Array:
     """Return the least and the most of each of some parts; all values (n,), if there are few."""
     if len(values) <= 2 * pairs:
         return values
@@ -116,7 +116,7 @@ def figures(model_file: Path, data: Path, read: str = "") -> dict[str, Any]:
         model, data, options_of_texts([read] if read else []), quiet, labels="optional"
     )
     X = points.X
-    scores: NDArray[Any]
+    scores: Array
     if why_floats_alone(model) is None:
         integers = quantize(model)
         answers, scores = integers.answers(integers.quantize(X))
@@ -137,9 +137,7 @@ def figures(model_file: Path, data: Path, read: str = "") -> dict[str, Any]:
     return record | _of_classes(model, X, points.y, answers, points.table.sessions)
 
 
-def _of_classes(
-    model: Model, X: NDArray[Any], y: NDArray[Any], answers: NDArray[Any], sessions: Any
-) -> dict[str, Any]:
+def _of_classes(model: Model, X: Array, y: Array, answers: Array, sessions: Any) -> dict[str, Any]:
     n = model.n_classes
     known = (y != NO_LABEL) & (y != NO_CLASS)
     said = np.where(answers == NO_CLASS, n, answers)
@@ -160,7 +158,7 @@ def _of_classes(
     }
 
 
-def _by_session(sessions: Any, known: NDArray[Any], right: NDArray[Any]) -> list[dict[str, Any]]:
+def _by_session(sessions: Any, known: Array, right: Array) -> list[dict[str, Any]]:
     """Return the accuracy of each session or person, with its interval."""
     if sessions is None or len(sessions) != len(known):
         return []
@@ -173,7 +171,7 @@ def _by_session(sessions: Any, known: NDArray[Any], right: NDArray[Any]) -> list
     return rows if len(rows) > 1 else []
 
 
-def _drawn(model: Model, point: NDArray[Any]) -> dict[str, Any]:
+def _drawn(model: Model, point: Array) -> dict[str, Any]:
     """Return a point as curves of a window's channels, as an image, or as named values."""
     signal, shape = signal_of(model.features), known_image_shape(model)
     if signal is not None:

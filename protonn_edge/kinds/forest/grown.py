@@ -21,6 +21,7 @@ from protonn_edge.kinds.forest import quantize
 from protonn_edge.kinds.forest.packed import PackedTable
 from protonn_edge.kinds.forest.table import LEAF, ForestTable, Trees
 from protonn_edge.model.checks import Float64
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, InvalidValue
 
 _OF_NODES = ("features", "thresholds", "values", "risks")
@@ -254,7 +255,7 @@ def too_small(budget: int, trees: int) -> InputError:
     )
 
 
-def joined_nodes(trees: Sequence[tuple[NDArray[Any], ...]]) -> dict[str, Any]:
+def joined_nodes(trees: Sequence[tuple[Array, ...]]) -> dict[str, Any]:
     """Return the arrays of all trees' nodes by name."""
     joined = (np.concatenate(arrays) for arrays in zip(*trees, strict=True))
     return dict(zip(_OF_NODES, joined, strict=True))
@@ -272,7 +273,7 @@ def preorder(tree: Any) -> NDArray[np.int64]:
     return np.array(order)
 
 
-def nodes_of(tree: Any, values: Float64) -> tuple[NDArray[Any], ...]:
+def nodes_of(tree: Any, values: Float64) -> tuple[Array, ...]:
     """Return features, thresholds, values and risks of a scikit-learn tree, in preorder."""
     places = preorder(tree)
     inner = tree.children_left[places] >= 0

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from protonn_edge.data.naming import NO_CLASS, listed, quoted
 from protonn_edge.device.results import RecordedRun, Result, names_of
 from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InvalidValue
 
 _HIL_AGAIN = "delete the file and run `protonn-edge hil` again"
@@ -25,7 +26,7 @@ class RightAnswers:
 
     reference: IntegerChain
     rows: Sequence[int]  # the numbers of the points in results
-    values: NDArray[Any] | None  # numbers (n,), or sets of labels (n, L); None if unknown
+    values: Array | None  # numbers (n,), or sets of labels (n, L); None if unknown
     groups: NDArray[np.int64] | None = None  # (n,): such as persons
 
     @property

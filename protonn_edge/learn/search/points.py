@@ -22,6 +22,7 @@ from protonn_edge.learn.search.limits import ACCURACY, Metric, TuningLimits
 from protonn_edge.learn.searched import ANY, FEATURES, settings_of_kind
 from protonn_edge.learn.transforms import count_inputs
 from protonn_edge.model.registry import KINDS
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 
@@ -46,7 +47,7 @@ class TrialPoints:
     """The data shared by all trials."""
 
     X: NDArray[np.float32]  # (n, D): raw training points
-    y: NDArray[Any]  # (n,): class indices, or numbers
+    y: Array  # (n,): class indices, or numbers
     folds: NDArray[np.int64]  # (n,) or (n, r): see `search_folds`
     board: Board  # the board that models must fit
     limits: TuningLimits  # the other limits

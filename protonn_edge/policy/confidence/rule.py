@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.model import checks
 from protonn_edge.model.policy import FloatRule, IntegerRule, Units
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 
 _STEPS_A_UNIT = 16
@@ -41,7 +42,7 @@ class Sharpness(FloatRule):
         check(0 < self.factor < np.inf, "sharpness", self.factor, "above 0, and finite")
 
     @classmethod
-    def of_array(cls, array: NDArray[Any]) -> Self:
+    def of_array(cls, array: Array) -> Self:
         """Return the factor that a model file stores."""
         if array.shape != (1,) or array.dtype.kind != "f":
             raise checks.unlike(array, "sharpness", "one number")
@@ -109,7 +110,7 @@ class Confidence(IntegerRule):
         per_cent: NDArray[np.uint8] = ((100 * _ONE + sums // 2) // sums).astype(np.uint8)
         return per_cent
 
-    def figures(self, scores: NDArray[Any]) -> dict[str, list[int]]:
+    def figures(self, scores: Array) -> dict[str, list[int]]:
         """Return the confidence of each answer, in per cent."""
         return {"confidence_percent": self.percent(scores).tolist()}
 

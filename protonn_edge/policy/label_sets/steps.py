@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import NDArray
-
 from protonn_edge.cli.command import Output
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.model.head import matrices_of, paper_bytes
@@ -13,6 +11,7 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.policy import Policy, described
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.policy.label_sets.figures import LabelFigures
+from protonn_edge.system.arrays import Array
 
 
 def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:  # noqa: ARG001
@@ -42,7 +41,7 @@ def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:  # 
     return record | {"sentence": "; ".join([*said, size])}
 
 
-def _figures(policy: Policy[Any], scores: NDArray[Any], known: NDArray[Any]) -> LabelFigures:
+def _figures(policy: Policy[Any], scores: Array, known: Array) -> LabelFigures:
     chosen = policy.values(scores)
     assert chosen is not None
     return LabelFigures.of(scores, chosen, known)

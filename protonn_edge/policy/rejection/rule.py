@@ -37,6 +37,7 @@ from protonn_edge.model.policy import (
     RuleCost,
     Units,
 )
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range, check_shape
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class _Thresholds(PolicyRule):
     rbf: float
     margin: float
 
-    def rejects(self, scores: NDArray[Any], nearest: NDArray[Any]) -> NDArray[np.bool_]:
+    def rejects(self, scores: Array, nearest: Array) -> NDArray[np.bool_]:
         """Return which points (n,) scores (n, L) and the nearest RBF values (n,) make unknown."""
         rejected = np.zeros(len(scores), np.bool_)
         if self.score > 0:
@@ -76,7 +77,7 @@ class _Thresholds(PolicyRule):
             rejected |= margins(scores) < self.margin
         return rejected
 
-    def judged(self, answers: IntArray, scores: NDArray[Any], nearest: NDArray[Any]) -> IntArray:
+    def judged(self, answers: IntArray, scores: Array, nearest: Array) -> IntArray:
         """Return the answers, `UNKNOWN` for rejected points."""
         return np.where(self.rejects(scores, nearest), UNKNOWN, answers)
 
@@ -100,7 +101,7 @@ class Rejection(_Thresholds, FloatRule):
         check_range("rejection.rbf", self.rbf, 0, 1)
 
     @classmethod
-    def of_array(cls, array: NDArray[Any]) -> Self:
+    def of_array(cls, array: Array) -> Self:
         """Return the thresholds that a model file stores."""
         check_type(array, "rejection", "f8")
         check_shape("rejection", array.shape, (3,))
@@ -215,9 +216,10 @@ def _whole(threshold: float) -> int:
     return max(1, round(threshold)) if threshold > 0 else 0
 
 
-def margins(scores: NDArray[Any]) -> NDArray[Any]:
+def margins(scores: Array) -> Array:
     """Return the margin (n,) of scores (n, L); with a single class, its score."""
     if scores.shape[1] < 2:
         return scores[:, 0]
     two = np.partition(scores, -2, axis=1)[:, -2:]
-    return two[:, 1] - two[:, 0]
+    margin: Array = two[:, 1] - two[:, 0]
+    return margin

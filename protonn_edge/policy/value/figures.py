@@ -9,9 +9,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import counted
 
-Values = NDArray[Any]
+Values = Array
 Groups = NDArray[np.int64] | None
 
 COVERED = 0.9

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from numpy.typing import NDArray
-
 from protonn_edge.cli.command import Output
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice
@@ -18,9 +16,10 @@ from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.policy.value.figures import ValueFigures, explained_share
 from protonn_edge.policy.value.interval import predicted_by, with_interval
 from protonn_edge.policy.value.rule import Value
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, unneeded
 
-Float64 = NDArray[Any]
+Float64 = Array
 
 _LEAST_R2 = 0.05
 

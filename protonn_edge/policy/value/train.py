@@ -29,6 +29,7 @@ from protonn_edge.learn.targets import Target
 from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.policy.value.figures import explained_share
 from protonn_edge.policy.value.rule import MOST_DECIMALS, Value
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, unneeded
 
 _SLICES = 8
@@ -55,9 +56,7 @@ class NumberLabels(ClassLabels):
         """The value that scores stand for."""
         return FloatPolicy(() if self.value is None else (self.value,))
 
-    def given(
-        self, estimator: Any, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Points, NDArray[Any]]:
+    def given(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Points, Array]:
         """Return points and normalized numbers (n, 1), checked, and the name of the number."""
         points, numbers = _numbered(estimator, X, y, "X", reset=True)
         weights = point_weights(points, np.zeros(len(numbers)), sample_weight, None)
@@ -78,7 +77,7 @@ class NumberLabels(ClassLabels):
         X: Any,
         y: Any,
         given: Points,
-        labels: NDArray[Any],  # noqa: ARG002
+        labels: Array,  # noqa: ARG002
     ) -> Points:
         """Return points to report on, with normalized numbers (n, 1)."""
         points, numbers = _numbered(estimator, X, y, "evaluate_on", reset=False)
@@ -91,7 +90,7 @@ class NumberLabels(ClassLabels):
         """Return the squared error."""
         return squared_error
 
-    def quality(self, scores: NDArray[Any], y: Targets) -> float:
+    def quality(self, scores: Array, y: Targets) -> float:
         """Return R2, the share of the variance of y (n, 1) that scores (n, 1) explain."""
         return explained_share(scores, y) or 0.0
 
@@ -107,7 +106,7 @@ class ValueTarget(Target):
     read_as: ClassVar[Literal["class", "value"] | None] = "value"
     least_classes: ClassVar[Literal[1, 2]] = 1
 
-    def check(self, classes: Sequence[Any] | NDArray[Any]) -> None:
+    def check(self, classes: Sequence[Any] | Array) -> None:
         """There are no classes to check."""
 
     def told_apart(
@@ -134,7 +133,7 @@ class ValueTarget(Target):
         return replace(start, labels=Z[None].astype(np.float32))
 
 
-def slices_of(y: NDArray[Any]) -> Indices:
+def slices_of(y: Array) -> Indices:
     """Return slices (n,) of numbers (n,), of about equally many points, from 0."""
     ends = np.quantile(y, np.arange(1, _SLICES) / _SLICES)
     slices: Indices = np.unique(np.searchsorted(ends, y), return_inverse=True)[1]

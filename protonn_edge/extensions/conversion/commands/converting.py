@@ -39,6 +39,7 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.other_files import other_file
 from protonn_edge.model.policy import modules_of
 from protonn_edge.model.quantization import quantize
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, counted, unneeded
 from protonn_edge.system.files import write_atomically
 
@@ -222,7 +223,7 @@ def _estimator(source: Path, bits: int) -> Any:
 
 def _labels(
     estimator: Any, dataset: Dataset, given: ConvertOptions
-) -> tuple[Callable[[Any], NDArray[Any]], tuple[str, ...] | None]:
+) -> tuple[Callable[[Any], Array], tuple[str, ...] | None]:
     """Return what turns labels of the data into the estimator's, and names for these.
 
     A file of another library numbers its labels: in the order of --classes, or of the sorted

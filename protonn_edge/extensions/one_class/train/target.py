@@ -25,6 +25,7 @@ from protonn_edge.learn.points import Float32, Indices, Targets
 from protonn_edge.learn.progress import EpochReport, Trained
 from protonn_edge.learn.targets import Target, nearest_distances
 from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 # The RBF of a distance d is exp(-(gamma d)^2), a byte on the device. It resolves distances best for
@@ -63,7 +64,7 @@ class OneClass(Target):
         """Return the labels (n,) of normal points X (n, D)."""
         return np.full(X.shape[0] if hasattr(X, "shape") else len(X), "normal")
 
-    def check(self, classes: Sequence[Any] | NDArray[Any]) -> None:
+    def check(self, classes: Sequence[Any] | Array) -> None:
         """Refuse several classes."""
         if len(classes) != 1:
             raise InputError(

@@ -29,6 +29,7 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.policy import FloatPolicy, rule_modules, with_rules
 from protonn_edge.model.quantization import measure_activity, quantize
 from protonn_edge.model.statistics import InputStatistics, Normalizer
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.extensions import parts_of
@@ -42,8 +43,8 @@ _ROWS_AT_ONCE = 500
 def joined(
     first: Model | DeviceClassifier,
     second: Model | DeviceClassifier,
-    X: NDArray[Any],
-    y: NDArray[Any],
+    X: Array,
+    y: Array,
     *,
     share: float | None = None,
     adds: bool | None = None,
@@ -180,7 +181,7 @@ class _Scored:
     y: NDArray[np.int64]
 
     @classmethod
-    def of(cls, model: Model, X: NDArray[Any], y: NDArray[np.int64]) -> _Scored:
+    def of(cls, model: Model, X: Array, y: NDArray[np.int64]) -> _Scored:
         """Return the scores of raw points (n, features)."""
         inputs, first, second = quantized_parts(model)
         scores = [_scores(model, inputs, chain, X) for chain in (first, second)]
@@ -233,7 +234,7 @@ def _better(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
 
 
 def _scores(
-    model: Model, inputs: InputQuantizer, chain: IntegerChain, X: NDArray[Any]
+    model: Model, inputs: InputQuantizer, chain: IntegerChain, X: Array
 ) -> NDArray[np.int64]:
     """Return the scores (n, L) of one of the models for raw points."""
     found = []

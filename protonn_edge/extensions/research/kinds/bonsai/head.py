@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.extensions.research.kinds.bonsai.integers import (
     CompleteTree,
@@ -28,6 +27,7 @@ from protonn_edge.model.activity import Sizes
 from protonn_edge.model.checks import Float32, Float64, checked_matrix, set_checked
 from protonn_edge.model.head import Head, Remedies, Size, member
 from protonn_edge.model.sums import scores_of_sums
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 
 DEPTHS = range(5)
@@ -109,7 +109,7 @@ class TreeHead(CompleteTree, Head):
         return scores_of_sums(along(ways, gated))
 
 
-def affine(z: NDArray[Any], rows: NDArray[Any]) -> Float64:
+def affine(z: Array, rows: Array) -> Float64:
     """Return the products (n, r) of points z (n, d) and rows (r, d + 1) that end with a bias."""
     if not len(rows):
         return np.zeros((len(z), 0))
