@@ -11,6 +11,7 @@ from protonn_edge.cli.command import Output
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.model import Model
 from protonn_edge.system.extensions import AddedOptions
+from protonn_edge.system.schema import JsonObject
 
 _Kind = TypeVar("_Kind")
 
@@ -29,7 +30,7 @@ class SensorFirmware(AddedOptions):
 
     def write_logger(
         self, out: Output, board_name: str, folder: Path | None, *, as_sketch: bool
-    ) -> tuple[dict[str, Any], Path]:
+    ) -> tuple[JsonObject, Path]:
         """Write firmware that only samples, print how to use it, and return facts and its folder.
 
         By default, it has a folder of its own.
@@ -44,7 +45,7 @@ class SensorFirmware(AddedOptions):
         folder: Path | None,
         *,
         tries: bool,
-    ) -> tuple[dict[str, Any], Path, str]:
+    ) -> tuple[JsonObject, Path, str]:
         """Build firmware that classifies the samples, and print its facts.
 
         Returns facts, the folder, which has a default, and the command that emulates the board.

@@ -29,6 +29,7 @@ from protonn_edge.model.sensor_counts import with_unit
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import counted
 from protonn_edge.system.files import write_atomically
+from protonn_edge.system.schema import JsonObject
 
 
 class PredictAddition(Protocol):
@@ -73,7 +74,7 @@ def predict_command(
     points = points_for(model, data, table, out, labels="ignorable")
     X, y = points.labelled
     of_rules: dict[str, list[Any]] = {}
-    figures: dict[str, Any] = {}
+    figures: JsonObject = {}
     if why_floats_alone(model) is None:
         integers = quantize(model)
         scores: Array

@@ -14,6 +14,7 @@ from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import NO_CLASS, Notice, check_names, in_order, match_columns
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, beyond, counted, lacking
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     from protonn_edge.data.columns import Column
@@ -112,7 +113,7 @@ class Provenance:
     # (n, D): which values of a table, or of a data set's training part, were gaps; None without
     gaps: NDArray[np.bool_] | None = None
 
-    def provenance(self) -> dict[str, Any]:
+    def provenance(self) -> JsonObject:
         """Return the fields that all points of the same origin share."""
         return {each.name: getattr(self, each.name) for each in fields(Provenance)}
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.system.errors import InvalidValue, cannot_read
 from protonn_edge.system.files import check_file
+from protonn_edge.system.schema import JsonObject
 
 RECORDED = "file"
 """The entry of a model's record that contains the division of its file."""
@@ -75,7 +76,7 @@ class Division:
             raise InvalidValue("record", f"a damaged entry {RECORDED!r}", "train the model again")
         return division
 
-    def to_record(self) -> dict[str, Any]:
+    def to_record(self) -> JsonObject:
         """Return the entry of a model's record."""
         return {RECORDED: asdict(self)}
 

@@ -11,7 +11,6 @@ import os
 import warnings
 from itertools import compress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, beyond, shortened
 from protonn_edge.system.files import read_file
 from protonn_edge.system.lazy import require
+from protonn_edge.system.schema import JsonObject
 
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
 _FILE_LIMIT_BYTES = 64 * 2**20
@@ -77,7 +77,7 @@ def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | Non
         notices = list(unread(folder, takes, IMAGES))
         if options.name is None and len(takes) > 1:
             notices += unsaid_names(takes, labelled=False)
-        facts: dict[str, Any] = {
+        facts: JsonObject = {
             "point_shape": first.shape,
             "pixels": True,
             "notices": tuple(notices),

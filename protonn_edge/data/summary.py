@@ -13,6 +13,7 @@ from protonn_edge.data.columns import Column
 from protonn_edge.data.dataset import Dataset, row_hashes
 from protonn_edge.data.units import split_unit
 from protonn_edge.system.arrays import Array
+from protonn_edge.system.schema import JsonObject
 
 _MOST_DECIMALS = 6
 
@@ -69,12 +70,12 @@ class DataSummary:
             features=_features(X, dataset.feature_names),
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the fields as a JSON object; ranges without values are null."""
         return asdict(self, dict_factory=_without_nan)
 
 
-def _without_nan(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_nan(fields: list[tuple[str, Any]]) -> JsonObject:
     return {name: None if value != value else value for name, value in fields}  # noqa: PLR0124
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range, check_shape
 from protonn_edge.system.errors import InvalidValue
+from protonn_edge.system.schema import JsonObject
 
 Arrays = dict[str, Array]  # arrays of a model file by their names
 JSON_LIMIT_BYTES = 2**20
@@ -115,7 +116,7 @@ def checked_vector(
     return vector
 
 
-def checked_record(record: Any) -> dict[str, Any]:
+def checked_record(record: Any) -> JsonObject:
     """Return `record` after a JSON round trip, so that saved and loaded records are equal."""
     check(isinstance(record, Mapping), "record", type(record).__name__, "a JSON object")
     try:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.lazy import folders_of, optional
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     from protonn_edge.model.head import Head
@@ -107,7 +108,7 @@ class PolicyRule(ABC):
         scores: Array,  # noqa: ARG002
         known: Array,  # noqa: ARG002
         groups: NDArray[np.int64] | None = None,  # noqa: ARG002
-    ) -> tuple[Facts, dict[str, Any]]:
+    ) -> tuple[Facts, JsonObject]:
         """Return rows and JSON about scores (n, L), given the right answers, as of `values`.
 
         NaN stands for an unknown number. The groups (n,) of the points, such as persons, may be
@@ -159,7 +160,7 @@ class FloatRule(PolicyRule):
         """Return rows that describe the rule of a model with this head."""
         return []
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> JsonObject:
         """Return what the JSON object of a command has of it; the same keys as `ABSENT`."""
         return {}
 
@@ -194,7 +195,7 @@ class IntegerRule(PolicyRule):
         """Return what it costs in a prediction; None if nothing."""
         return None
 
-    def page_data(self) -> dict[str, Any]:
+    def page_data(self) -> JsonObject:
         """Return what the report's emulated device needs, as JSON types."""
         return {}
 
@@ -286,9 +287,9 @@ class Policy(Generic[AnyRule]):
         scores: Array,
         known: Array | None,
         groups: NDArray[np.int64] | None = None,
-    ) -> tuple[Facts, dict[str, Any]]:
+    ) -> tuple[Facts, JsonObject]:
         """Return rows and JSON about scores of points with right answers other than classes."""
-        facts, figures = list[tuple[str, str]](), dict[str, Any]()
+        facts, figures = list[tuple[str, str]](), JsonObject()
         for rule in self.rules:
             if known is not None:
                 own, measured = rule.measured(scores, known, groups)
@@ -340,7 +341,7 @@ def policy_arrays(policy: FloatPolicy) -> dict[str, NDArray[np.float64]]:
     return {rule.array: rule.to_array() for rule in policy.rules}
 
 
-def described(policy: FloatPolicy) -> dict[str, Any]:
+def described(policy: FloatPolicy) -> JsonObject:
     """Return what the JSON object of a command has of a policy, with None for absent rules."""
     absent = {key: value for kind in rule_kinds() for key, value in kind.ABSENT.items()}
     return absent | {key: value for rule in policy.rules for key, value in rule.described().items()}

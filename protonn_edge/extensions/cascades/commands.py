@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.cli.command import option
 from protonn_edge.cli.options import MODEL_PATH, SHARE
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,7 +79,7 @@ class Joining:
         share = _passed_on(model)
         return [("passed on", f"{100 * share:.2f} % of the {n:,} calibration points")]
 
-    def to_json(self, model: Model) -> dict[str, Any]:
+    def to_json(self, model: Model) -> JsonObject:
         """Return what the JSON object of `train --calibrate` has of it."""
         return {"passed_on_share": _passed_on(model)}
 

@@ -15,6 +15,7 @@ from protonn_edge.learn.points import Float32, check_finite
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_shape
 from protonn_edge.system.errors import InvalidValue
+from protonn_edge.system.schema import JsonObject
 
 Float64 = NDArray[np.float64]
 _SINGLE = ("columns", "texts", "fills", "offset", "scale", "shift")  # one value per feature
@@ -129,11 +130,11 @@ class AffineMap:
         return np.array_equal(self.columns, np.arange(self.n_features))
 
     @property
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonObject:
         """Entries of a model's record: the columns in use, and the values that fill gaps."""
         one_hot = self.one_hot
         of_all = self.takes_all or bool(one_hot)
-        record: dict[str, Any] = {} if of_all else {"columns": self.columns.tolist()}
+        record: JsonObject = {} if of_all else {"columns": self.columns.tolist()}
         fills = not np.isnan(self.fills).all()
         if fills or one_hot:
             values = tuple(self.fills.tolist()) if fills else ()

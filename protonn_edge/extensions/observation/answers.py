@@ -44,6 +44,7 @@ from protonn_edge.model.watch import (
 )
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.extensions import DeviceForm
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     from protonn_edge.model.integer_stage import IntArray
@@ -307,7 +308,7 @@ class Health:
         """Return counters as shares of all answers."""
         return [count / max(1, self.answers) for count in counts]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the verdict and the counters."""
         return {"verdict": self.verdict, **asdict(self)}
 

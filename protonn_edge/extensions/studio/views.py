@@ -24,6 +24,7 @@ from protonn_edge.model.policy import about_answers
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.schema import JsonObject
 
 _VALUES, _LEAST, _MOST = 80_000, 40, 300  # of all curves; pairs of the least and most of a curve
 _SHOWN = 12  # points of a cell of the matrix
@@ -47,7 +48,7 @@ def _read(path: Path, _: str) -> EditableRecording:
     return read_takes(path)
 
 
-def curves(path: Path, version: str) -> dict[str, Any]:
+def curves(path: Path, version: str) -> JsonObject:
     """Return the takes of a recording as curves, and how to scale their channels."""
     recording = _recording(path, version)
     takes, channels = recording.takes, recording.channels
@@ -105,7 +106,7 @@ class _Silent:
         """Leave them out."""
 
 
-def figures(model_file: Path, data: Path, read: str = "") -> dict[str, Any]:
+def figures(model_file: Path, data: Path, read: str = "") -> JsonObject:
     """Return a model's answers to the points of a file that training held out, in integers.
 
     `read` is a value of the option --read.
@@ -124,7 +125,7 @@ def figures(model_file: Path, data: Path, read: str = "") -> dict[str, Any]:
     else:
         answers, scores = model.answers(X)
         policy = model.policy
-    record: dict[str, Any] = {"model": model_file.name, "data": data.name, "n": len(X)}
+    record: JsonObject = {"model": model_file.name, "data": data.name, "n": len(X)}
     record["trained_on"] = points.trained_on
     if model.policy.predicts != "class":
         facts, _ = policy.measured(scores, points.values, points.groups)
@@ -137,7 +138,7 @@ def figures(model_file: Path, data: Path, read: str = "") -> dict[str, Any]:
     return record | _of_classes(model, X, points.y, answers, points.table.sessions)
 
 
-def _of_classes(model: Model, X: Array, y: Array, answers: Array, sessions: Any) -> dict[str, Any]:
+def _of_classes(model: Model, X: Array, y: Array, answers: Array, sessions: Any) -> JsonObject:
     n = model.n_classes
     known = (y != NO_LABEL) & (y != NO_CLASS)
     said = np.where(answers == NO_CLASS, n, answers)
@@ -158,7 +159,7 @@ def _of_classes(model: Model, X: Array, y: Array, answers: Array, sessions: Any)
     }
 
 
-def _by_session(sessions: Any, known: Array, right: Array) -> list[dict[str, Any]]:
+def _by_session(sessions: Any, known: Array, right: Array) -> list[JsonObject]:
     """Return the accuracy of each session or person, with its interval."""
     if sessions is None or len(sessions) != len(known):
         return []
@@ -171,7 +172,7 @@ def _by_session(sessions: Any, known: Array, right: Array) -> list[dict[str, Any
     return rows if len(rows) > 1 else []
 
 
-def _drawn(model: Model, point: Array) -> dict[str, Any]:
+def _drawn(model: Model, point: Array) -> JsonObject:
     """Return a point as curves of a window's channels, as an image, or as named values."""
     signal, shape = signal_of(model.features), known_image_shape(model)
     if signal is not None:

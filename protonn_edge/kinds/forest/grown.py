@@ -23,6 +23,7 @@ from protonn_edge.kinds.forest.table import LEAF, ForestTable, Trees
 from protonn_edge.model.checks import Float64
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, InvalidValue
+from protonn_edge.system.schema import JsonObject
 
 _OF_NODES = ("features", "thresholds", "values", "risks")
 
@@ -204,7 +205,7 @@ def fitting(
     grown: GrownTrees,
     budget: int | None,
     finished: Callable[[GrownTrees], GrownTrees] = lambda trees: trees,
-) -> tuple[GrownTrees, dict[str, Any]]:
+) -> tuple[GrownTrees, JsonObject]:
     """Return the trees reduced to a budget in bytes, and facts for the model's record.
 
     `finished` is applied to pruned trees. Raises `InputError` if no trees are left.
@@ -234,7 +235,7 @@ def fitting(
     return pruned, {"ccp_alpha": float(np.exp(high))}
 
 
-def _first_rounds(grown: GrownTrees, budget: int) -> tuple[GrownTrees, dict[str, Any]]:
+def _first_rounds(grown: GrownTrees, budget: int) -> tuple[GrownTrees, JsonObject]:
     """Return as many rounds of boosting as fit."""
     low, high = 0, len(grown.shape.roots) // grown.boosted
     while high - low > 1:

@@ -25,6 +25,7 @@ from protonn_edge.learn.searched import (
     SearchTask,
 )
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     from protonn_edge.features.convolution.train.learning import LearnedNetwork
@@ -50,7 +51,7 @@ class LinearLearner(Learner):
             head = _head_of(settings.network, points)
             report = logistic_report(head, points, points.weight)
             remarks = (_HEAD_KEPT,) if settings.solver != NETWORK else ()
-            facts: dict[str, Any] = {"trainer": NETWORK}
+            facts: JsonObject = {"trainer": NETWORK}
             return Learned.at_once(head, report, settings.callback, remarks=remarks, facts=facts)
         most_passes = 1 if stopped else settings.max_iterations
         solver = _solver(settings, points.n_classes)

@@ -8,7 +8,7 @@ bytes in steps of 1/16, so that sums of 255 classes fit 16 bits.
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from protonn_edge.model import checks
 from protonn_edge.model.policy import FloatRule, IntegerRule, Units
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
+from protonn_edge.system.schema import JsonObject
 
 _STEPS_A_UNIT = 16
 _ONE = 255  # the integer for 1
@@ -114,7 +115,7 @@ class Confidence(IntegerRule):
         """Return the confidence of each answer, in per cent."""
         return {"confidence_percent": self.percent(scores).tolist()}
 
-    def page_data(self) -> dict[str, Any]:
+    def page_data(self) -> JsonObject:
         """Return how the confidence follows from scores."""
         factor, shift, n_new = astuple(self)
         table = {"factor": factor, "shift": shift, "newClasses": n_new, "table": EXPONENTIAL}

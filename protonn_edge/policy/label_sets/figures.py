@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from protonn_edge.system.arrays import Array
+from protonn_edge.system.schema import JsonObject
 
 PLACES = (1, 3, 5)
 """The numbers of labels at which precision is usually given."""
@@ -36,7 +37,7 @@ class LabelFigures:
             recall=float(right / have) if have else None,
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the figures as a JSON object."""
         return asdict(self)
 

@@ -15,6 +15,7 @@ from protonn_edge.model.policy import Facts, FloatRule, IntegerRule, PolicyRule,
 from protonn_edge.policy.label_sets.figures import LabelFigures
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
+from protonn_edge.system.schema import JsonObject
 
 SEPARATOR = ","
 LABEL_RARITY = 4.0
@@ -46,7 +47,7 @@ class LabelRule(PolicyRule):
         scores: Array,
         known: Array,
         groups: NDArray[np.int64] | None = None,  # noqa: ARG002
-    ) -> tuple[Facts, dict[str, Any]]:
+    ) -> tuple[Facts, JsonObject]:
         """Return how well labels are ranked and chosen, given known sets (n, L)."""
         if not len(scores):
             return [], {}
@@ -70,7 +71,7 @@ class LabelSets(LabelRule, FloatRule):
     """The threshold of a float model."""
 
     array: ClassVar[str] = "threshold"
-    ABSENT: ClassVar[dict[str, Any]] = {"threshold": None}
+    ABSENT: ClassVar[JsonObject] = {"threshold": None}
 
     threshold: float
 
@@ -106,7 +107,7 @@ class LabelSets(LabelRule, FloatRule):
         """Return what a point needs for a label."""
         return [("sets of labels", f"all labels with a score of at least {self.threshold:.6g}")]
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> JsonObject:
         """Return the threshold for JSON."""
         return {"threshold": self.threshold}
 

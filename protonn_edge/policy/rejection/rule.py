@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from protonn_edge.model.policy import (
 )
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range, check_shape
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     from protonn_edge.model.integer_chain import IntegerChain
@@ -87,7 +88,7 @@ class Rejection(_Thresholds, FloatRule):
     """Thresholds in the float model's units, 0 for none; `InputError` if out of range or all 0."""
 
     array: ClassVar[str] = "rejection"
-    ABSENT: ClassVar[dict[str, Any]] = {"rejection": None}
+    ABSENT: ClassVar[JsonObject] = {"rejection": None}
 
     score: float = 0.0  # minimum score of the winner, at least 0
     rbf: float = 0.0  # minimum RBF of the nearest prototype, 0..1
@@ -145,7 +146,7 @@ class Rejection(_Thresholds, FloatRule):
             facts.append(("caution", f"{far} --classifier protonn"))
         return facts
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> JsonObject:
         """Return the thresholds for a command's JSON."""
         thresholds = {
             "score": self.score or None,
@@ -206,7 +207,7 @@ class IntegerRejection(_Thresholds, IntegerRule):
         )
         return RuleCost(", ".join(self.statistics), flash, cycles)
 
-    def page_data(self) -> dict[str, Any]:
+    def page_data(self) -> JsonObject:
         """Return the index of the answer "unknown"."""
         return {"unknown": UNKNOWN}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from protonn_edge.policy.rejection.held_out import FOLDS, calibrate_rejection
 from protonn_edge.policy.rejection.rule import Statistic
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.schema import JsonObject
 
 _OUTLIER_EXPOSURE = 0.5
 
@@ -84,7 +85,7 @@ class ThresholdChoice:
         """Return what `train --calibrate` prints beside the thresholds: nothing."""
         return []
 
-    def to_json(self, model: Model) -> dict[str, Any]:  # noqa: ARG002
+    def to_json(self, model: Model) -> JsonObject:  # noqa: ARG002
         """Return what the JSON object of `train --calibrate` has of it."""
         return {"rate": self.rate}
 

@@ -24,6 +24,7 @@ from protonn_edge.model.policy import Facts, FloatRule, IntegerRule, PolicyRule,
 from protonn_edge.policy.value.figures import Groups, ValueFigures, interval_words
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range
+from protonn_edge.system.schema import JsonObject
 
 MOST_DECIMALS = 9
 _SCORE_BITS, _FACTOR_BITS = 16, 15  # of a factor of the product, with the sign and without one
@@ -63,7 +64,7 @@ class ValueRule(PolicyRule):
 
     def measured(
         self, scores: Array, known: Array, groups: Groups = None
-    ) -> tuple[Facts, dict[str, Any]]:
+    ) -> tuple[Facts, JsonObject]:
         """Return how near the predicted values are to those (n,) that are known."""
         given = np.isfinite(known)
         if not given.any():
@@ -95,7 +96,7 @@ class Value(ValueRule, FloatRule):
     """How the score of a float model becomes a value in the label's unit."""
 
     array: ClassVar[str] = "value"
-    ABSENT: ClassVar[dict[str, Any]] = {"value": None}
+    ABSENT: ClassVar[JsonObject] = {"value": None}
 
     scale: float  # by which a score of 1 exceeds a score of 0, above 0
     offset: float  # the value for a score of 0, the mean of the training points
@@ -169,7 +170,7 @@ class Value(ValueRule, FloatRule):
         """Return how it is given, and the width of its interval."""
         return [("value", f"in steps of {10.0**-self.decimals:g}"), *self.about_answers()]
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> JsonObject:
         """Return its numbers for JSON."""
         names = ("scale", "offset", "decimals", "half_width", "tolerance", "n_groups")
         return {"value": {name: getattr(self, name) for name in names}}
@@ -254,7 +255,7 @@ class IntegerValue(ValueRule, IntegerRule):
             name: np.round(each * self.unit, self.decimals).tolist() for name, each in ends.items()
         }
 
-    def page_data(self) -> dict[str, Any]:
+    def page_data(self) -> JsonObject:
         """Return how the number follows from the score, and its interval."""
         names = ("multiplier", "dropped", "shift", "base", "decimals", "half_width")
         words = {"interval": self.interval_words}

@@ -7,7 +7,7 @@ is right than with the best share. Scores are added if that is better by more th
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.extensions import parts_of
+from protonn_edge.system.schema import JsonObject
 
 _LEAST_POINTS = 20
 _MOST_SHARES = 200  # that are compared
@@ -164,7 +165,7 @@ def _of_bytes(first: Model, second: Model) -> tuple[Features, InputStatistics]:
     return features, features.ranged(InputStatistics(zeros, zeros, zeros, zeros, zeros))
 
 
-def _record(first: Model, second: Model) -> dict[str, Any]:
+def _record(first: Model, second: Model) -> JsonObject:
     """Return the record: the first model's, and what is known of the second's training."""
     known = {"settings": dict(second.record.get("settings", {}))}
     return {**first.record, "second": known | {"kind": second.head.kind}}
