@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.cli.command import Output
@@ -12,6 +12,12 @@ from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.model import Model
 from protonn_edge.system.extensions import AddedOptions
 from protonn_edge.system.schema import JsonObject
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from protonn_edge.model.integer_chain import IntegerChain
 
 _Kind = TypeVar("_Kind")
 
@@ -77,7 +83,7 @@ class BuildChecks(AddedOptions):
         """Print what is proven of a linked program that calls the library of a model."""
         raise NotImplementedError
 
-    def point_claims(self, model: Any, X: Any, Q: Any) -> list[Any]:
+    def point_claims(self, model: IntegerChain, X: ArrayLike, Q: NDArray[np.uint8]) -> list[Any]:
         """Return claims about raw points X (n, D) and quantized points Q (n, D)."""
         raise NotImplementedError
 

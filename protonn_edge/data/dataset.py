@@ -217,7 +217,7 @@ class Dataset(Provenance):
         return y if y.ndim == 1 else y[:, 0] if y.shape[1] == 1 else row_hashes(y)
 
     @staticmethod
-    def as_targets(y: Any) -> Any:
+    def as_targets(y: Array) -> Array:
         """Return labels of points as the estimator takes them."""
         return y
 

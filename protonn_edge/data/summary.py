@@ -88,7 +88,7 @@ def _features(X: NDArray[np.float32], names: Sequence[str]) -> tuple[FeatureSumm
     return tuple(FeatureSummary(name, low, high, decimals_of(x)) for name, x, low, high in ranges)
 
 
-def _counts(y: Any, n_classes: int) -> list[int]:
+def _counts(y: Array, n_classes: int) -> list[int]:
     """Return the number of points with each label, without points of no class."""
     if y.dtype == np.float64:
         return [len(y)]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +67,7 @@ def softmax(logits: Array, highest: Array | None = None) -> NDArray[np.float64]:
     return shares
 
 
-def with_accuracy_floor(model: Model, X: Any, y: NDArray[np.int64] | None) -> Model:
+def with_accuracy_floor(model: Model, X: Array, y: NDArray[np.int64] | None) -> Model:
     """Record the minimum accuracy of a device, and the answers to expect, in a model.
 
     The minimum is the integer accuracy on raw test points X (n, D) of classes y (n,) minus two

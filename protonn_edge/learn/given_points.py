@@ -40,7 +40,7 @@ def digest_of(points: Points) -> str:
 
 
 def given_points(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, sample_weight: Any
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> tuple[Points, Array]:
     """Return raw points, checked, and their classes (L,) in the order of the scores.
 

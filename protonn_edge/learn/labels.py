@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from protonn_edge.learn.given_points import given_points, points_to_report_on
 from protonn_edge.learn.objective import Loss, cross_entropy, cross_entropy_or_none
@@ -25,27 +27,33 @@ class ClassLabels:
         """Whether each point has one class."""
         return self.predicts == "class"
 
-    def of(self, y: Any) -> ClassLabels:
+    def of(self, y: ArrayLike | None) -> ClassLabels:
         """Return what labels y of `fit` are: `LABELS` of a rule may recognize them."""
         kinds = (getattr(module, "LABELS", None) for module in rule_modules("train"))
         return next((kind() for kind in kinds if kind and kind.are(y)), self)
 
-    def given(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Points, Array]:
+    def given(
+        self,
+        estimator: BaseEstimator,
+        X: ArrayLike,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> tuple[Points, Array]:
         """Return the arguments of `fit`, checked, and the labels (L,) in the order of scores."""
         return given_points(estimator, X, y, sample_weight)
 
     def reported(
         self,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: BaseEstimator,
+        X: ArrayLike,
+        y: ArrayLike,
         given: Points,  # noqa: ARG002
         labels: Array,
     ) -> Points:
         """Return points to report on, with targets like those of the given points."""
         return points_to_report_on(estimator, X, y, labels)
 
-    def to_score(self, y: Any, labels: Array) -> Any:  # noqa: ARG002
+    def to_score(self, y: ArrayLike, labels: Array) -> ArrayLike:  # noqa: ARG002
         """Return the right answers y of `score` in the form of predictions."""
         return y
 

@@ -168,7 +168,7 @@ class DivergedError(Exception):
 def qualities(scores: Callable[[Any], Array], data: Points) -> tuple[float, float | None]:
     """Return the quality (see `ClassLabels`) of these scores on training and test points."""
 
-    def quality(X: Any, y: Any) -> float:
+    def quality(X: Array, y: Array) -> float:
         return float(data.labels.quality(scores(X), y))
 
     test = data.test

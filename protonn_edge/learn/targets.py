@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.splits import holdout
@@ -30,7 +30,7 @@ class Target:
     rejection_rate: ClassVar[float | None] = None
     rejection_by: ClassVar[tuple[str, ...]] = ("score",)
 
-    def assumed_labels(self, X: Any) -> NDArray[np.str_] | None:  # noqa: ARG002
+    def assumed_labels(self, X: ArrayLike) -> NDArray[np.str_] | None:  # noqa: ARG002
         """Return the labels (n,) of points X (n, D) that come without any; None if unknown."""
         return None
 
@@ -45,7 +45,7 @@ class Target:
         """Return the data set with the points to train on, and all others for testing."""
         return dataset
 
-    def relabelled(self, y: Any, before: Dataset, selected: Dataset) -> Any:  # noqa: ARG002
+    def relabelled(self, y: ArrayLike, before: Dataset, selected: Dataset) -> Any:  # noqa: ARG002
         """Return the indices (n,) of classes before the selection as those after it."""
         return y
 

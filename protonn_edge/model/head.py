@@ -136,7 +136,7 @@ class Head(ABC):
         """Number of intermediate values per point, which limits the rows computed at once."""
 
     @abstractmethod
-    def scores(self, X: Any) -> NDArray[np.float64]:
+    def scores(self, X: Array) -> NDArray[np.float64]:
         """Return the scores (n, L) of normalized points X (n, D)."""
 
 

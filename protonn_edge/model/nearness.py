@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class NearestHead(Head):
     def scores_and_nearest(self, X: Float64) -> tuple[Float64, Float64]:
         """Return the scores (n, L) of normalized points, and their nearness (n,), 0..1."""
 
-    def scores(self, X: Any) -> Float64:
+    def scores(self, X: Array) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D)."""
         return self.scores_and_nearest(X)[0]
 

@@ -188,13 +188,13 @@ def _indicators(cells: Array, texts: NDArray[np.object_]) -> Float32:
     return values
 
 
-def text_of(value: Any) -> str | None:
+def text_of(value: object) -> str | None:
     """Return the text of a cell, as in tables; None for a gap."""
     is_gap = value is None or (isinstance(value, float | np.floating) and np.isnan(value))
     return None if is_gap else label_text(str(value)) or None
 
 
-def points_of(X: Any, what: str) -> Array:
+def points_of(X: object, what: str) -> Array:
     """Return points as an array, or raise `InputError` if their shapes differ."""
     try:
         return np.asarray(X)
@@ -215,7 +215,7 @@ def raw_names_of(estimator: Any, n_features: int) -> tuple[str, ...]:
     return tuple(map(str, given)) if is_named else ()
 
 
-def rows_of(X: Any, what: str) -> Array:
+def rows_of(X: object, what: str) -> Array:
     """Return points (n, D) of any type as a dense table, or raise `InputError`."""
     points = points_of(X, what)
     check(points.ndim == 2 and 0 not in points.shape, what, points.shape, "a row per point")

@@ -12,6 +12,7 @@ from functools import cached_property, singledispatch
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.plan import Plan
@@ -99,7 +100,7 @@ class FittedEstimator:
         """What its answers are."""
         return self.rule.answered
 
-    def answers_with_gaps(self, X: Any, what: str) -> Answers | None:
+    def answers_with_gaps(self, X: ArrayLike, what: str) -> Answers | None:
         """Return the answer to each raw point X (n, D) if it keeps its gaps (NaN).
 
         None if no gap is left to the estimator, or if it refuses gaps.

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.data.dataset import several_labels
@@ -146,7 +146,7 @@ class TrialPoints:
         return np.asarray((self.folds.reshape(len(self.y), -1) == fold).any(axis=1))
 
 
-def check_points(y: Any) -> None:
+def check_points(y: ArrayLike) -> None:
     """Refuse data for which there are no integer models."""
     if np.ndim(y) != 1:
         raise several_labels("the data", "searches compare models that run on a device")

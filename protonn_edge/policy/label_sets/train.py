@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,19 +35,24 @@ class SetsOfLabels(ClassLabels):
     predicts: ClassVar[str] = "labels"
 
     @staticmethod
-    def are(y: Any) -> bool:
+    def are(y: ArrayLike | None) -> bool:
         """Return whether targets of `fit` are sets of labels."""
         return are_label_sets(y)
 
     def given(
-        self, estimator: BaseEstimator, X: ArrayLike, y: Any, sample_weight: Any
+        self,
+        estimator: BaseEstimator,
+        X: ArrayLike,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
     ) -> tuple[Points, Array]:
         """Return points and sets of labels, checked, and the labels (L,)."""
+        assert y is not None  # or they would not be sets
         points, labels = given_sets(estimator, X, y, sample_weight)
         return replace(points, labels=self), labels
 
     def reported(
-        self, estimator: BaseEstimator, X: ArrayLike, y: Any, given: Points, labels: Array
+        self, estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, given: Points, labels: Array
     ) -> Points:
         """Return points to report on, with their sets of these labels."""
         points = checked_points(estimator, X, "evaluate_on", reset=False)
@@ -55,7 +60,7 @@ class SetsOfLabels(ClassLabels):
         check_consistent_length(points, matrix)
         return Points(points, matrix, labels=given.labels)
 
-    def to_score(self, y: Any, labels: Array) -> Any:
+    def to_score(self, y: ArrayLike, labels: Array) -> ArrayLike:
         """Return sets as a matrix with a column for each of the labels (L,)."""
         return label_matrix(y, labels)[0]
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from sklearn.base import RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import Ridge
 from sklearn.utils import RegressorTags, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -47,7 +47,7 @@ class NumberLabels(ClassLabels):
 
     value: Value | None = None  # that scores stand for, once the numbers are known
 
-    def of(self, y: Any) -> ClassLabels:  # noqa: ARG002
+    def of(self, y: ArrayLike | None) -> ClassLabels:  # noqa: ARG002
         """Return the same."""
         return self
 
@@ -56,7 +56,13 @@ class NumberLabels(ClassLabels):
         """The value that scores stand for."""
         return FloatPolicy(() if self.value is None else (self.value,))
 
-    def given(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Points, Array]:
+    def given(
+        self,
+        estimator: BaseEstimator,
+        X: ArrayLike,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> tuple[Points, Array]:
         """Return points and normalized numbers (n, 1), checked, and the name of the number."""
         points, numbers = _numbered(estimator, X, y, "X", reset=True)
         weights = point_weights(points, np.zeros(len(numbers)), sample_weight, None)
@@ -73,9 +79,9 @@ class NumberLabels(ClassLabels):
 
     def reported(
         self,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: BaseEstimator,
+        X: ArrayLike,
+        y: ArrayLike,
         given: Points,
         labels: Array,  # noqa: ARG002
     ) -> Points:
@@ -169,8 +175,8 @@ def decimals_for(deviation: float, mean: float, most: int = MOST_DECIMALS) -> in
 
 
 def _numbered(
-    estimator: Any, X: Any, y: Any, what: str, *, reset: bool
-) -> tuple[Any, NDArray[np.float64]]:
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, what: str, *, reset: bool
+) -> tuple[Array, NDArray[np.float64]]:
     """Return points (n, D) and finite numbers (n,)."""
     if y is None:
         raise ValueError(

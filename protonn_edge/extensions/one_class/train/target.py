@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.data.dataset import Dataset, several_labels
 from protonn_edge.data.naming import NO_CLASS, listed
@@ -76,7 +76,7 @@ class OneClass(Target):
         """Return a data set with only normal training points."""
         return of_normal_points(dataset, self.normal)
 
-    def relabelled(self, y: Any, before: Dataset, selected: Dataset) -> Any:
+    def relabelled(self, y: ArrayLike, before: Dataset, selected: Dataset) -> Any:
         """Return 0 for normal points, and `NO_CLASS` for others."""
         return np.where(y == before.classes.index(selected.classes[0]), 0, NO_CLASS)
 

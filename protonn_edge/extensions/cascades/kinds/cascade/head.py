@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,7 +169,7 @@ class CascadeHead(Head):
         """Values per point."""
         return sum(part.head.values_a_point + part.n_given for part in (self.first, self.second))
 
-    def scores(self, X: Any) -> Float64:
+    def scores(self, X: Array) -> Float64:
         """Return the scores (n, L) of inputs X (n, D), which are not normalized."""
         scores = self.first.scores(X)
         unsure = margins(scores) < self.margin

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -84,7 +84,7 @@ class TreeHead(CompleteTree, Head):
         """d, the number of inputs of the tree."""
 
     @abstractmethod
-    def coordinates(self, X: Any) -> Float64:
+    def coordinates(self, X: Array) -> Float64:
         """Return the inputs of the tree, (n, d), for normalized points X (n, D)."""
 
     @property
@@ -97,7 +97,7 @@ class TreeHead(CompleteTree, Head):
         """Values per point."""
         return self.n_coordinates + 3 * len(self.weights)
 
-    def scores(self, X: Any) -> Float64:
+    def scores(self, X: Array) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D), dense or sparse."""
         return self.scores_of_coordinates(self.coordinates(X))
 
@@ -149,7 +149,7 @@ class BonsaiHead(TreeHead):
         """d."""
         return len(self.projection)
 
-    def coordinates(self, X: Any) -> Float64:
+    def coordinates(self, X: Array) -> Float64:
         """Return the projected points (n, d)."""
         projected: Float64 = X @ self.projection.astype(np.float64).T
         return projected
@@ -177,6 +177,6 @@ class LocalDeepKernelHead(TreeHead):
         """D."""
         return self.n_inputs
 
-    def coordinates(self, X: Any) -> Float64:
+    def coordinates(self, X: Array) -> Float64:
         """Return the points unchanged."""
         return np.asarray(X, dtype=np.float64)
