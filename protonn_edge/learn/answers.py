@@ -30,7 +30,7 @@ def with_new_names(classes: Sequence[str], count: int) -> tuple[str, ...]:
     return (*classes, *itertools.islice((name for name in names if name not in classes), count))
 
 
-def _has_classes(estimator: Any) -> bool:
+def _has_classes(estimator: BaseEstimator) -> bool:
     return bool(estimator.target.labels.are_classes)
 
 
