@@ -69,6 +69,7 @@ lint: $(VENV)/has-lint  ## check style and types of all code
 	    -i firmware/generated firmware
 	@git ls-files | xargs $(VENV)/bin/codespell
 	@$(PYTHON) tests/prose.py
+	@$(PYTHON) tests/lines.py
 
 docs: $(VENV)/has-docs  ## make the documentation, docs/_build/index.html
 	@$(PYTHON) -m sphinx -W --keep-going -n -q docs docs/_build && echo docs/_build/index.html

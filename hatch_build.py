@@ -1,4 +1,4 @@
-"""Put the scripts of `web/`, which npm and esbuild make, into the sdist and the wheel.
+"""Put the scripts of pages, which npm and esbuild make, into the sdist and the wheel.
 
 A wheel that is made of an sdist takes the sdist's. Where they cannot be made the build goes on
 without: reports then say that the Uno is left out, and there is no emulator for Node.js.
@@ -25,10 +25,10 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
 
         if version == "editable":
             return
-        folder = "protonn_edge/web" if self.target_name == "wheel" else "web"
+        folder = "protonn_edge/extensions/page/scripts"
         try:
             for name in SCRIPTS:
-                if not (root / "web" / name).is_file():
+                if not (root / folder / name).is_file():
                     build_data["force_include"][str(script_file(name))] = f"{folder}/{name}"
         except (ProtoNNEdgeError, OSError) as error:
             self.app.display_warning(f"the Uno in the page and under Node.js is left out: {error}")

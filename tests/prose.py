@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 VOCABULARY = ROOT / "docs" / "vocabulary.txt"
 READ_BY_PEOPLE = (
     *("*.md", "protonn_edge/*.py", "benchmarks/*.py", "hil_tests/*.py"),
-    *("*.j2", "firmware/*.[ch]", "protonn_edge/*.[ch]", "web/*.js", "Makefile"),
+    *("*.j2", "firmware/*.[ch]", "protonn_edge/*.[ch]", "protonn_edge/*.js", "Makefile"),
 )
 HISTORY = "CHANGELOG.md"
 PYTHON = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1)}

@@ -37,7 +37,7 @@ _LONG = (
         "kinds/test_command",
         "extensions/sensing/live/test_gesture",
         "extensions/observation",
-        "portability/test_removable",
+        "portability/test_without",
     ),
     *("proof", "extensions/studio", "extensions/teaching", "toolchain", "tuning", "web", "wheel"),
 )

@@ -9,7 +9,7 @@ a path ending in            is read as
 ``.txt .t .tr .scale``, "" libsvm text or a table with tabs, depending on its first line
 a folder                    ``train.txt`` and, if it is there, ``test.txt`` (reference layout);
                             or images, see `protonn_edge.data.images`; for folders of
-                            recordings see `protonn_edge.data.recorded`
+                            recordings see `protonn_edge.extensions.sensing.recordings.recorded`
 =========================== ===================================================================
 """
 

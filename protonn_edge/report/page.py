@@ -31,7 +31,7 @@ from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.points import payload, row_prompt
 from protonn_edge.system.extensions import extensions
 
-_PAGE_MCU = "atmega328p"  # of web/uno.js
+_PAGE_MCU = "atmega328p"  # of uno.js among the scripts of pages
 _SOCKET = re.compile(r"^(socket://.*):\d+$")
 _LOCAL, _EMULATOR = "socket://127.0.0.1", "an emulated board on this computer"
 _OTHER_CHIP = "the page can emulate only an ATmega328P, but this firmware is for another chip"

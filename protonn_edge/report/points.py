@@ -293,7 +293,7 @@ def _in_rounds(results: list[Result]) -> list[Result]:
 
 
 def payload(one: Evidence, *, runs: bool) -> JsonObject:
-    """Return the data for ``web/page.js``, as JSON types; the firmware runs in the page, or not."""
+    """Return the data for ``page.js``, as JSON types; the firmware runs in the page, or not."""
     points = chosen_points(one)
     reference, levels = one.reference, levels_of(one)
     trace, columns = trace_of(one), columns_of(one)

@@ -342,5 +342,6 @@ def resource(name: str) -> Path:
 
 
 def resources(name: str) -> list[Path]:
-    """Return the paths of a top-level folder and of those of its name in extensions' folders."""
-    return [resource(name), *sorted(_PACKAGE.glob(f"extensions/*/{name}"))]
+    """Return the paths of the folders of a name: the top-level one, and those in extensions."""
+    own = [root / name for root in (_PACKAGE, _PACKAGE.parent)]
+    return [*filter(Path.is_dir, own), *sorted(_PACKAGE.glob(f"extensions/*/{name}"))]

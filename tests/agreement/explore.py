@@ -10,7 +10,7 @@ from agreement.actions import step
 from agreement.machine import Machine, State, instruction_of
 from agreement.values import Value
 
-from protonn_edge.chips.avr.order import CallFrame, Flow, Position, flow_from
+from protonn_edge.extensions.proof.order import CallFrame, Flow, Position, flow_from
 
 RETURN = 0x1FFFE
 """Where a function that is called by nobody returns to."""

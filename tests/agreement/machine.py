@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from agreement.values import Lanes, Value
 
 from protonn_edge.chips.avr.instructions import Decoded, decode
-from protonn_edge.chips.avr.order import CallFrame
+from protonn_edge.extensions.proof.order import CallFrame
 
 FLAGS = "CZNVSHTI"
 Flag = Callable[[], Value]

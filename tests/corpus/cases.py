@@ -49,7 +49,7 @@ from refusals import places_of
 
 from protonn_edge.data.options import options_of_texts
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.recorded import read_recording
+from protonn_edge.extensions.sensing.recordings.recorded import read_recording
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 
 FOLDER = Path(__file__).parent

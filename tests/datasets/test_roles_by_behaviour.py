@@ -19,7 +19,7 @@ import pytest
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.options import TableOptions
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.recorded import read_recording
+from protonn_edge.extensions.sensing.recordings.recorded import read_recording
 from protonn_edge.system.errors import InputError
 
 CASES = int(os.environ.get("PROTONN_EDGE_ROLE_CASES", "40"))

@@ -9,7 +9,7 @@ from refusals import refused_by
 
 from protonn_edge.data.name_pattern import NamePattern
 from protonn_edge.data.options import TableOptions
-from protonn_edge.data.recorded import Recording, read_recording
+from protonn_edge.extensions.sensing.recordings.recorded import Recording, read_recording
 
 
 def folder_of(tmp_path: Path, names: list[str]) -> Path:

@@ -16,8 +16,8 @@ from protonn_edge.report.content import page_script
 def web(tmp_path, monkeypatch):
     """Give a folder of sources, and an empty cache."""
     folder = tmp_path / "web"
-    shutil.copytree(javascript.resource("web"), folder)
-    monkeypatch.setattr(javascript, "resource", lambda name: tmp_path / name)
+    shutil.copytree(javascript.scripts_folder(), folder)
+    monkeypatch.setattr(javascript, "resources", lambda _: [folder])
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return folder
 
@@ -48,7 +48,7 @@ def test_without_a_registry_there_is_a_reason_and_nothing_is_kept(web, monkeypat
 
 
 def test_the_packages_are_pinned_and_name_no_registry():
-    web = javascript.resource("web")
+    web = javascript.scripts_folder()
     lock = (web / "package-lock.json").read_text()
     assert "://" not in lock
     assert '"integrity": "sha512-' in lock

@@ -17,7 +17,7 @@ from protonn_edge.chips.toolchain.javascript import EMULATOR, PAGE, SCRIPTS
 from protonn_edge.model.file import save_model
 from protonn_edge.report.content import page_script
 
-WEB_SCRIPTS = {f"protonn_edge/web/{name}" for name in SCRIPTS}
+WEB_SCRIPTS = {f"protonn_edge/extensions/page/scripts/{name}" for name in SCRIPTS}
 MADE = {"__pycache__", "generated", "_build", "node_modules"}  # by builds
 
 
@@ -41,7 +41,7 @@ def test_it_is_for_every_machine(wheel):
     assert wheel.name == f"protonn_edge-{__version__}-py3-none-any.whl"
 
 
-@pytest.mark.parametrize("name", ["templates", "firmware", "hil_tests", "web", "platformio.ini"])
+@pytest.mark.parametrize("name", ["templates", "firmware", "hil_tests", "platformio.ini"])
 def test_top_level_files_are_inside_of_the_package(names, name):
     wanted = {f"protonn_edge/{path}" for path in files_of(name)}
     assert wanted
@@ -55,7 +55,7 @@ def test_the_scripts_are_made_for_it_and_for_the_sdist(names, sdist):
         pytest.skip(f"needs the page's script; to run: {made.missing}")
     assert names >= WEB_SCRIPTS
     with tarfile.open(sdist) as archive:
-        packed = {name.partition("/web/")[2] for name in archive.getnames()}
+        packed = {name.partition("/scripts/")[2] for name in archive.getnames()}
     assert {*SCRIPTS} <= packed
 
 
@@ -84,7 +84,7 @@ def test_the_sdist_holds_what_tests_and_builds_need(sdist):
     top = f"protonn_edge-{__version__}/"
     with tarfile.open(sdist) as archive:
         packed = {name.removeprefix(top) for name in archive.getnames()}
-    for name in ("Makefile", "constraints.txt", "tests", "hil_tests", "docs", "firmware", "web"):
+    for name in ("Makefile", "constraints.txt", "tests", "hil_tests", "docs", "firmware"):
         assert files_of(name) <= packed
     assert not [name for name in packed if name.startswith((".venv", ".git/", ".pio"))]
 

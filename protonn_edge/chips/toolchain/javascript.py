@@ -1,7 +1,7 @@
 """The scripts that contain the emulated Uno: for the report's page, and for Node.js.
 
-A wheel contains them. In a checkout, esbuild bundles them once from ``web/`` and npm's avr8js into
-the user's cache.
+A wheel contains them. In a checkout, esbuild bundles them once from the folder ``scripts`` of
+an extension and npm's avr8js into the user's cache.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from pathlib import Path
 
 from protonn_edge.chips.toolchain.process import run_within
 from protonn_edge.system.errors import CheckFailed, InvalidValue, ProtoNNEdgeError
-from protonn_edge.system.files import resource
+from protonn_edge.system.files import resources
 from protonn_edge.system.folders import built_once
 
 PAGE, EMULATOR = "page.min.js", "emulator.min.cjs"
-"""The names of the scripts in the ``web`` folder of a wheel."""
+"""The names of the scripts in the folder ``scripts`` of a wheel."""
 
 SCRIPTS = {
     PAGE: ("page.js", "--format=iife"),
@@ -43,9 +43,16 @@ class _NotMadeError(ProtoNNEdgeError):
     """A script cannot be made; the sentence gives the reason."""
 
 
+def scripts_folder() -> Path:
+    """Return the folder with the sources of the scripts."""
+    for folder in resources("scripts"):
+        return folder
+    raise _NotMadeError("the extension with the scripts of pages is not installed")
+
+
 def script_file(name: str) -> Path:
     """Return the path of one of `SCRIPTS`, made if need be; `ProtoNNEdgeError` if it cannot be."""
-    web = resource("web")
+    web = scripts_folder()
     if (web / name).is_file():
         return web / name
     scripts = (path for path in web.glob("*.js") if path.is_file() and path.name not in SCRIPTS)

@@ -16,12 +16,11 @@ import numpy as np
 
 from protonn_edge.chips.avr import instruction_set
 from protonn_edge.chips.avr.facts import facts_of
-from protonn_edge.chips.avr.liveness import AT_RETURN, Live, Liveness
-from protonn_edge.chips.avr.order import CallFrame, Flow, Position, flow_from
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.extensions.proof.choices import Parted
 from protonn_edge.extensions.proof.facts import OrderFacts, before_parting, decided
 from protonn_edge.extensions.proof.forms import Bit, Byte, Impossible, Root, Unproven
+from protonn_edge.extensions.proof.liveness import AT_RETURN, Live, Liveness
 from protonn_edge.extensions.proof.machine import RETURN, Fork, Machine
 from protonn_edge.extensions.proof.merging import (
     equal_flags,
@@ -29,6 +28,7 @@ from protonn_edge.extensions.proof.merging import (
     if_same,
     merged,
 )
+from protonn_edge.extensions.proof.order import CallFrame, Flow, Position, flow_from
 from protonn_edge.extensions.proof.state import (
     INTERRUPTS,
     ChipState,

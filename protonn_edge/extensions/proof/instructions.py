@@ -13,7 +13,6 @@ import numpy as np
 
 from protonn_edge.chips.avr.instruction_set import TAKEN_BRANCH
 from protonn_edge.chips.avr.instructions import Decoded
-from protonn_edge.chips.avr.liveness import pointer_of
 from protonn_edge.extensions.proof import eeprom
 from protonn_edge.extensions.proof.data_space import OFFSETS, any_bit, anything
 from protonn_edge.extensions.proof.forms import (
@@ -30,6 +29,7 @@ from protonn_edge.extensions.proof.forms import (
     same,
     single,
 )
+from protonn_edge.extensions.proof.liveness import pointer_of
 from protonn_edge.extensions.proof.machine import Action, Fork, Machine, Operands
 from protonn_edge.extensions.proof.state import (
     CARRY,

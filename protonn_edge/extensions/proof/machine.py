@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from protonn_edge.chips.avr.instructions import Decoded
-from protonn_edge.chips.avr.liveness import registers_of
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.arithmetic import Arithmetic
@@ -23,6 +22,7 @@ from protonn_edge.extensions.proof.forms import (
     same,
     variable,
 )
+from protonn_edge.extensions.proof.liveness import registers_of
 from protonn_edge.extensions.proof.state import INTERRUPTS, ChipState
 from protonn_edge.system.errors import CheckFailed
 

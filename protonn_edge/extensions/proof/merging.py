@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from protonn_edge.chips.avr.liveness import Live
 from protonn_edge.extensions.proof.data_space import OFFSETS
 from protonn_edge.extensions.proof.forms import same
+from protonn_edge.extensions.proof.liveness import Live
 from protonn_edge.extensions.proof.machine import Machine
 from protonn_edge.extensions.proof.state import ChipState
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.chips.avr.order import CallFrame
 from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.facts import OrderFacts
 from protonn_edge.extensions.proof.forms import (
@@ -34,6 +33,7 @@ from protonn_edge.extensions.proof.forms import (
     single,
     where,
 )
+from protonn_edge.extensions.proof.order import CallFrame
 
 CARRY, ZERO, NEGATIVE, OVERFLOW, SIGN, HALF, TRANSFER, INTERRUPTS = range(8)
 

@@ -22,8 +22,8 @@ from protonn_edge.data.naming import (
     channel_names,
     listed,
 )
-from protonn_edge.data.recorded import Recording
 from protonn_edge.data.recordings import is_same_rate, runs_of
+from protonn_edge.extensions.sensing.recordings.recorded import Recording
 from protonn_edge.extensions.sensing.sensor_board import UNDECIDED
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.integer_chain import IntegerChain

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 from protonn_edge.codegen.families.family import MachineCode
-from protonn_edge.codegen.projects.load import Load
+from protonn_edge.extensions.sensing.load import Load
 from protonn_edge.extensions.sensing.windowing import Windowing
 from protonn_edge.system.errors import CheckFailed
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.units import Unit, units_of
-from protonn_edge.data.waves import COUNT, COUNTS
+from protonn_edge.extensions.sensing.recordings.waves import COUNT, COUNTS
 from protonn_edge.system.errors import CheckFailed, InputError
 
 ANALOG_PINS = 6  # analog inputs of an Uno

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.context import as_it_is
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.codegen.projects.load import Load, estimated_load
 from protonn_edge.data.instruments import Instrument, trained_units
 from protonn_edge.data.naming import Notice, channel_names
 from protonn_edge.data.onset import QUIET
 from protonn_edge.data.units import Unit, units_text
 from protonn_edge.device.protocol import frame_bytes
+from protonn_edge.extensions.sensing.load import Load, estimated_load
 from protonn_edge.extensions.sensing.sampling import (
     Sampling,
     byte_cycles,

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from protonn_edge.chips.toolchain.javascript import scripts_folder
 from protonn_edge.extensions.studio.jobs import Busy
 from protonn_edge.extensions.studio.request import Changed
 from protonn_edge.extensions.studio.tabs import as_json
@@ -85,7 +86,7 @@ def _static_files() -> dict[str, tuple[bytes, str]]:
     files = {f"/{path.name}": (path.read_bytes(), _KINDS[path.suffix]) for path in found}
     style = resource("templates") / "html" / "report.css"
     files["/report.css"] = style.read_bytes(), _KINDS[".css"]
-    files["/listing.js"] = (resource("web") / "listing.js").read_bytes(), _KINDS[".js"]
+    files["/listing.js"] = (scripts_folder() / "listing.js").read_bytes(), _KINDS[".js"]
     return {**files, "/": files["/index.html"]}
 
 

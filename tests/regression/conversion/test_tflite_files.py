@@ -16,6 +16,7 @@ from fuzz.sentences import check_refusal
 from refusals import refused_by
 from tflite_factory import FLOAT32, INT32, network, tensor
 
+from protonn_edge.chips.toolchain.javascript import scripts_folder
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 from protonn_edge.extensions.conversion.reading import StoredClassifier
@@ -28,7 +29,7 @@ from protonn_edge.system.errors import InputError
 AVERAGE, CONV, DEPTHWISE, DENSE, MEAN, QUANTIZE = 1, 3, 4, 9, 40, 114
 MAX, RELU, RESHAPE = 17, 19, 22
 VALID, STILL = {0: 1, 1: 1, 2: 1}, {0: 0, 1: 0, 2: 0}  # padding and strides
-WEB = Path(__file__).parents[3] / "web"
+WEB = scripts_folder()
 IDENTITY = np.eye(4, dtype=np.int8)
 
 # ai-edge-litert 2.3.0, reference kernels: for k / 127.5 - 1, QUANTIZE gives k - 1, or k, by a bit.

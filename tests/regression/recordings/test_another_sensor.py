@@ -206,7 +206,10 @@ def test_recordings_of_two_sensors_make_no_windows(tmp_path: Path) -> None:
     takes.mkdir()
     recording(takes / "a.csv", ADXL345, 256)
     recording(takes / "b.csv", HEAD.format("mpu6050", "ax ay az 1/8192 g"), 8192)
-    refuses(run("windows", takes, "-o", tmp_path / "w.npz", "--window", 20), "data.timing")
+    refuses(
+        run("windows", takes, "-o", tmp_path / "w.npz", "--window", 20),
+        "extensions.sensing.recordings.timing",
+    )
 
 
 def test_windows_with_too_many_units_are_refused(tmp_path: Path) -> None:

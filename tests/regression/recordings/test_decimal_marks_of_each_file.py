@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protonn_edge.data.recorded import Recording, read_recording
+from protonn_edge.extensions.sensing.recordings.recorded import Recording, read_recording
 from protonn_edge.system.errors import InputError
 
 ROWS = [f"{number * 7 % 40 / 8:.4f};{-(number * 11 % 40) / 4:.3f}" for number in range(1, 40)]

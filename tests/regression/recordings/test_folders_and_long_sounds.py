@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.data import waves
 from protonn_edge.data.recordings import Repeated, runs_in
-from protonn_edge.data.waves import read_wave
+from protonn_edge.extensions.sensing.recordings import waves
+from protonn_edge.extensions.sensing.recordings.waves import read_wave
 
 
 def written(path: Path, frames: bytes, channels: int = 1, width: int = 1) -> Path:
@@ -51,7 +51,7 @@ def test_a_sound_that_is_too_long_is_refused(
 ) -> None:
     monkeypatch.setattr(waves, "_MOST_SAMPLES", 1000)
     path = written(tmp_path / "a.wav", bytes(2000))
-    with refused_by("data.waves"):
+    with refused_by("extensions.sensing.recordings.waves"):
         read_wave(path)
 
 

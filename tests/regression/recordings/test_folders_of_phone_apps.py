@@ -11,7 +11,7 @@ from command_line import refusal, run, succeed
 from refusals import refused_by
 
 from protonn_edge.data.options import TableOptions
-from protonn_edge.data.recorded import Recording, read_recording
+from protonn_edge.extensions.sensing.recordings.recorded import Recording, read_recording
 from protonn_edge.system.errors import InputError
 
 ROWS = 60

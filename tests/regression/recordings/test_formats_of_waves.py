@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from refusals import refused_by
 
-from protonn_edge.data.waves import read_wave
+from protonn_edge.extensions.sensing.recordings.waves import read_wave
 
 GUID = bytes.fromhex("000000001000800000aa00389b71")
 SOUND = np.array([0, 6400, -6400, 32767, -32768, 63], np.int64)
@@ -79,5 +79,5 @@ def test_telephony_is_expanded(
     ids=["MP3", "not a number", "not scaled"],
 )
 def test_other_samples_are_refused(tmp_path: Path, form: int, samples: NDArray[np.generic]) -> None:
-    with refused_by("data.waves"):
+    with refused_by("extensions.sensing.recordings.waves"):
         read_wave(written(tmp_path / "a.wav", form, samples))

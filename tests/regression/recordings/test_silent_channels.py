@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from protonn_edge.data.recorded import Recording, read_recording
+from protonn_edge.extensions.sensing.recordings.recorded import Recording, read_recording
 
 
 def texts(recording: Recording, kind: str) -> list[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from command_line import refusal, run
 
-from protonn_edge.data.waves import read_wave
 from protonn_edge.extensions.sensing.played import read_sensor
+from protonn_edge.extensions.sensing.recordings.waves import read_wave
 from protonn_edge.system.errors import InputError
 
 

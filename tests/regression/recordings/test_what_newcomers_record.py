@@ -32,7 +32,7 @@ def test_files_of_other_channels_are_told_without_a_model(tmp_path: Path) -> Non
     folder = tmp_path / "takes"
     sound(folder / "hum.wav")
     table(folder / "walk.csv", "ax,ay", [f"{i % 9},{i % 7}" for i in range(99)])
-    refuses(run(*cut(folder)), "data.recorded")
+    refuses(run(*cut(folder)), "extensions.sensing.recordings.recorded")
     (folder / "hum.wav").unlink()
     table(folder / "hum.csv", "ax,az", [f"{i % 9},{i % 7}" for i in range(99)])
     refuses(run(*cut(folder)), "data.points")

@@ -41,4 +41,4 @@ def test_a_sound_without_a_rate_is_refused(tmp_path: Path) -> None:
     content[24:28] = bytes(4)
     (tmp_path / "a.wav").write_bytes(content)
     done = run("windows", tmp_path / "a.wav", "-o", tmp_path / "w.npz", "--window", 20)
-    refuses(done, "data.waves")
+    refuses(done, "extensions.sensing.recordings.waves")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from command_line import refusal, run, succeed
 
-from protonn_edge.data.recorded import read_recording
+from protonn_edge.extensions.sensing.recordings.recorded import read_recording
 
 NOISE = np.random.default_rng(0).normal(0, 9, (60, 2)).round(2).tolist()
 

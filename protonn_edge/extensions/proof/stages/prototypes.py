@@ -15,7 +15,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from protonn_edge.chips.avr.liveness import registers_of
 from protonn_edge.extensions.proof.additions import ProofAddition
 from protonn_edge.extensions.proof.answers import equal_bytes
 from protonn_edge.extensions.proof.equality import Executed, PredictionProof, executed
@@ -35,6 +34,7 @@ from protonn_edge.extensions.proof.forms import (
     single,
     variable,
 )
+from protonn_edge.extensions.proof.liveness import registers_of
 from protonn_edge.extensions.proof.state import INTERRUPTS, ChipState
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.system.extensions import extension_named

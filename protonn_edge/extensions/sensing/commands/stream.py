@@ -12,9 +12,9 @@ import click
 from protonn_edge.cli.command import Output, option
 from protonn_edge.data.naming import channel_names
 from protonn_edge.data.options import TableOptions
-from protonn_edge.data.recorded import read_recording
 from protonn_edge.extensions.sensing.commands.votes import VOTES, Votes, votes_of
 from protonn_edge.extensions.sensing.live import live_figures
+from protonn_edge.extensions.sensing.recordings.recorded import read_recording
 from protonn_edge.extensions.sensing.windowing import SAMPLES_LIMIT
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.features import signal_of

@@ -21,9 +21,14 @@ from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice, check_names, label_text, listed, quoted
 from protonn_edge.data.onset import THRESHOLDS
 from protonn_edge.data.options import TableOptions
-from protonn_edge.data.recorded import Recording, followed_by, read_noise, read_recording
 from protonn_edge.data.values import takes_among_all
 from protonn_edge.extensions.sensing.commands.windows_file import WindowsFile
+from protonn_edge.extensions.sensing.recordings.recorded import (
+    Recording,
+    followed_by,
+    read_noise,
+    read_recording,
+)
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.registry import modules_named
 from protonn_edge.model.signals import SAMPLE_RATES

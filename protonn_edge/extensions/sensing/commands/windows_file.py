@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from protonn_edge.data import recordings
 from protonn_edge.data.instruments import to_arrays
 from protonn_edge.data.naming import Notice, listed
-from protonn_edge.data.recorded import Recording
 from protonn_edge.data.values import means_of_windows, spread_of
+from protonn_edge.extensions.sensing.recordings.recorded import Recording
 from protonn_edge.extensions.sensing.sensor_kinds import ANALOG_RATE, MICROPHONE
 from protonn_edge.system.errors import counted
 from protonn_edge.system.schema import JsonObject

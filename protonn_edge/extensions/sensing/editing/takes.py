@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.options import RECORDING_MARK
-from protonn_edge.data.recorded import read_recording
 from protonn_edge.data.recordings import runs_of
 from protonn_edge.data.takes import takes_in
+from protonn_edge.extensions.sensing.recordings.recorded import read_recording
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, InvalidValue, counted
 from protonn_edge.system.files import read_file

@@ -40,7 +40,7 @@ from protonn_edge.model.integer_chain import IntegerChain
 
 POINTS = 1_000
 SIMILAR, CHANGED = 25, 15  # points around each that is taught, and the bits that change there
-OUTPUT = Path(__file__).parents[1] / "codegen/output.h"
+OUTPUT = Path(__file__).parents[3] / "codegen/output.h"
 EXAMPLES = [
     ("linear", 10), ("forest", 3), ("prototypes", 0), ("linear", 2), ("forest", 15), ("linear", 9),
     ("dense", 9), ("forest", 8), ("linear", 8), ("convolution", 6),

@@ -9,8 +9,8 @@ import pytest
 from command_line import assert_one_sentence, run, run_json, succeed
 
 from protonn_edge import load_model
-from protonn_edge.data.recorded import read_recording
 from protonn_edge.extensions.sensing.live import LiveFigures, live_figures
+from protonn_edge.extensions.sensing.recordings.recorded import read_recording
 
 RATE, WINDOW = 50, 20
 # Seconds, the label, and whether there is movement.

@@ -23,7 +23,6 @@ from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen.families.avr.code import AVRCode
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.folder import read_plan
-from protonn_edge.codegen.projects.load import Load
 from protonn_edge.codegen.renderer import template_environment
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import sample_names
@@ -33,6 +32,7 @@ from protonn_edge.extensions.sensing.commands.live import LiveOptions
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.listener import AnswerStream
 from protonn_edge.extensions.sensing.live import Reporter
+from protonn_edge.extensions.sensing.load import Load
 from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.response import response_of
 from protonn_edge.extensions.sensing.sampling import Sampling

@@ -83,7 +83,7 @@ def test_what_a_sensor_cannot_play_is_refused(
 def test_a_file_that_is_no_wav_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "word.wav"
     path.write_text("RIFF")
-    with refused_by("data.waves"):
+    with refused_by("extensions.sensing.recordings.waves"):
         read_sensor(f"microphone={path}")
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from protonn_edge.chips.avr.liveness import registers_of
 from protonn_edge.extensions.proof.equality import PredictionProof
+from protonn_edge.extensions.proof.liveness import registers_of
 from protonn_edge.extensions.teaching.protonn.votes import NearestExamples
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 

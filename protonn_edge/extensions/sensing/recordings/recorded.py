@@ -16,9 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.acquisitions import read_acquisition
 from protonn_edge.data.checks import remarks
-from protonn_edge.data.clipping import about_clipping
 from protonn_edge.data.dataset import Dataset, Table, dataset_from, several_labels
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.joined import in_order, joined, of_rows, options_of, seams_of
@@ -44,7 +42,11 @@ from protonn_edge.data.takes import (
     takes_in,
 )
 from protonn_edge.data.text import TEXT_LIMIT_BYTES, check_is_text
-from protonn_edge.data.timing import (
+from protonn_edge.data.units import split_unit, unit_of
+from protonn_edge.data.values import Values, has_values, value_dataset
+from protonn_edge.extensions.sensing.recordings.acquisitions import read_acquisition
+from protonn_edge.extensions.sensing.recordings.clipping import about_clipping
+from protonn_edge.extensions.sensing.recordings.timing import (
     FileFacts,
     of_each_session,
     one_instrument,
@@ -52,10 +54,8 @@ from protonn_edge.data.timing import (
     timed,
     without_units,
 )
-from protonn_edge.data.units import split_unit, unit_of
-from protonn_edge.data.unlike_parts import NamedTakes, about_unlike_parts
-from protonn_edge.data.values import Values, has_values, value_dataset
-from protonn_edge.data.waves import CHANNELS, MICROPHONE, read_wave
+from protonn_edge.extensions.sensing.recordings.unlike_parts import NamedTakes, about_unlike_parts
+from protonn_edge.extensions.sensing.recordings.waves import CHANNELS, MICROPHONE, read_wave
 from protonn_edge.system.errors import InputError, counted, lacking
 from protonn_edge.system.files import check_file
 

@@ -10,7 +10,7 @@ import pytest
 from refusals import refused_by
 
 from protonn_edge.data.options import TableOptions
-from protonn_edge.data.recorded import read_recording
+from protonn_edge.extensions.sensing.recordings.recorded import read_recording
 from protonn_edge.system.errors import InputError
 
 
@@ -38,7 +38,7 @@ def test_sound_is_in_the_counts_of_an_analog_input(tmp_path: Path) -> None:
 def test_files_of_other_rates_are_refused(tmp_path: Path) -> None:
     write_wave(tmp_path / "hum.wav", np.zeros((4, 1)))
     write_wave(tmp_path / "beep.wav", np.zeros((4, 1)), rate=16000)
-    with refused_by("data.timing"):
+    with refused_by("extensions.sensing.recordings.timing"):
         read_recording(tmp_path)
 
 
@@ -61,7 +61,7 @@ def test_faster_wav_files_are_sampled_as_by_an_analog_input(tmp_path: Path) -> N
 
 def test_a_recording_may_be_shorter_than_the_time_of_a_sample(tmp_path: Path) -> None:
     write_wave(tmp_path / "hum.wav", np.zeros((4, 1)))
-    with refused_by("data.recorded"):
+    with refused_by("extensions.sensing.recordings.recorded"):
         read_recording(tmp_path, TableOptions(sample_rate=0.001))
 
 

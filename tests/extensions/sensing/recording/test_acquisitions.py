@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.data.acquisitions import read_acquisition
-from protonn_edge.data.recorded import read_recording
+from protonn_edge.extensions.sensing.recordings.acquisitions import read_acquisition
+from protonn_edge.extensions.sensing.recordings.recorded import read_recording
 from protonn_edge.system.errors import InputError
 
 VALUES = np.random.default_rng(0).normal(0, 9, (20, 2)).round(3).tolist()
@@ -75,14 +75,14 @@ def test_one_sensor_may_have_plain_values(write: Write) -> None:
 def test_takes_of_other_rates_are_refused(write: Write) -> None:
     write("idle.json", take())
     folder = write("wave.json", take(interval_ms=10)).parent
-    with refused_by("data.timing"):
+    with refused_by("extensions.sensing.recordings.timing"):
         read_recording(folder)
 
 
 def test_takes_of_other_channels_are_refused(write: Write) -> None:
     write("idle.json", take())
     folder = write("wave.json", take(sensors=SENSORS[::-1])).parent
-    with refused_by("data.recorded"):
+    with refused_by("extensions.sensing.recordings.recorded"):
         read_recording(folder)
 
 
@@ -141,7 +141,7 @@ def test_a_file_that_is_cut_short_is_one_sentence(write: Write, suffix: str, sha
     ],
 )
 def test_hostile_files_are_refused(write: Write, name: str, content: bytes) -> None:
-    with refused_by("data.acquisitions"):
+    with refused_by("extensions.sensing.recordings.acquisitions"):
         read_recording(write(name, content))
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from protonn_edge.chips.avr import instruction_set
 from protonn_edge.chips.avr.instruction_set import EFFECTS, KEPT_BY_CALLEE, PRODUCTS
 from protonn_edge.chips.avr.instructions import Decoded
-from protonn_edge.chips.avr.order import Flow
 from protonn_edge.chips.avr.program import LinkedProgram
+from protonn_edge.extensions.proof.order import Flow
 
 _COPIES = {"mov", "movw"}
 
