@@ -37,6 +37,7 @@ from protonn_edge.model.device_model import load_device_model
 from protonn_edge.model.head import Remedies
 from protonn_edge.system.errors import CheckFailed, InputError, counted
 from protonn_edge.system.extensions import AddedOptions
+from protonn_edge.system.schema import JsonObject
 from protonn_edge.system.shell import command_line
 
 
@@ -146,7 +147,7 @@ def build_command(
     out.finish(record | _uploaded(out, output, board, uploads, port, line))
 
 
-def _shown(out: Output, built: Build, board: Board, facts: list[tuple[str, str]]) -> dict[str, Any]:
+def _shown(out: Output, built: Build, board: Board, facts: list[tuple[str, str]]) -> JsonObject:
     """Print the build, and return it for the JSON object."""
     usage = built.usage
     facts += [*budget_facts(usage, board), *bound_facts(built.possible, board)]
@@ -168,7 +169,7 @@ def _uploaded(
     uploads: bool,
     port: str | None,
     emulated: str = "",
-) -> dict[str, Any]:
+) -> JsonObject:
     """Print where the firmware is; upload it if requested, else print how to, or to emulate it."""
     written = written_in(folder)
     is_whole = written.kind in (LIVE, LOGGER)  # with all that its list names

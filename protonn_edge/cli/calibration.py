@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -23,6 +22,7 @@ from protonn_edge.model.rule_kinds import described
 from protonn_edge.model.watch import statistics_of
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import device_forms
+from protonn_edge.system.schema import JsonObject
 
 _USED = {"data", "output", "calibrate", "read", "as_json"}
 """The parameters of `train` that have an effect, beside those of rules and extensions."""
@@ -44,7 +44,7 @@ def calibrate(given: TrainOptions, model_file: Path, out: Output) -> None:
     points = points_for(model, data, given.table, out, labels="ignorable", one_part=True)
     out.notice(_known_points(model, data))
     X = points.X
-    record: dict[str, Any] = {"n": len(X)}
+    record: JsonObject = {"n": len(X)}
     facts = list[tuple[str, str]]()
     for step in steps:
         model = step.applied(model, X, points.y)

@@ -38,6 +38,7 @@ from protonn_edge.system.errors import (
     shortened,
 )
 from protonn_edge.system.lazy import sentence_of
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     from protonn_edge.data.naming import Notice
@@ -372,7 +373,7 @@ class Output:
         """Print the JSON object with --json, which includes `failure`, and raise that."""
         self._say_notices()
         if self._as_json:
-            more: dict[str, Any] = {} if failure is None else {"error": str(failure)}
+            more: JsonObject = {} if failure is None else {"error": str(failure)}
             if self._notices is not None:
                 more["notices"] = [asdict(notice) for notice in self._notices]
             click.echo(json.dumps({**record, **more}, allow_nan=False))

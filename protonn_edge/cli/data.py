@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import PATH
@@ -25,6 +24,7 @@ from protonn_edge.data.summary import (
 from protonn_edge.learn.evaluation.terminal import fact_table, row_table
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
+from protonn_edge.system.schema import JsonObject
 
 _CLASSES_SHOWN = 20
 _FEATURES_SHOWN = 10
@@ -102,7 +102,7 @@ class DataReport:
             self._out.notice([*self._dataset.notices, *leaks(self._dataset)])
             self._out.say(fact_table(data_facts(self._summary, self._dataset)))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return classes, features and their range as a JSON object."""
         summary = self._summary
         return {

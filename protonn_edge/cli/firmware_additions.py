@@ -11,6 +11,13 @@ from protonn_edge.cli.command import Output
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.model import Model
 from protonn_edge.system.extensions import AddedOptions
+from protonn_edge.system.schema import JsonObject
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from protonn_edge.model.integer_chain import IntegerChain
 
 if TYPE_CHECKING:
     from protonn_edge.codegen.export.sensor_windows import SensorWindows
@@ -32,7 +39,7 @@ class SensorFirmware(AddedOptions):
 
     def write_logger(
         self, out: Output, board_name: str, folder: Path | None, *, as_sketch: bool
-    ) -> tuple[dict[str, Any], Path]:
+    ) -> tuple[JsonObject, Path]:
         """Write firmware that only samples, print how to use it, and return facts and its folder.
 
         By default, it has a folder of its own.
@@ -47,7 +54,7 @@ class SensorFirmware(AddedOptions):
         folder: Path | None,
         *,
         tries: bool,
-    ) -> tuple[dict[str, Any], Path, str]:
+    ) -> tuple[JsonObject, Path, str]:
         """Build firmware that classifies the samples, and print its facts.
 
         Returns facts, the folder, which has a default, and the command that emulates the board.
@@ -79,7 +86,7 @@ class BuildChecks(AddedOptions):
         """Print what is proven of a linked program that calls the library of a model."""
         raise NotImplementedError
 
-    def point_claims(self, model: Any, X: Any, Q: Any) -> list[Any]:
+    def point_claims(self, model: IntegerChain, X: ArrayLike, Q: NDArray[np.uint8]) -> list[Any]:
         """Return claims about raw points X (n, D) and quantized points Q (n, D)."""
         raise NotImplementedError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import click
 import numpy as np
@@ -29,6 +29,7 @@ from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.model.raw_inputs import unit_words
 from protonn_edge.model.rule_kinds import described
 from protonn_edge.system.errors import shortened
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     from protonn_edge.data.model_points import ModelPoints
@@ -40,9 +41,7 @@ class InspectAddition(Protocol):
     def columns(self, table: TableOptions) -> TableOptions:
         """Return the options for reading the data."""
 
-    def measured(
-        self, model: Model, points: ModelPoints, data: Path, out: Output
-    ) -> dict[str, Any]:
+    def measured(self, model: Model, points: ModelPoints, data: Path, out: Output) -> JsonObject:
         """Print what it measures, if it is asked for; return entries of the JSON object."""
 
 
@@ -108,7 +107,7 @@ def inspect_command(
     out.finish(record)
 
 
-def _describe(model: Model) -> dict[str, Any]:
+def _describe(model: Model) -> JsonObject:
     reason = why_floats_alone(model)
     record = {
         "features": model.n_features,
@@ -134,7 +133,7 @@ def _describe(model: Model) -> dict[str, Any]:
     return record | ({"no_device": reason} if reason else _describe_integers(model))
 
 
-def _describe_integers(model: Model) -> dict[str, Any]:
+def _describe_integers(model: Model) -> JsonObject:
     integer_model = quantize(model)
     plan = make_plan(integer_model, activity=model.activity)
     return {
@@ -152,7 +151,7 @@ def _describe_integers(model: Model) -> dict[str, Any]:
     }
 
 
-def _accumulators(stage: IntegerStage) -> dict[str, Any]:
+def _accumulators(stage: IntegerStage) -> JsonObject:
     """Return the bits and the proven range of a stage's accumulators, if it has any."""
     bits, reached = (getattr(stage, name, None) for name in ("accumulator_bits", "accumulators"))
     if reached is None:
@@ -160,7 +159,7 @@ def _accumulators(stage: IntegerStage) -> dict[str, Any]:
     return {"accumulator_bits": bits, "accumulator_range": list(reached.ends)}
 
 
-def _features(model: Model) -> dict[str, Any]:
+def _features(model: Model) -> JsonObject:
     """Return the form of points, and the fields of the stages that compute features."""
     if model.features is None:
         return {}
@@ -191,7 +190,7 @@ def _sizes(model: Model) -> list[tuple[str, str]]:
     ]
 
 
-def _facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
+def _facts(model: Model, record: JsonObject) -> list[tuple[str, str]]:
     names = record["classes"]
     shown = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
     shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in record["nonzero"].items())
@@ -222,7 +221,7 @@ def _answers(model: Model, shown: str) -> tuple[str, str]:
     )
 
 
-def _sending_facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
+def _sending_facts(model: Model, record: JsonObject) -> list[tuple[str, str]]:
     """Return in which units a sketch passes raw values to pnn_quantize, one line per unit."""
     scales = record["raw_scale"][: len(units_of(model))]  # of all features, or of the channels
     names = channel_names(model.feature_names, len(scales)) or model.feature_names
@@ -242,7 +241,7 @@ def _sending_facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]
     return facts
 
 
-def _device_facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
+def _device_facts(model: Model, record: JsonObject) -> list[tuple[str, str]]:
     accumulators = []
     if "accumulator_bits" in record:
         low, high = record["accumulator_range"]

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS
@@ -27,8 +26,10 @@ from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import Policy, about_answers
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.model.sensor_counts import with_unit
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import counted
 from protonn_edge.system.files import write_atomically
+from protonn_edge.system.schema import JsonObject
 
 
 class PredictAddition(Protocol):
@@ -73,10 +74,10 @@ def predict_command(
     points = points_for(model, data, table, out, labels="ignorable")
     X, y = points.labelled
     of_rules: dict[str, list[Any]] = {}
-    figures: dict[str, Any] = {}
+    figures: JsonObject = {}
     if why_floats_alone(model) is None:
         integers = quantize(model)
-        scores: NDArray[Any]
+        scores: Array
         answers, scores = integers.answers(integers.quantize(X))
         figures["saturations"] = integers.quantizer.saturations(X)
         for rule in integers.policy.rules:

@@ -38,6 +38,7 @@ from protonn_edge.report.gathering import gather
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.extensions import extensions
 from protonn_edge.system.files import write_atomically
+from protonn_edge.system.schema import JsonObject
 
 _WORDS = f"{__name__}.words"  # in a context's meta: the command line as it was given
 
@@ -135,7 +136,7 @@ def _reader_of(path: Path) -> tuple[str, Callable[[Path, str], Any]]:
     return kind, readers[kind].read
 
 
-def _run_record(one: Evidence) -> dict[str, Any]:
+def _run_record(one: Evidence) -> JsonObject:
     quality = one.quality and one.quality.to_json()
     return {"results": one.name, **one.summary.to_json(), "quality": quality, **one.measured[1]}
 
@@ -159,7 +160,7 @@ def show_report(path: Path) -> None:
     webbrowser.open(path.resolve().as_uri())
 
 
-def _given(model: Model, data: Path, table: TableOptions, out: Output) -> dict[str, Any]:
+def _given(model: Model, data: Path, table: TableOptions, out: Output) -> JsonObject:
     """Return the arguments of `gather` that follow from the points in DATA."""
     points = points_for(model, data, table, out, labels="optional")
     columns = points.table.columns

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,7 @@ from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.model.rule_kinds import answering_kind, described
+from protonn_edge.system.schema import JsonObject
 
 _BY_CHANCE = 0.05  # share of rows of coarse data that may repeat
 _UNBALANCED = 0.7  # share of one class from which accuracy alone misleads
@@ -36,7 +36,7 @@ _ONLY = "only, which overestimates the accuracy on new data"
 
 def describe(
     model: Model, dataset: Dataset, out: Output
-) -> tuple[dict[str, Any], list[RenderableType]]:
+) -> tuple[JsonObject, list[RenderableType]]:
     """Return the facts about a trained model; warn if it has not learned the classes.
 
     These are the JSON object, with accuracies 0 to 1 or None, and the parts to print that put the
@@ -94,7 +94,7 @@ def answers_of(model: Model, X: Float32) -> NDArray[np.int64]:
 
 def _describe_integers(
     model: Model, predicted: NDArray[np.int64], y: NDArray[np.int64]
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the record of a model's integers, with their answers to test points (n,)."""
     integers = quantize(model)
     tested = len(y) > 0
@@ -225,7 +225,7 @@ def _detection_figures(found: NDArray[np.bool_], others: NDArray[np.bool_]) -> d
     }
 
 
-def detection_report(record: dict[str, Any]) -> list[RenderableType]:
+def detection_report(record: JsonObject) -> list[RenderableType]:
     """Return the lines about a one-class model: false alarms and detected outliers."""
     recorded = record.get("one_class")
     if not recorded:
@@ -234,7 +234,7 @@ def detection_report(record: dict[str, Any]) -> list[RenderableType]:
     return ["the integer model, on points not used for training:", fact_table(facts)]
 
 
-def sentence_of(record: dict[str, Any]) -> str:
+def sentence_of(record: JsonObject) -> str:
     """Return the facts from `describe` as a sentence: first the accuracy on points held out."""
     if "sentence" in record:
         return str(record["sentence"])

@@ -23,11 +23,11 @@ def tune_command(given: TuneOptions = options_of(TuneOptions), out: Output = OUT
 
     Repeat the command to continue. The test part is used once, at the end.
     """
-    from protonn_edge.cli.tuning import tune_model
-
     require("optuna")
     load_board(given.board_name)  # a wrong name is refused before anything is read
     check_there(given.data)
     check_output(given.output)
     given.classifier.parameters()  # refused before training is imported
+    from protonn_edge.cli.tuning import tune_model
+
     tune_model(given, out)

@@ -46,6 +46,7 @@ from protonn_edge.model.file import save_model
 from protonn_edge.system.errors import CheckFailed, InputError, Interrupted, counted
 from protonn_edge.system.extensions import extensions
 from protonn_edge.system.lazy import require
+from protonn_edge.system.schema import JsonObject
 from protonn_edge.system.shell import command_line
 
 _TRIALS = 100_000  # the time ends the search
@@ -132,7 +133,7 @@ def _refitted(
     points: TrialPoints,
     trials: list[Record],
     dataset: Dataset,
-    facts: dict[str, Any],
+    facts: JsonObject,
 ) -> choices.Refitted:
     """Return the chosen model, trained on all points, or what an extension makes of it."""
     refitted = choices.refit(
@@ -310,8 +311,8 @@ def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
 
 
 def _record(
-    refitted: choices.Refitted, candidates: list[Record], facts: dict[str, Any], points: TrialPoints
-) -> dict[str, Any]:
+    refitted: choices.Refitted, candidates: list[Record], facts: JsonObject, points: TrialPoints
+) -> JsonObject:
     board, linked = points.board, refitted.linked
     return {
         **facts,
@@ -334,9 +335,7 @@ def _record(
     }
 
 
-def _sentences(
-    record: dict[str, Any], refitted: choices.Refitted, points: TrialPoints
-) -> list[str]:
+def _sentences(record: JsonObject, refitted: choices.Refitted, points: TrialPoints) -> list[str]:
     board, figures, linked = points.board, refitted.fit.figures, refitted.linked
     bound, mean = "", figures.mean_cycles
     if linked is not None and linked.possible.proven:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.devices import about_edited_files, about_newer_models
@@ -11,6 +10,7 @@ from protonn_edge.cli.options import PATH, PORT
 from protonn_edge.codegen.families import board_of, family_in
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.system.errors import InputError, lacking
+from protonn_edge.system.schema import JsonObject
 from protonn_edge.system.shell import command_line
 
 
@@ -36,7 +36,7 @@ def upload_command(
 
 def upload(
     out: Output, folder: Path, port: str | None = None, environment: str | None = None
-) -> dict[str, Any]:
+) -> JsonObject:
     """Upload a project, and print the port; return both for the JSON object."""
     if folder.is_file():
         line = command_line(["protonn-edge", "build", str(folder), "-o", "project"])

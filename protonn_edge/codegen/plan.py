@@ -25,6 +25,7 @@ from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_stage import IntegerStage, stage_names
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.facts_repr import FactsRepr
+from protonn_edge.system.schema import JsonObject
 
 # Flash of the firmware besides the stages, and SRAM besides their variables, including the stack;
 # measured on linked programs.
@@ -90,7 +91,7 @@ class DevicePlan(Protocol):
     def facts(self) -> dict[str, str]:
         """Return what was predicted, for people."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return what was predicted, with the package's JSON names."""
 
 
@@ -199,7 +200,7 @@ class Plan(ProgramCost, FactsRepr):
             "mean": f"about {self.mean_cycles:,.0f} cycles",
         }
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the kernel, the steps and their sums with the package's JSON names."""
         return {
             "kernel": self.kernel,

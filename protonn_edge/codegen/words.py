@@ -19,6 +19,7 @@ from protonn_edge.codegen.plan import ENTRY_BYTES, check_parts
 from protonn_edge.model.integer_chain import IntegerChain, named_stages
 from protonn_edge.system.extensions import parts_of
 from protonn_edge.system.facts_repr import FactsRepr
+from protonn_edge.system.schema import JsonObject
 
 TEMPLATES = "words"
 """Their folder, in `templates/c`."""
@@ -99,7 +100,7 @@ class WordPlan(FactsRepr):
         """Return the kernel."""
         return {"kernel": self.kernel}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the kernel; cycles are not predicted."""
         return {"kernel": self.kernel}
 

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.errors import InputError, InvalidValue, cannot_read, shortened
 from protonn_edge.system.files import check_file
@@ -46,7 +46,7 @@ _DTYPE = re.compile(r"(\|b1|\|[iu]1|[<>=][iu][1248]|[<>=]f[248]|[<>=]U\d{1,6}|\|
 _DAMAGED = (SyntaxError, ValueError, TypeError, KeyError, MemoryError, RecursionError)
 
 
-def packed(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+def packed(arrays: Mapping[str, Array]) -> bytes:
     """Return the content of an .npz with these arrays, without times: the same on every system."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
@@ -92,7 +92,7 @@ class ArrayArchive:
     def __exit__(self, *_: object) -> None:
         self._zip.close()
 
-    def read(self, name: str, records: np.dtype[Any] | None = None) -> NDArray[Any]:
+    def read(self, name: str, records: np.dtype[Any] | None = None) -> Array:
         """Return an array of booleans, numbers, text or these `records`, read-only."""
         member = self._members[name]
         try:
@@ -149,7 +149,7 @@ def _first_line(error: BaseException) -> str:
 
 def read_array(
     stream: IO[bytes], size: int, what: str, records: np.dtype[Any] | None = None
-) -> NDArray[Any]:
+) -> Array:
     """Return the array of booleans, numbers, text or these `records` in a stream of `size` bytes.
 
     It is read-only. Raises `InputError`, in which `what` names the array.

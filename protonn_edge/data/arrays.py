@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.data.archive import ArrayArchive
 from protonn_edge.data.cells import loses_differences
@@ -36,6 +35,7 @@ from protonn_edge.data.instruments import ARRAYS as INSTRUMENT_ARRAYS
 from protonn_edge.data.instruments import Instrument, from_arrays
 from protonn_edge.data.label_sets import LabelSetTable
 from protonn_edge.data.naming import TEST_PART_ONLY, label_text, sample_names
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, lacking
 
 FILE_LIMIT_BYTES = 2**30
@@ -238,7 +238,7 @@ def _names(archive: ArrayArchive, name: str) -> tuple[str, ...]:
     return tuple(map(str.strip, _texts(archive, name, array)))
 
 
-def _texts(archive: ArrayArchive, name: str, array: NDArray[Any]) -> list[str]:
+def _texts(archive: ArrayArchive, name: str, array: Array) -> list[str]:
     """Return the elements of an array as texts; bytes must be ASCII."""
     try:
         texts: list[str] = array.astype(np.str_).tolist()
@@ -262,9 +262,7 @@ def _feature_names(archive: ArrayArchive, shape: tuple[int, ...]) -> tuple[str, 
     return sample_names(channels, shape[0]) if channels else ()
 
 
-def _labels(
-    archive: ArrayArchive, name: str, y: NDArray[Any], classes: tuple[str, ...]
-) -> list[str]:
+def _labels(archive: ArrayArchive, name: str, y: Array, classes: tuple[str, ...]) -> list[str]:
     if classes:
         if y.dtype.kind in "uib" and not np.any((y < 0) | (y >= len(classes))):
             return [classes[int(label)] for label in y]
@@ -341,7 +339,7 @@ def _label_sets(archive: ArrayArchive, name: str) -> Any:
     return y.astype(np.float32)
 
 
-def _required(archive: ArrayArchive, name: str) -> NDArray[Any]:
+def _required(archive: ArrayArchive, name: str) -> Array:
     if name not in archive.names:
         raise _missing(archive, name)
     return archive.read(name)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.data.moments import Moments, moments_in
 from protonn_edge.data.naming import check_names, label_text, quoted
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
@@ -247,7 +248,7 @@ class Coded(Sequence[str]):
             return Coded(self.codes[index], self.texts)
         return self.texts[int(self.codes[index])]
 
-    def of_rows(self, rows: NDArray[Any]) -> Coded:
+    def of_rows(self, rows: Array) -> Coded:
         """Return some of the texts."""
         return Coded(self.codes[rows], self.texts)
 
@@ -261,7 +262,7 @@ class ColumnCells:
     """
 
     _codes: dict[str, int] | None = field(default_factory=dict)
-    _blocks: list[NDArray[Any]] = field(default_factory=list)
+    _blocks: list[Array] = field(default_factory=list)
     odd: dict[str, list[int]] = field(default_factory=dict)
     _rows: int = 0
 

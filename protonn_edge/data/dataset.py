@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import NO_CLASS, Notice, check_names, in_order, match_columns
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, beyond, counted, lacking
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     from protonn_edge.data.columns import Column
@@ -25,7 +27,7 @@ LABEL_LIMIT = 20_000  # labels in sets of labels
 INDEX_LIMIT = 10**6  # features of points whose zeros a file leaves out
 _BLOCK_VALUES = 2**18  # hashed at once
 
-Matrix = NDArray[Any]
+Matrix = Array
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
 
@@ -111,7 +113,7 @@ class Provenance:
     # (n, D): which values of a table, or of a data set's training part, were gaps; None without
     gaps: NDArray[np.bool_] | None = None
 
-    def provenance(self) -> dict[str, Any]:
+    def provenance(self) -> JsonObject:
         """Return the fields that all points of the same origin share."""
         return {each.name: getattr(self, each.name) for each in fields(Provenance)}
 
@@ -209,13 +211,13 @@ class Dataset(Provenance):
         return len(self.classes)
 
     @property
-    def label_keys(self) -> NDArray[Any]:
+    def label_keys(self) -> Array:
         """A number (n,) for the label of each training point, equal for equal labels."""
-        y: NDArray[Any] = self.y_train
+        y: Array = self.y_train
         return y if y.ndim == 1 else y[:, 0] if y.shape[1] == 1 else row_hashes(y)
 
     @staticmethod
-    def as_targets(y: Any) -> Any:
+    def as_targets(y: Array) -> Array:
         """Return labels of points as the estimator takes them."""
         return y
 

@@ -19,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.naming import NO_CLASS
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InvalidValue, cannot_read
 from protonn_edge.system.files import check_file
+from protonn_edge.system.schema import JsonObject
 
 RECORDED = "file"
 """The entry of a model's record that contains the division of its file."""
@@ -75,29 +77,31 @@ class Division:
             raise InvalidValue("record", f"a damaged entry {RECORDED!r}", "train the model again")
         return division
 
-    def to_record(self) -> dict[str, Any]:
+    def to_record(self) -> JsonObject:
         """Return the entry of a model's record."""
         return {RECORDED: asdict(self)}
 
     def holding_out(
-        self, share: float, seed: int, y: Any, groups: NDArray[np.int64] | None
+        self, share: float, seed: int, y: Array, groups: NDArray[np.int64] | None
     ) -> Self:
         """Return the division of rows with labels y and groups (n,), see `chosen`."""
         divided = replace(self, share=share, seed=seed)
         return replace(divided, check=_check_of(divided.chosen(y, groups)))
 
-    def holding_groups_out(self, held: list[int], y: Any, groups: NDArray[np.int64] | None) -> Self:
+    def holding_groups_out(
+        self, held: list[int], y: Array, groups: NDArray[np.int64] | None
+    ) -> Self:
         """Return the division of rows with labels y and groups (n,), of which some are held out."""
         chosen = replace(self, held=held).chosen(y, groups)
         share = float(chosen.mean())
         return replace(self, held=held, share=share, check=_check_of(chosen))
 
-    def chosen_again(self, y: Any, groups: NDArray[np.int64] | None) -> NDArray[np.bool_] | None:
+    def chosen_again(self, y: Array, groups: NDArray[np.int64] | None) -> NDArray[np.bool_] | None:
         """Return which rows training held out, (n,); None if it did not divide these ones."""
         chosen = self.chosen(y, groups)
         return chosen if _check_of(chosen) == self.check else None
 
-    def chosen(self, y: Any, groups: NDArray[np.int64] | None) -> NDArray[np.bool_]:
+    def chosen(self, y: Array, groups: NDArray[np.int64] | None) -> NDArray[np.bool_]:
         """Return which rows are held out, (n,): some of the classes in y, all of `NO_CLASS`."""
         rows = y != NO_CLASS if y.ndim == 1 else np.ones(y.shape[0], np.bool_)
         of_rows = None if groups is None else groups[rows]
@@ -114,7 +118,7 @@ def _check_of(chosen: NDArray[np.bool_]) -> int:
 
 
 def held_out_rows(
-    y: Any, share: float, seed: int, groups: NDArray[np.int64] | None = None
+    y: Array, share: float, seed: int, groups: NDArray[np.int64] | None = None
 ) -> NDArray[np.bool_]:
     """Return which rows to hold out, (n,): about a share, never all rows of a class, maybe none.
 

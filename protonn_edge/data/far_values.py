@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.data.dataset import Dataset, Float32
 from protonn_edge.data.naming import Notice, title, warning_about
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import counted
 
 _JUDGED_POINTS = 20
@@ -119,7 +120,7 @@ def _apart(X: Float32, least: Float32, most: Float32) -> list[int]:
     return np.flatnonzero(apart | np.isin((least, most), _USUAL).any(axis=0)).tolist()
 
 
-def _stand_ins(x: NDArray[np.float64], y: NDArray[Any] | None) -> tuple[Any, ...] | None:
+def _stand_ins(x: NDArray[np.float64], y: Array | None) -> tuple[Any, ...] | None:
     """Return how many cells stand for gaps, with which numbers, and the range of all others."""
     found: list[float] = []
     others = x
@@ -138,7 +139,7 @@ def _stand_ins(x: NDArray[np.float64], y: NDArray[Any] | None) -> tuple[Any, ...
 
 
 def _stands_for_gaps(
-    number: float, x: NDArray[np.float64], others: NDArray[np.float64], y: NDArray[Any] | None
+    number: float, x: NDArray[np.float64], others: NDArray[np.float64], y: Array | None
 ) -> bool:
     gap, spread = np.abs(others - number).min(), np.ptp(others)
     if number in _USUAL:

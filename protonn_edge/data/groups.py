@@ -21,6 +21,7 @@ from protonn_edge.data.named import find_column
 from protonn_edge.data.naming import Notice, did_you_mean, quoted
 from protonn_edge.data.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.data.tables import TableFile
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import check_file
 from protonn_edge.system.shell import quoted_word
@@ -101,7 +102,7 @@ def group_numbers(names: ArrayLike, n: int) -> NDArray[np.int64]:
 
 def group_names(
     name: str, data: Path, options: TableOptions | None = None, columns: Sequence[str] = ()
-) -> NDArray[Any]:
+) -> Array:
     """Return the names of groups from an array or a column of `data`, or from a file's lines.
 
     A column is considered only if `options`, with which the table `data` was read, are given.

@@ -11,7 +11,6 @@ import os
 import warnings
 from itertools import compress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +20,11 @@ from protonn_edge.data.options import TableOptions
 from protonn_edge.data.take_names import unsaid_names
 from protonn_edge.data.take_notices import unread
 from protonn_edge.data.takes import takes_in
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, beyond, shortened
 from protonn_edge.system.files import read_file
 from protonn_edge.system.lazy import require
+from protonn_edge.system.schema import JsonObject
 
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
 _FILE_LIMIT_BYTES = 64 * 2**20
@@ -76,7 +77,7 @@ def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | Non
         notices = list(unread(folder, takes, IMAGES))
         if options.name is None and len(takes) > 1:
             notices += unsaid_names(takes, labelled=False)
-        facts: dict[str, Any] = {
+        facts: JsonObject = {
             "point_shape": first.shape,
             "pixels": True,
             "notices": tuple(notices),
@@ -159,6 +160,6 @@ def _scaled(pixels: NDArray[np.uint8], shape: Shape) -> Float32:
 def _covered(count: int, size: int) -> NDArray[np.float64]:
     """Return how much of each of `size` pixels `count` others cover, (count, size), in 1/count."""
     new, old = np.arange(count)[:, None] * size, np.arange(size) * count
-    overlap: NDArray[Any] = np.minimum(new + size, old + count) - np.maximum(new, old)
+    overlap: Array = np.minimum(new + size, old + count) - np.maximum(new, old)
     covered: NDArray[np.float64] = np.maximum(overlap, 0).astype(np.float64)
     return covered

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.naming import Notice
 from protonn_edge.data.units import Unit, unit_of, units_of
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_kind
 from protonn_edge.system.errors import InputError, InvalidValue, shortened
 from protonn_edge.system.extensions import extensions
@@ -110,7 +111,7 @@ def trained_units(
     return units
 
 
-def to_arrays(instrument: Instrument | None) -> dict[str, NDArray[Any]]:
+def to_arrays(instrument: Instrument | None) -> dict[str, Array]:
     """Return the arrays of a file; none if the instrument is not known."""
     if instrument is None:
         return {}
@@ -118,7 +119,7 @@ def to_arrays(instrument: Instrument | None) -> dict[str, NDArray[Any]]:
     return {"sensor": np.array(instrument.sensor), "units": np.array(texts, dtype=np.str_)}
 
 
-def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Instrument | None:
+def from_arrays(arrays: Mapping[str, Array]) -> Instrument | None:
     """Return the instrument of a file's arrays, None without units; `InputError` if not texts."""
     if "units" not in arrays:
         return None

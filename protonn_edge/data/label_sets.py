@@ -19,6 +19,7 @@ from protonn_edge.data.dataset import (
     check_table_size,
 )
 from protonn_edge.data.naming import check_names, in_order, listed
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, lacking
 
 
@@ -39,8 +40,8 @@ class MultiLabelDataset(Dataset):
 
     predicts: ClassVar[str] = "labels"
 
-    y_train: Any
-    y_test: Any
+    y_train: Array
+    y_test: Array
 
 
 def as_label_sets(table: Table) -> LabelSetTable:

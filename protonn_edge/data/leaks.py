@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice, listed, title
 from protonn_edge.data.summary import decimals_of
+from protonn_edge.system.arrays import Array
 
 Float64 = NDArray[np.float64]
-Chosen = NDArray[Any]  # which columns
+Chosen = Array  # which columns
 
 _MOST_FEATURES = 500  # that are compared with the label
 _FEWEST_ROWS = {"class": 50, "labels": 50, "value": 20}  # with fewer, labels may agree by chance
@@ -42,7 +43,7 @@ class _Candidate:
     name: str
     number: int  # from 1
     option: str  # its name or number as the value of ``--read drop``; empty if that is not possible
-    values: NDArray[Any]
+    values: Array
 
 
 def leaks(dataset: Dataset) -> Iterator[Notice]:
@@ -85,7 +86,7 @@ def _columns(dataset: Dataset, rows: NDArray[np.intp]) -> Iterator[_Candidate]:
             yield _Candidate(each.name, each.index + 1, each.flag_value, texts.codes[rows])
 
 
-def _labels(dataset: Dataset, rows: NDArray[np.intp]) -> tuple[NDArray[Any], Sequence[str]]:
+def _labels(dataset: Dataset, rows: NDArray[np.intp]) -> tuple[Array, Sequence[str]]:
     """Return labels of some rows (n, L): classes, ranks of numbers, or the sets' frequent ones."""
     y = dataset.y_train[rows]
     if dataset.predicts == "class":
@@ -118,7 +119,7 @@ def _notice(text: str, columns: Sequence[_Candidate], chosen: Chosen) -> Iterato
 # --- one column -----------------------------------------------------------------------------------
 
 
-def unlike_neighbours(columns: Sequence[NDArray[Any]], labels: NDArray[Any], kind: str) -> Float64:
+def unlike_neighbours(columns: Sequence[Array], labels: Array, kind: str) -> Float64:
     """Return how unlike labels (n, L) are in neighbouring rows, compared with any two, (D, L).
 
     Rows are in the order of each of D columns. If most values are shared, only rows that share one
@@ -147,7 +148,7 @@ def unlike_neighbours(columns: Sequence[NDArray[Any]], labels: NDArray[Any], kin
     return unlike
 
 
-def _steps(labels: NDArray[Any], kind: str) -> Float64:
+def _steps(labels: Array, kind: str) -> Float64:
     """Return how much labels (n, L) differ from the ones in the row before, (n - 1, L)."""
     steps = np.diff(labels, axis=0)
     return np.square(steps) if kind == "value" else (steps != 0).astype(np.float64)
@@ -161,7 +162,7 @@ def _far_better(unlike: Float64) -> Chosen:
     return best if is_clear else np.zeros_like(best)
 
 
-def _follows(values: NDArray[Any], y: NDArray[np.int64]) -> bool:
+def _follows(values: Array, y: NDArray[np.int64]) -> bool:
     """Whether values differ between some classes, but not in a class, of which none is rare."""
     order = np.argsort(y, kind="stable")
     changes = np.diff(values[order]) != 0

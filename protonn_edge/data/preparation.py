@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.data.naming import in_order, label_text, quoted
 from protonn_edge.system.errors import InputError, InvalidValue
+from protonn_edge.system.schema import JsonObject
 
 Float32 = NDArray[np.float32]
 
@@ -83,7 +84,7 @@ class Preparation:
             raise InvalidValue("record", f"a damaged entry {RECORDED!r}", "train the model again")
         return cls(record_of_gaps["missing"], values, one_hot, offsets)
 
-    def to_record(self) -> dict[str, Any]:
+    def to_record(self) -> JsonObject:
         """Return the entry of a model's record."""
         values = [None if math.isnan(each) else each for each in self.values]
         return {RECORDED: {**vars(self), "values": values, **self._mappings()}}

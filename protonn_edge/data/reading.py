@@ -79,6 +79,7 @@ from protonn_edge.data.values import (
     numbers_of,
     value_dataset,
 )
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.files import as_path
 
@@ -175,7 +176,7 @@ def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Da
     )
     points = read_points(path, expected, given)
     notices = (*dataset.notices, *points.notices)
-    y: Any = points.y if points.values is None else points.values.reshape(len(points.values), -1)
+    y: Array = points.y if points.values is None else points.values.reshape(len(points.values), -1)
     return replace(dataset, X_test=points.X, y_test=y, notices=notices)
 
 
@@ -288,7 +289,7 @@ def _held_out(
         kept = np.ones(len(labelled), np.bool_) if table.kept is None else table.kept.copy()
         kept[kept] = labelled
         divided = replace(of_rows(table, labelled), kept=kept)
-    y: Any = np.zeros((len(divided.labels), 1))
+    y: Array = np.zeros((len(divided.labels), 1))
     if isinstance(divided, LabelSetTable):
         y = named_sets(divided, classes)[0].labels
     elif expected.predicts == "class":

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from protonn_edge.data.columns import Column
 from protonn_edge.data.dataset import Dataset, row_hashes
 from protonn_edge.data.units import split_unit
+from protonn_edge.system.arrays import Array
+from protonn_edge.system.schema import JsonObject
 
 _MOST_DECIMALS = 6
 
@@ -68,12 +70,12 @@ class DataSummary:
             features=_features(X, dataset.feature_names),
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the fields as a JSON object; ranges without values are null."""
         return asdict(self, dict_factory=_without_nan)
 
 
-def _without_nan(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_nan(fields: list[tuple[str, Any]]) -> JsonObject:
     return {name: None if value != value else value for name, value in fields}  # noqa: PLR0124
 
 
@@ -86,7 +88,7 @@ def _features(X: NDArray[np.float32], names: Sequence[str]) -> tuple[FeatureSumm
     return tuple(FeatureSummary(name, low, high, decimals_of(x)) for name, x, low, high in ranges)
 
 
-def _counts(y: Any, n_classes: int) -> list[int]:
+def _counts(y: Array, n_classes: int) -> list[int]:
     """Return the number of points with each label, without points of no class."""
     if y.dtype == np.float64:
         return [len(y)]
@@ -167,7 +169,7 @@ class ColumnProfile:
 
 def profile(column: Column, dataset: Dataset) -> ColumnProfile:
     """Return the profile of a column in the training part."""
-    values: NDArray[Any] = np.empty(0) if column.values is None else column.values
+    values: Array = np.empty(0) if column.values is None else column.values
     if column.feature is not None:
         values = dataset.X_train[:, column.feature]
         if dataset.gaps is not None:
@@ -192,7 +194,7 @@ def profile(column: Column, dataset: Dataset) -> ColumnProfile:
     )
 
 
-def _distinct(values: NDArray[Any]) -> int:
+def _distinct(values: Array) -> int:
     """Return how many numbers are different; sorting is the fastest way."""
     ordered = np.sort(values)
     return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + bool(len(values))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from protonn_edge.data.columns import Column
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice, label_text, listed, title
 from protonn_edge.data.preparation import Preparation
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import counted
 
 _PART = re.compile(r"(train|test|val|valid)(ing|idation|_?set)?|dev|eval(uation)?")
@@ -42,7 +42,7 @@ def about_texts(dataset: Dataset) -> Iterator[Notice]:
             )
 
 
-def _take_turns(codes: NDArray[np.int64], y: NDArray[Any]) -> bool:
+def _take_turns(codes: NDArray[np.int64], y: Array) -> bool:
     """Whether texts (n,) recur in the same order, and rows of a round have one label in y."""
     count, places = int(codes.max()) + 1, np.arange(len(codes))
     if count < 2 or len(codes) < _FEWEST_ROUNDS * count or (y == y[0]).all():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from protonn_edge.data.cells import Notation, number_in
 from protonn_edge.data.dataset import Dataset, Table, check_feature_count
 from protonn_edge.data.naming import Notice, check_names, label_text, quoted
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 Values = NDArray[np.float64]
@@ -33,11 +34,11 @@ class ValueDataset(Dataset):
     estimator: ClassVar[str] = "Regressor"
     predicts: ClassVar[str] = "value"
 
-    y_train: Any
-    y_test: Any
+    y_train: Array
+    y_test: Array
 
     @staticmethod
-    def as_targets(y: Any) -> Values:
+    def as_targets(y: Array) -> Values:
         """Return numbers (n, 1) in the shape (n,)."""
         return np.asarray(y[:, 0])
 

@@ -18,6 +18,7 @@ from protonn_edge.device.connection import Host
 from protonn_edge.device.session import Prediction, Session
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.extensions import extensions
+from protonn_edge.system.schema import JsonObject
 
 NONE = "none"
 """The name of no instrument."""
@@ -52,7 +53,7 @@ class BenchReading(Protocol):
     def facts(self, latency_ms: float) -> list[tuple[str, str]]:
         """Return names and texts of what was measured, for a prediction of this latency."""
 
-    def to_json(self, latency_ms: float) -> dict[str, Any]:
+    def to_json(self, latency_ms: float) -> JsonObject:
         """Return the fields, and figures for a prediction of this latency."""
 
 

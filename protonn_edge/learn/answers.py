@@ -20,6 +20,7 @@ from protonn_edge.learn.deployment import Deployable
 from protonn_edge.learn.given_points import class_indices
 from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.model import Model
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 
@@ -29,7 +30,7 @@ def with_new_names(classes: Sequence[str], count: int) -> tuple[str, ...]:
     return (*classes, *itertools.islice((name for name in names if name not in classes), count))
 
 
-def _has_classes(estimator: Any) -> bool:
+def _has_classes(estimator: BaseEstimator) -> bool:
     return bool(estimator.target.labels.are_classes)
 
 
@@ -38,7 +39,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
     """The half of a classifier that reads `model_`; see `DeviceClassifier`."""
 
     model_: Model = field(init=False)
-    classes_: NDArray[Any] = field(init=False)
+    classes_: Array = field(init=False)
 
     @property
     def sharpness_(self) -> float:
@@ -58,7 +59,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
             return difference
         return scores
 
-    def predict(self, X: ArrayLike, *, unknown: Any = None) -> NDArray[Any]:
+    def predict(self, X: ArrayLike, *, unknown: Any = None) -> Array:
         """Return the label with the highest score for each of the points X (n, D).
 
         After training with sets of labels: a matrix (n, L), 1 where a point has the label. The
@@ -83,7 +84,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         others = self.model_.policy.values(scores)
         if others is not None:
             return others
-        labels: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
+        labels: Array = self.classes_[scores.argmax(axis=1)]
         return labels
 
     @available_if(_has_classes)  # type: ignore[untyped-decorator]
@@ -181,7 +182,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         """The object that computes scores and answers of raw points: the trained model."""
         return self.model_
 
-    def _predict_or(self, unknown: Any, X: ArrayLike) -> NDArray[Any]:
+    def _predict_or(self, unknown: Any, X: ArrayLike) -> Array:
         """Return the labels of points, or `unknown` where the model's policy gives no class."""
         check_is_fitted(self)
         if not self.model_.policy.other_answers:
@@ -196,7 +197,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         points = validate_data(self, X, reset=False, dtype=np.float32)
         indices = self._answering.predict(points)
         is_unknown = indices == NO_CLASS
-        labels: NDArray[Any] = self.classes_[np.where(is_unknown, 0, indices)]
+        labels: Array = self.classes_[np.where(is_unknown, 0, indices)]
         label = np.asarray(unknown)
         if (label.dtype.kind in "iuf") != (labels.dtype.kind in "iuf"):
             label, labels = label.astype(object), labels.astype(object)  # not -1 as a text

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.model.watch import statistics_of
+from protonn_edge.system.arrays import Array
 
 _STEPS = 60
 _LOWEST, _HIGHEST = 1e-3, 1e3  # in units of 1 / the largest score
@@ -50,7 +50,7 @@ def fitted_sharpness(
     return float(np.exp((low + high) / 2.0))
 
 
-def least_log_loss(scores: NDArray[Any], y: NDArray[np.int64]) -> float:
+def least_log_loss(scores: Array, y: NDArray[np.int64]) -> float:
     """Return the log loss of scores (n, L) of classes y (n,), calibrated with Platt's targets."""
     if not len(y):
         return 0.0
@@ -58,7 +58,7 @@ def least_log_loss(scores: NDArray[Any], y: NDArray[np.int64]) -> float:
     return float(-np.log(np.maximum(shares[np.arange(len(y)), y], 1e-300)).mean())
 
 
-def softmax(logits: NDArray[Any], highest: NDArray[Any] | None = None) -> NDArray[np.float64]:
+def softmax(logits: Array, highest: Array | None = None) -> NDArray[np.float64]:
     """Return the softmax of logits (n, L), given the highest of each point (n, 1) if known."""
     if highest is None:
         highest = logits.max(axis=1, keepdims=True)
@@ -67,7 +67,7 @@ def softmax(logits: NDArray[Any], highest: NDArray[Any] | None = None) -> NDArra
     return shares
 
 
-def with_accuracy_floor(model: Model, X: Any, y: NDArray[np.int64] | None) -> Model:
+def with_accuracy_floor(model: Model, X: Array, y: NDArray[np.int64] | None) -> Model:
     """Record the minimum accuracy of a device, and the answers to expect, in a model.
 
     The minimum is the integer accuracy on raw test points X (n, D) of classes y (n,) minus two

@@ -12,6 +12,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.groups import group_numbers, overlapping_runs
 from protonn_edge.data.naming import Notice
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 _FOLDS = 3
@@ -19,7 +20,7 @@ _FOLDS_OF_GROUPS = 7  # groups differ more than points: hold out few at a time
 _FEW_POINTS, _FOLDS_OF_FEW, _DIVISIONS_OF_FEW = 200, 5, 4
 
 
-def usual_folds(groups: NDArray[Any] | None = None) -> int:
+def usual_folds(groups: Array | None = None) -> int:
     """Return a sufficient number of folds for points (n,), in groups or not."""
     if groups is None:
         return _FOLDS
@@ -49,7 +50,7 @@ def with_groups_to_divide(dataset: Dataset) -> tuple[Dataset, list[Notice]]:
 
 
 def search_folds(
-    y: NDArray[np.int64], n_folds: int | None, seed: int, groups: NDArray[Any] | None = None
+    y: NDArray[np.int64], n_folds: int | None, seed: int, groups: Array | None = None
 ) -> NDArray[np.int64]:
     """Return the folds in which a search tests each point, (n, r); see `fold_numbers`.
 
@@ -64,7 +65,7 @@ def search_folds(
 
 
 def fold_numbers(
-    y: NDArray[np.int64], n_folds: int, seed: int, groups: NDArray[Any] | None = None
+    y: NDArray[np.int64], n_folds: int, seed: int, groups: Array | None = None
 ) -> NDArray[np.int64]:
     """Return, for each point, the fold 0..n_folds - 1 in which it is tested.
 
@@ -100,7 +101,7 @@ def fold_numbers(
     return filled
 
 
-def check_classes_of_groups(y: NDArray[Any], groups: NDArray[Any]) -> None:
+def check_classes_of_groups(y: Array, groups: Array) -> None:
     """Refuse points of classes y (n,) if all points of a class are in one group."""
     for label in np.unique(y):
         if len(np.unique(groups[y == label])) < 2:

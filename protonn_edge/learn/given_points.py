@@ -19,6 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from protonn_edge.data.naming import label_text
 from protonn_edge.learn.points import Float32, Indices, Points, check_finite
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 _WEIGHT_RATIO = 1e30  # of float32 weights
@@ -39,8 +40,8 @@ def digest_of(points: Points) -> str:
 
 
 def given_points(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, sample_weight: Any
-) -> tuple[Points, NDArray[Any]]:
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None
+) -> tuple[Points, Array]:
     """Return raw points, checked, and their classes (L,) in the order of the scores.
 
     Sets the estimator's number and names of features. A class is dropped if all of its points have
@@ -56,7 +57,7 @@ def given_points(
 
 def labelled_points(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, *, reset: bool = True
-) -> tuple[Float32, NDArray[Any]]:
+) -> tuple[Float32, Array]:
     """Return points and labels, checked."""
     points, labels = validate_data(estimator, X, y, reset=reset, **_TAKEN)
     check_finite(points)
@@ -67,7 +68,7 @@ def labelled_points(
 
 def point_weights(
     points: Float32,
-    labels: NDArray[Any],
+    labels: Array,
     sample_weight: ArrayLike | None,
     class_weight: ClassWeight,
 ) -> NDArray[np.float64] | None:
@@ -117,7 +118,7 @@ def checked_points(estimator: BaseEstimator, X: ArrayLike, what: str, *, reset: 
 
 
 def points_to_report_on(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, classes: NDArray[Any]
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, classes: Array
 ) -> Points:
     """Return raw points to report on, with classes as in training."""
     points = checked_points(estimator, X, "evaluate_on", reset=False)
@@ -127,7 +128,7 @@ def points_to_report_on(
     return Points(points, indices, n_classes=len(classes))
 
 
-def class_indices(labels: NDArray[Any], classes: NDArray[Any], what: str) -> Indices:
+def class_indices(labels: Array, classes: Array, what: str) -> Indices:
     """Return the indices (n,) of labels in the classes (L,), which must include all labels."""
     unknown = np.setdiff1d(labels, classes)
     if len(unknown):

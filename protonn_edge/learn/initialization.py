@@ -10,7 +10,6 @@ centres of clusters, in that space.
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from protonn_edge.learn.objective import Parameters
 from protonn_edge.learn.points import Float32, Indices, Targets, sample_with_all_classes
 from protonn_edge.learn.targets import Target
 from protonn_edge.model.statistics import mean_and_deviation
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_most
 
 _SHRINKAGE = 0.1
@@ -184,7 +184,7 @@ def _scatter(centred: NDArray[np.float64], weights: Float32 | None) -> NDArray[n
     return scatter
 
 
-def _with_certain_signs(W: NDArray[Any]) -> NDArray[Any]:
+def _with_certain_signs(W: Array) -> Array:
     """Turn each row so that its largest entry is positive; an eigenvector's sign is arbitrary."""
     largest = W[np.arange(len(W)), np.abs(W).argmax(axis=1)]
     return np.asarray(W * np.sign(largest)[:, None])
@@ -243,7 +243,7 @@ def sleec_projection(
     return W
 
 
-def _leading_directions(matrix: NDArray[Any], count: int) -> NDArray[np.float64]:
+def _leading_directions(matrix: Array, count: int) -> NDArray[np.float64]:
     """Return the right singular vectors of the largest singular values, as rows, signs fixed.
 
     There may be fewer than `count` if there are more columns than rows.

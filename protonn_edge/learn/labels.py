@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from protonn_edge.learn.given_points import given_points, points_to_report_on
 from protonn_edge.learn.objective import Loss, cross_entropy, cross_entropy_or_none
@@ -14,6 +15,7 @@ from protonn_edge.learn.points import Points, Targets
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.model.rule_kinds import rule_kinds
+from protonn_edge.system.arrays import Array
 
 
 class ClassLabels:
@@ -33,24 +35,28 @@ class ClassLabels:
         return next((labels for labels in recognized if labels is not None), self)
 
     def given(
-        self, estimator: Any, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Points, NDArray[Any]]:
+        self,
+        estimator: BaseEstimator,
+        X: ArrayLike,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> tuple[Points, Array]:
         """Return the arguments of `fit`, checked, and the labels (L,) in the order of scores."""
         points, labels = given_points(estimator, X, y, sample_weight)
         return replace(points, labels=self), labels
 
     def reported(
         self,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: BaseEstimator,
+        X: ArrayLike,
+        y: ArrayLike,
         given: Points,  # noqa: ARG002
-        labels: NDArray[Any],
+        labels: Array,
     ) -> Points:
         """Return points to report on, with targets like those of the given points."""
         return replace(points_to_report_on(estimator, X, y, labels), labels=self)
 
-    def to_score(self, y: Any, labels: NDArray[Any]) -> Any:  # noqa: ARG002
+    def to_score(self, y: ArrayLike, labels: Array) -> ArrayLike:  # noqa: ARG002
         """Return the right answers y of `score` in the form of predictions."""
         return y
 
@@ -58,7 +64,7 @@ class ClassLabels:
         """Return the loss to minimize on points, by default the cross-entropy."""
         return cross_entropy_or_none if points.has_strangers else cross_entropy
 
-    def quality(self, scores: NDArray[Any], y: Targets) -> float:
+    def quality(self, scores: Array, y: Targets) -> float:
         """Return the share of scores (n, L) by which points of targets y are classified right."""
         return float(np.mean(scores.argmax(axis=1) == y))
 

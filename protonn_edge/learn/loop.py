@@ -30,6 +30,7 @@ from protonn_edge.learn.progress import (
     was_stopped,
 )
 from protonn_edge.learn.transforms import Noise
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 WARM_UP_STEPS = 100
@@ -102,7 +103,7 @@ class Sparsifier:
         """Whether matrices may have to lose entries at this point."""
         return progress < _SUPPORT_FREEZES and min(self._shares, default=1.0) < 1.0
 
-    def apply(self, parameters: Iterable[NDArray[Any]], progress: float) -> None:
+    def apply(self, parameters: Iterable[Array], progress: float) -> None:
         """Threshold in place; `progress` is the share of steps done, 0 to 1."""
         for index, (matrix, share) in enumerate(zip(parameters, self._shares, strict=False)):
             if share >= 1.0:

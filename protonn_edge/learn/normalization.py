@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.statistics import InputStatistics, Normalizer
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InvalidValue
 
 Float32 = NDArray[np.float32]
@@ -41,7 +40,7 @@ def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
     return Normalizer("standard", inputs.mean, 1.0 / np.where(extent > 0, deviation, 1.0))
 
 
-def normalized(normalizer: Normalizer, X: NDArray[Any], limit: float) -> NDArray[np.float32]:
+def normalized(normalizer: Normalizer, X: Array, limit: float) -> NDArray[np.float32]:
     """Return points (n, D) normalized, in float32.
 
     Raises `InputError` if a normalized feature is larger than a limit.

@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.system.arrays import Array
+
 if TYPE_CHECKING:
     pass
 
-Matrix = NDArray[Any]
+Matrix = Array
 
 MATRICES = ("W", "B", "Z")
 """The trained matrices, in the order of `Parameters`."""

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from protonn_edge.model.features import Features
 from protonn_edge.model.integer_stage import MOST_CLASSES
 from protonn_edge.model.statistics import InputStatistics, Normalizer
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
-Targets = NDArray[Any]
+Targets = Array
 """Class indices (n,), L for a point of no class; or a matrix (n, L): label sets, 1 where a point
 has one, which may also be shares of classes, or normalized numbers."""
 
@@ -50,7 +51,7 @@ class Points:
 
     X: Float32  # (n, D)
     y: Targets
-    weight: NDArray[Any] | None = None  # (n,): weight of each point; None is 1 for all
+    weight: Array | None = None  # (n,): weight of each point; None is 1 for all
     group: Indices | None = None  # (n,): the person, day or sensor that each point comes from
     n_classes: int = 0  # L; 0 for as many as `y` has
     Y: Float32 = None  # type: ignore[assignment]  # (n, L): 1 at the class or labels, else 0
@@ -95,9 +96,7 @@ class Points:
         X, y, Y = self.X[rows], self.y[rows], self.Y[rows]
         return replace(self, X=X, y=y, Y=Y, weight=weight, group=group)
 
-    def others(
-        self, X: Float32, y: Targets, weight: NDArray[Any] | None, group: Indices | None
-    ) -> Points:
+    def others(self, X: Float32, y: Targets, weight: Array | None, group: Indices | None) -> Points:
         """Return other points whose labels are of the same kind."""
         return Points(X, y, weight, group, self.n_classes, labels=self.labels)
 
@@ -223,7 +222,7 @@ def check_finite(X: Float32, what: str = "X") -> None:
     )
 
 
-def check_varying(lower: NDArray[Any], upper: NDArray[Any]) -> None:
+def check_varying(lower: Array, upper: Array) -> None:
     """Refuse features that are all constant, by their smallest and largest values (D,)."""
     if not (lower < upper).any():
         raise InputError(

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from protonn_edge.learn.objective import Matrix, Parameters, rbf_values
 from protonn_edge.learn.points import Points
 from protonn_edge.model.head import Head
 from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.system.arrays import Array
 
 _EVALUATED_SCORES = 2**28  # products of a prototype and a label, of at least 1,000 points
 _VANISHED = 1e-6
@@ -119,9 +119,9 @@ class TrainingStopped(KeyboardInterrupt):
 class BestEpoch:
     """The arrays of the epoch with the best training accuracy so far, the latest among equals."""
 
-    def __init__(self, arrays: Iterable[NDArray[Any]]) -> None:
+    def __init__(self, arrays: Iterable[Array]) -> None:
         self._arrays = tuple(arrays)
-        self._kept: tuple[NDArray[Any], ...] = ()
+        self._kept: tuple[Array, ...] = ()
         self._accuracy = -math.inf  # R2 may be far below 0
 
     def forget(self) -> None:
@@ -165,10 +165,10 @@ class DivergedError(Exception):
         self.epoch = 0  # set by the caller, who counts epochs
 
 
-def qualities(scores: Callable[[Any], NDArray[Any]], data: Points) -> tuple[float, float | None]:
+def qualities(scores: Callable[[Any], Array], data: Points) -> tuple[float, float | None]:
     """Return the quality (see `ClassLabels`) of these scores on training and test points."""
 
-    def quality(X: Any, y: Any) -> float:
+    def quality(X: Array, y: Array) -> float:
         return float(data.labels.quality(scores(X), y))
 
     test = data.test
@@ -176,7 +176,7 @@ def qualities(scores: Callable[[Any], NDArray[Any]], data: Points) -> tuple[floa
 
 
 def logistic_report(
-    head: Head, data: Points, weights: NDArray[Any] | None, penalty: float = 0.0
+    head: Head, data: Points, weights: Array | None, penalty: float = 0.0
 ) -> EpochReport:
     """Return the only report of a training without epochs: the mean logistic loss and a penalty."""
     scores = head.scores(data.X)

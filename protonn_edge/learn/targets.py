@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.splits import holdout
@@ -15,6 +15,7 @@ from protonn_edge.learn.objective import Parameters
 from protonn_edge.learn.points import Float32, Targets
 from protonn_edge.learn.progress import Trained
 from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 
@@ -29,11 +30,11 @@ class Target:
     rejection_rate: ClassVar[float | None] = None
     rejection_by: ClassVar[tuple[str, ...]] = ("score",)
 
-    def assumed_labels(self, X: Any) -> NDArray[np.str_] | None:  # noqa: ARG002
+    def assumed_labels(self, X: ArrayLike) -> NDArray[np.str_] | None:  # noqa: ARG002
         """Return the labels (n,) of points X (n, D) that come without any; None if unknown."""
         return None
 
-    def check(self, classes: Sequence[Any] | NDArray[Any]) -> None:
+    def check(self, classes: Sequence[Any] | Array) -> None:
         """Raise `InputError` for a number of classes from which this cannot be learned."""
         if len(classes) < self.least_classes:
             raise InputError("the training data has only one class; add points of another class")
@@ -44,7 +45,7 @@ class Target:
         """Return the data set with the points to train on, and all others for testing."""
         return dataset
 
-    def relabelled(self, y: Any, before: Dataset, selected: Dataset) -> Any:  # noqa: ARG002
+    def relabelled(self, y: ArrayLike, before: Dataset, selected: Dataset) -> Any:  # noqa: ARG002
         """Return the indices (n,) of classes before the selection as those after it."""
         return y
 
@@ -104,7 +105,7 @@ class Target:
         return True
 
 
-def nearest_distances(projected: NDArray[Any], prototypes: Float32) -> NDArray[np.float64]:
+def nearest_distances(projected: Array, prototypes: Float32) -> NDArray[np.float64]:
     """Return the distances (n,) of points (n, d) to the nearest of prototypes (m, d)."""
     P, B = projected.astype(np.float64), prototypes.astype(np.float64)
     least = np.full(len(P), np.inf)

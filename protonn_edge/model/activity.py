@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.integer_stage import IntegerStage, stage_names
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check_range, check_shape
 
 Shares = NDArray[np.float64]
@@ -71,7 +71,7 @@ class Activity:
 
 
 def activity_sums(
-    stages: Sequence[IntegerStage], n_before: int, values: NDArray[Any]
+    stages: Sequence[IntegerStage], n_before: int, values: Array
 ) -> tuple[Shares, dict[str, tuple[Shares, ...]]]:
     """Return what an activity sums up over inputs (n, features) of a chain of stages.
 

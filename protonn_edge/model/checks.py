@@ -9,31 +9,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range, check_shape
 from protonn_edge.system.errors import InvalidValue
+from protonn_edge.system.schema import JsonObject
 
-Arrays = dict[str, NDArray[Any]]  # arrays of a model file by their names
+Arrays = dict[str, Array]  # arrays of a model file by their names
 JSON_LIMIT_BYTES = 2**20
 
 
-def little_endian(array: NDArray[Any]) -> NDArray[Any]:
+def little_endian(array: Array) -> Array:
     """Return an array in little-endian byte order, as in files and hashes."""
     return array.astype(array.dtype.newbyteorder("<"), copy=False)
 
 
-def check_type(array: NDArray[Any], name: str, wanted: str) -> None:
+def check_type(array: Array, name: str, wanted: str) -> None:
     """Refuse an array unless its type is `wanted`, such as "f8"; the byte order may differ."""
     check(array.dtype.str[1:] == wanted, name, array.dtype.name, np.dtype(wanted).name)
 
 
-def single_value(array: NDArray[Any], name: str, kinds: str) -> Any:
+def single_value(array: Array, name: str, kinds: str) -> Any:
     """Return the only value of an array; its type must be one of NumPy's `kinds`."""
     if array.shape != () or array.dtype.kind not in kinds:
         raise unlike(array, name, "a single value")
     return array.item()
 
 
-def unlike(array: NDArray[Any], name: str, wanted: str) -> InvalidValue:
+def unlike(array: Array, name: str, wanted: str) -> InvalidValue:
     """Return the error for an array that differs from the `wanted` one in a model file."""
     return InvalidValue(name, f"{array.dtype.name} of shape {array.shape}, expected {wanted}")
 
@@ -48,14 +50,14 @@ def no_scale(name: str, remedy: str) -> InvalidValue:
     return InvalidValue(name, "no integer scale fits", remedy)
 
 
-def check_finite(array: NDArray[Any], name: str) -> None:
+def check_finite(array: Array, name: str) -> None:
     """Refuse an array with a NaN or infinite value; the message gives its position."""
     if not np.isfinite(array).all():
         where = tuple(int(index) for index in np.argwhere(~np.isfinite(array))[0])
         raise InvalidValue(name, f"NaN or infinity at {where}, expected finite numbers")
 
 
-def parsed_json(array: NDArray[Any], name: str) -> Any:
+def parsed_json(array: Array, name: str) -> Any:
     """Return the parsed JSON in an array of at most `JSON_LIMIT_BYTES` bytes."""
     if array.dtype != np.uint8 or array.ndim != 1 or array.size > JSON_LIMIT_BYTES:
         raise unlike(array, name, f"at most {JSON_LIMIT_BYTES:,} bytes of JSON")
@@ -76,7 +78,7 @@ def set_checked(instance: object, name: str, value: object) -> None:
     object.__setattr__(instance, name, value)
 
 
-def _numbers(array: NDArray[Any], name: str, dimensions: int, wanted: str) -> NDArray[Any]:
+def _numbers(array: Array, name: str, dimensions: int, wanted: str) -> Array:
     given = np.asarray(array)
     if given.ndim != dimensions or given.size == 0 or given.dtype.kind not in "fiu":
         raise unlike(given, name, wanted)
@@ -84,7 +86,7 @@ def _numbers(array: NDArray[Any], name: str, dimensions: int, wanted: str) -> ND
 
 
 def checked_matrix(
-    array: NDArray[Any], name: str, *, rows: int | None = None, columns: int | None = None
+    array: Array, name: str, *, rows: int | None = None, columns: int | None = None
 ) -> Float32:
     """Return a read-only float32 copy in C order, checked."""
     given = _numbers(array, name, 2, "a matrix of numbers with at least one row and one column")
@@ -99,7 +101,7 @@ def checked_matrix(
 
 
 def checked_vector(
-    array: NDArray[Any], name: str, *, size: int | None = None, largest: float = _LARGEST_NUMBER
+    array: Array, name: str, *, size: int | None = None, largest: float = _LARGEST_NUMBER
 ) -> Float64:
     """Return a read-only float64 copy, checked."""
     given = _numbers(array, name, 1, "a vector with one number per feature")
@@ -114,7 +116,7 @@ def checked_vector(
     return vector
 
 
-def checked_record(record: Any) -> dict[str, Any]:
+def checked_record(record: Any) -> JsonObject:
     """Return `record` after a JSON round trip, so that saved and loaded records are equal."""
     check(isinstance(record, Mapping), "record", type(record).__name__, "a JSON object")
     try:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range
 from protonn_edge.model.policy import IntegerPolicy
 from protonn_edge.model.watch import AnswerWatch
+from protonn_edge.system.arrays import Array
 
 _NEAR = 255
 
@@ -36,6 +36,6 @@ class IntegerDecision(IntegerStage):
         largest = max(self.n_inputs - 1, *(each.code for each in self.policy.other_answers), 0)
         return Range(np.zeros(1, np.int64), np.array([largest]))
 
-    def run(self, x: NDArray[Any]) -> IntArray:
+    def run(self, x: Array) -> IntArray:
         """Return the answers (n, 1) to scores (n, L), as if each point were near a known one."""
         return self.policy.answers(x, np.full(len(x), _NEAR))[:, None]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.model import stored
 from protonn_edge.model.checks import set_checked
@@ -15,6 +13,7 @@ from protonn_edge.model.integer_stage import IntegerStage, run_through
 from protonn_edge.model.point_format import PointFormat
 from protonn_edge.model.signals import Signal
 from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 _VALUES_AT_ONCE = 2**20  # raw values whose features are computed at once
@@ -64,7 +63,7 @@ class Features:
             return self.stages[-1].ranged(statistics)
         return statistics.of_whole_numbers(self.points.scale.maximum)
 
-    def apply(self, X: NDArray[Any]) -> NDArray[Any]:
+    def apply(self, X: Array) -> Array:
         """Return features (n, D) of raw points (n, features): float32 for float32, else float64.
 
         They are exactly the values of the integer stages before their conversion to bytes, so that

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.data import instruments
 from protonn_edge.data.archive import ArrayArchive, packed
@@ -38,6 +37,7 @@ from protonn_edge.model.registry import HEADS, stage_class
 from protonn_edge.model.rule_kinds import policy_of, rule_kinds
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.model.watch import statistics_in, statistics_kinds, watchable_inputs
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check_most
 from protonn_edge.system.errors import InputError, InvalidValue, beyond
 from protonn_edge.system.extensions import missing_extension
@@ -239,7 +239,7 @@ def _missing(name: str) -> InputError:
     return InvalidValue(name, "missing, so the file is incomplete", "train the model again")
 
 
-def _texts(array: NDArray[Any], name: str) -> tuple[str, ...]:
+def _texts(array: Array, name: str) -> tuple[str, ...]:
     if array.dtype.kind != "U" or array.ndim != 1:
         raise checks.unlike(array, name, "a list of names")
     check_most(

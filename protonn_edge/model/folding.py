@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from protonn_edge.model.integer_stage import IntArray
 from protonn_edge.model.matvec import range_of_products
 from protonn_edge.model.model import Model
 from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InvalidValue
 
 FloatArray = NDArray[np.float64]
@@ -97,7 +98,7 @@ class FoldedMap:
 
     @classmethod
     def of(
-        cls, weights: NDArray[Any], model: Model, inputs: InputQuantizer, step: float = 1.0
+        cls, weights: Array, model: Model, inputs: InputQuantizer, step: float = 1.0
     ) -> FoldedMap:
         """Return the map from inputs to ``weights x`` of normalized features x, in units of `step`.
 

@@ -19,6 +19,7 @@ from protonn_edge.model import checks
 from protonn_edge.model.activity import Sizes
 from protonn_edge.model.features import Features
 from protonn_edge.model.registry import SMALLER, TITLES
+from protonn_edge.system.arrays import Array
 
 _VALUE_BYTES = np.dtype(np.float32).itemsize
 _SHOWN_CLASSES = 5
@@ -60,7 +61,7 @@ class Member(NamedTuple):
         """Return the checked value, and add its sizes to `sizes`, with which it must agree."""
         expected = [sizes.get(axis) for axis in self.axes]
         if len(expected) == 1:
-            array: NDArray[Any] = checks.checked_vector(value, name, size=expected[0])
+            array: Array = checks.checked_vector(value, name, size=expected[0])
         else:
             array = checks.checked_matrix(value, name, rows=expected[0], columns=expected[1])
         sizes |= zip(self.axes, array.shape, strict=True)
@@ -135,13 +136,13 @@ class Head(ABC):
         """Number of intermediate values per point, which limits the rows computed at once."""
 
     @abstractmethod
-    def scores(self, X: Any) -> NDArray[np.float64]:
+    def scores(self, X: Array) -> NDArray[np.float64]:
         """Return the scores (n, L) of normalized points X (n, D)."""
 
 
-def matrices_of(head: Head) -> dict[str, NDArray[Any]]:
+def matrices_of(head: Head) -> dict[str, Array]:
     """Return the trained matrices, by their symbols in formulas; those of layers are numbered."""
-    found: dict[str, NDArray[Any]] = {}
+    found: dict[str, Array] = {}
     for name, each in _members_of(head).items():
         value = getattr(head, name)
         if isinstance(value, tuple):
@@ -239,7 +240,7 @@ def channels_of(model: WholeModel) -> int | None:
     return None if model.features is None else len(model.features.points.scale.zero)
 
 
-def paper_bytes(matrices: Iterable[NDArray[Any]]) -> int:
+def paper_bytes(matrices: Iterable[Array]) -> int:
     """Return the sum over matrices of ``4 min(1, 2 lambda) size``; lambda is the non-zero share."""
     stored = (min(matrix.size, 2 * int(np.count_nonzero(matrix))) for matrix in matrices)
     return _VALUE_BYTES * sum(stored)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_shape
 from protonn_edge.system.errors import InvalidValue
 
-Numbers = NDArray[Any] | np.float32 | float
+Numbers = Array | np.float32 | float
 
 BYTE_MAXIMUM = 255  # the largest input of a device
 
 
 def saturated_steps(
-    X: NDArray[Any], zero: Numbers, step: Numbers, maximum: int, *, to_even: bool | None = None
+    X: Array, zero: Numbers, step: Numbers, maximum: int, *, to_even: bool | None = None
 ) -> NDArray[np.uint8]:
     """Return finite X (..., k) in steps above `zero` (k,), rounded and clipped to 0..maximum.
 
@@ -45,7 +45,7 @@ class InputQuantizer:
     zero: NDArray[np.float64]
     # (D,): raw units per step, not 0; negative if `zero` is the upper end; float32 where points are
     # divided in float32, otherwise float64
-    step: NDArray[Any]
+    step: Array
     maximum: int  # the largest quantized value, 1..255
     to_even: bool | None = None  # whether halves are rounded to even, if steps are float32
 
@@ -69,7 +69,7 @@ class InputQuantizer:
             raise InvalidValue(f"row {row} of the points", "NaN or infinity; drop the row")
         return self.steps(raw)
 
-    def steps(self, raw: NDArray[Any]) -> NDArray[np.uint8]:
+    def steps(self, raw: Array) -> NDArray[np.uint8]:
         """Return finite raw features (n, D) as bytes."""
         return saturated_steps(raw, self.zero, self.step, self.maximum, to_even=self.to_even)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,7 @@ from protonn_edge.model.raw_inputs import (
 )
 from protonn_edge.model.stored import digest
 from protonn_edge.model.watch import AnswerWatch
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_kind, check_range, check_shape
 from protonn_edge.system.facts_repr import FactsRepr
 
@@ -188,7 +189,7 @@ def own_inputs(chain: IntegerChain, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return run_through(chain.feature_stages, Q)
 
 
-def coordinates(chain: IntegerChain, Q: NDArray[np.uint8]) -> NDArray[Any]:
+def coordinates(chain: IntegerChain, Q: NDArray[np.uint8]) -> Array:
     """Return the inputs (n, d) of the last stage for quantized points Q (n, features) uint8."""
     return run_through((*chain.feature_stages, *chain.own_stages[:-1]), Q)
 
@@ -242,7 +243,7 @@ def chain_for(
     )
 
 
-Scored = tuple[str, NDArray[Any]]
+Scored = tuple[str, Array]
 """The name of the step, and the scores (n, L) of the model quantized up to it."""
 
 

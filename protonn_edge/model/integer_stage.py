@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.point_format import PointFormat
 from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InvalidValue
 
@@ -118,22 +119,22 @@ class IntegerStage(ABC):
         return self
 
     @abstractmethod
-    def run(self, x: NDArray[Any]) -> NDArray[Any]:
+    def run(self, x: Array) -> Array:
         """Compute its values (n, n_outputs) from inputs (n, n_inputs): the reference."""
 
-    def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:  # noqa: ARG002
+    def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:  # noqa: ARG002
         """Return the quantities, other than the share of zero inputs, that decide its mean cycles.
 
         Each is a vector of sums over inputs (n, n_inputs); divided by n they are shares, 0..1.
         """
         return ()
 
-    def parameters(self) -> Iterator[NDArray[Any]]:
+    def parameters(self) -> Iterator[Array]:
         """Yield the learned arrays as they are in flash."""
         yield from ()
 
 
-def run_through(stages: Iterable[IntegerStage], x: NDArray[Any]) -> NDArray[Any]:
+def run_through(stages: Iterable[IntegerStage], x: Array) -> Array:
     """Return the values of the last of some stages, (n, n_outputs), from the first one's inputs."""
     for stage in stages:
         x = stage.run(x)

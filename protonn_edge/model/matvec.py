@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range, check_bits, check_holds
+from protonn_edge.system.arrays import Array
 
 NIBBLE_MAXIMUM = 7  # the largest magnitude of weights that take half a byte each
 PACKED_BITS = 24  # maximum bits of the accumulator for such weights
@@ -60,7 +61,7 @@ class IntegerMatvec(IntegerStage):
         fits = int(np.abs(self.weights.astype(np.int64)).max()) <= NIBBLE_MAXIMUM
         return fits and self.accumulator_bits <= PACKED_BITS
 
-    def parameters(self) -> Iterator[NDArray[Any]]:
+    def parameters(self) -> Iterator[Array]:
         """Yield W, with two weights per byte if that is possible."""
         yield packed(self.weights) if self.packs else self.weights
 

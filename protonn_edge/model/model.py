@@ -30,6 +30,7 @@ from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.model.shapes import Shape
 from protonn_edge.model.statistics import CHUNK_BYTES, InputStatistics, Normalizer
 from protonn_edge.model.watch import AnswerStatistics
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.facts_repr import FactsRepr
@@ -139,7 +140,7 @@ class Model(FactsRepr):
         """Sizes of its matrices other than inputs and classes."""
         return self.head.sizes
 
-    def normalized(self, X: NDArray[Any]) -> Float64:
+    def normalized(self, X: Array) -> Float64:
         """Convert dense raw points (n, features) to the matrices' inputs, (n, D) float64."""
         if self.features is not None:
             X = self.features.apply(X)
@@ -167,7 +168,7 @@ class Model(FactsRepr):
         """
         return _scores_and_nearest(self, X)[0]
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> Array:
         """Return the index of the highest score of each row of X, the lowest index on a tie.
 
         The policy may give other answers: numbers (n,), float64, or sets of labels, a matrix (n, L)
@@ -175,7 +176,7 @@ class Model(FactsRepr):
         """
         return self.answers(X)[0]
 
-    def answers(self, X: ArrayLike) -> tuple[NDArray[Any], Float64]:
+    def answers(self, X: ArrayLike) -> tuple[Array, Float64]:
         """Return what `predict` returns, and the scores."""
         scores, nearest = _scores_and_nearest(self, X)
         others = self.policy.values(scores)

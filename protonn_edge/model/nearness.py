@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from protonn_edge.model.checks import Float64
 from protonn_edge.model.head import Head
 from protonn_edge.model.integer_stage import IntArray, IntegerStage
+from protonn_edge.system.arrays import Array
 
 
 class Nearness(NamedTuple):
@@ -35,7 +36,7 @@ class NearestHead(Head):
     def scores_and_nearest(self, X: Float64) -> tuple[Float64, Float64]:
         """Return the scores (n, L) of normalized points, and their nearness (n,), 0..1."""
 
-    def scores(self, X: Any) -> Float64:
+    def scores(self, X: Array) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D)."""
         return self.scores_and_nearest(X)[0]
 
@@ -55,10 +56,10 @@ class NearestStage(IntegerStage):
         """Return the stage as a decision needs it: with the nearness, or without it."""
 
     @abstractmethod
-    def run_with_nearest(self, x: NDArray[Any]) -> tuple[IntArray, IntArray]:
+    def run_with_nearest(self, x: Array) -> tuple[IntArray, IntArray]:
         """Return the scores (n, L) of inputs, and how near (n,) the nearest known point is."""
 
-    def run(self, x: NDArray[Any]) -> IntArray:
+    def run(self, x: Array) -> IntArray:
         """Return the scores (n, L)."""
         return self.run_with_nearest(x)[0]
 
@@ -81,7 +82,7 @@ def head_scores(head: Head, X: Float64) -> tuple[Float64, Float64]:
     return head.scores(X), np.ones(len(X))
 
 
-def stage_scores(stage: IntegerStage, x: NDArray[Any]) -> tuple[IntArray, IntArray]:
+def stage_scores(stage: IntegerStage, x: Array) -> tuple[IntArray, IntArray]:
     """Return the scores (n, L) of a last stage's inputs, and their nearness (n,): 0 if unknown."""
     if isinstance(stage, NearestStage):
         return stage.run_with_nearest(x)

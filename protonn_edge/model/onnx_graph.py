@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.lazy import require
 
 _OPSET, _IR_VERSION = 18, 8  # from 2022, so that older programs can read the files
@@ -25,7 +26,7 @@ class IntegerGraph:
     """A graph with an input of bytes, in which all other values have 64 bits."""
 
     nodes: list[tuple[str, list[str], str, dict[str, Any]]] = field(default_factory=list)
-    constants: dict[str, NDArray[Any]] = field(default_factory=dict)
+    constants: dict[str, Array] = field(default_factory=dict)
 
     def constant(self, values: Any, bits: type = np.int64) -> Values:
         """Return a constant."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.model.shapes import Shape
 from protonn_edge.model.signals import Signal, check_sample_rate
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError
 
@@ -79,7 +80,7 @@ class PointFormat:
         zeros, steps = (np.resize(each, self.n_features) for each in ends)
         return replace(self.scale, zero=zeros, step=steps)
 
-    def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
+    def to_bytes(self, X: Array) -> NDArray[np.uint8]:
         """Return raw points (n, features) as bytes, of the same shape."""
         channels = X.reshape(-1, len(self.scale.zero))
         return self.scale.steps(channels).reshape(X.shape)
@@ -103,7 +104,7 @@ def _check_scale(scale: InputQuantizer) -> None:
         )
 
 
-def _few(numbers: NDArray[Any]) -> str:
+def _few(numbers: Array) -> str:
     return ", ".join(f"{number:g}" for number in numbers.ravel()[:_SHOWN])
 
 

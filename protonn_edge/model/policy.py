@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, Type
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     from protonn_edge.model.head import Head
@@ -67,8 +69,8 @@ class PolicyRule(ABC):
     def judged(
         self,
         answers: IntArray,
-        scores: NDArray[Any],  # noqa: ARG002
-        nearest: NDArray[Any],  # noqa: ARG002
+        scores: Array,  # noqa: ARG002
+        nearest: Array,  # noqa: ARG002
     ) -> IntArray:
         """Return the answers (n,), which this rule may change, from scores (n, L).
 
@@ -76,13 +78,13 @@ class PolicyRule(ABC):
         """
         return answers
 
-    def values(self, scores: NDArray[Any]) -> NDArray[Any] | None:  # noqa: ARG002
+    def values(self, scores: Array) -> Array | None:  # noqa: ARG002
         """Return answers to scores (n, L), if they are no classes: numbers (n,), or sets (n, L)."""
         return None
 
     def words(
         self,
-        scores: NDArray[Any],  # noqa: ARG002
+        scores: Array,  # noqa: ARG002
         classes: Sequence[str],  # noqa: ARG002
     ) -> list[str] | None:
         """Return answers to scores (n, L) as text, if they are not names of classes."""
@@ -90,7 +92,7 @@ class PolicyRule(ABC):
 
     def words_of(
         self,
-        known: NDArray[Any],  # noqa: ARG002
+        known: Array,  # noqa: ARG002
         classes: Sequence[str],  # noqa: ARG002
     ) -> list[str] | None:
         """Return right answers, as of `values`, as text; empty for an unknown number."""
@@ -98,10 +100,10 @@ class PolicyRule(ABC):
 
     def measured(
         self,
-        scores: NDArray[Any],  # noqa: ARG002
-        known: NDArray[Any],  # noqa: ARG002
+        scores: Array,  # noqa: ARG002
+        known: Array,  # noqa: ARG002
         groups: NDArray[np.int64] | None = None,  # noqa: ARG002
-    ) -> tuple[Facts, dict[str, Any]]:
+    ) -> tuple[Facts, JsonObject]:
         """Return rows and JSON about scores (n, L), given the right answers, as of `values`.
 
         NaN stands for an unknown number. The groups (n,) of the points, such as persons, may be
@@ -122,7 +124,7 @@ class FloatRule(PolicyRule):
 
     @classmethod
     @abstractmethod
-    def of_array(cls, array: NDArray[Any]) -> Self:
+    def of_array(cls, array: Array) -> Self:
         """Return the rule that a model file stores; `InputError` if it is wrong."""
 
     @abstractmethod
@@ -153,7 +155,7 @@ class FloatRule(PolicyRule):
         """Return rows that describe the rule of a model with this head."""
         return []
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> JsonObject:
         """Return what the JSON object of a command has of it; the same keys as `ABSENT`."""
         return {}
 
@@ -180,7 +182,7 @@ class IntegerRule(PolicyRule):
     def check(self, chain: Any) -> None:
         """Raise `InputError` if an `IntegerChain` cannot have it."""
 
-    def figures(self, scores: NDArray[Any]) -> dict[str, list[Any]]:  # noqa: ARG002
+    def figures(self, scores: Array) -> dict[str, list[Any]]:  # noqa: ARG002
         """Return what it adds to each answer to scores (n, L), by name."""
         return {}
 
@@ -188,7 +190,7 @@ class IntegerRule(PolicyRule):
         """Return what it costs in a prediction; None if nothing."""
         return None
 
-    def page_data(self) -> dict[str, Any]:
+    def page_data(self) -> JsonObject:
         """Return what the report's emulated device needs, as JSON types."""
         return {}
 
@@ -227,7 +229,7 @@ class Policy(Generic[AnyRule]):
         """Words for scores that the rules do not judge, after a space; empty without rules."""
         return "".join(f" {rule.without}" for rule in self.rules if rule.without)
 
-    def answers(self, scores: NDArray[Any], nearest: NDArray[Any]) -> IntArray:
+    def answers(self, scores: Array, nearest: Array) -> IntArray:
         """Return the answers (n,) from scores (n, L) and the nearness (n,) to known points."""
         answers: IntArray = scores.argmax(axis=1).astype(np.int64)
         for rule in self.rules:
@@ -254,7 +256,7 @@ class Policy(Generic[AnyRule]):
         """The name of the rule whose answers are no classes, if there is one."""
         return next((each.name for each in self.rules if each.predicts != "class"), None)
 
-    def values(self, scores: NDArray[Any]) -> NDArray[Any] | None:
+    def values(self, scores: Array) -> Array | None:
         """Return answers to scores (n, L), if they are no classes: numbers (n,), or sets (n, L)."""
         found = (rule.values(scores) for rule in self.rules)
         return next((each for each in found if each is not None), None)
@@ -270,19 +272,19 @@ class Policy(Generic[AnyRule]):
             scores = rule.logits(scores) if isinstance(rule, FloatRule) else scores
         return scores
 
-    def words(self, scores: NDArray[Any], classes: Sequence[str]) -> list[str] | None:
+    def words(self, scores: Array, classes: Sequence[str]) -> list[str] | None:
         """Return answers to scores (n, L) as text, if they are not names of classes."""
         found = (rule.words(scores, classes) for rule in self.rules)
         return next((each for each in found if each is not None), None)
 
     def measured(
         self,
-        scores: NDArray[Any],
-        known: NDArray[Any] | None,
+        scores: Array,
+        known: Array | None,
         groups: NDArray[np.int64] | None = None,
-    ) -> tuple[Facts, dict[str, Any]]:
+    ) -> tuple[Facts, JsonObject]:
         """Return rows and JSON about scores of points with right answers other than classes."""
-        facts, figures = list[tuple[str, str]](), dict[str, Any]()
+        facts, figures = list[tuple[str, str]](), JsonObject()
         for rule in self.rules:
             if known is not None:
                 own, measured = rule.measured(scores, known, groups)

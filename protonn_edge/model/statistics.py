@@ -6,12 +6,12 @@ The quantizer calibrates with the statistics. A normalizer is an affine map, or 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.checks import checked_vector, set_checked
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_choice, check_range
 
 NORMALIZER_KINDS = ("none", "standard", "l2")
@@ -43,7 +43,7 @@ class Normalizer:
         plain = self.kind != "l2" or not (self.offset.any() or (self.scale != 1).any())
         check(plain, "normalizer", "'l2' with offsets or scales", "none")
 
-    def apply(self, X: NDArray[Any]) -> Float64:
+    def apply(self, X: Array) -> Float64:
         """Return X of shape (n, D) normalized, in float64."""
         return unit_rows(X) if self.kind == "l2" else (X - self.offset) * self.scale
 
@@ -53,7 +53,7 @@ class Normalizer:
         return cls(kind, np.zeros(n_features), np.ones(n_features))
 
 
-def unit_rows(X: NDArray[Any]) -> Float64:
+def unit_rows(X: Array) -> Float64:
     """Return the rows of X (n, D) divided by their Euclidean norms; rows of zeros are unchanged."""
     # The largest entry is divided out first, so that no square overflows or vanishes.
     points = X.astype(np.float64)
@@ -122,16 +122,14 @@ class InputStatistics:
         return replace(self, **ends, whole=True)
 
     @classmethod
-    def of(cls, X: NDArray[Any], weights: NDArray[Any] | None = None) -> InputStatistics:
+    def of(cls, X: Array, weights: Array | None = None) -> InputStatistics:
         """Measure training features X of shape (n, D), n >= 1, of points with weights (n,)."""
         ends = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
         background = [_most_frequent(column, weights) for column in X.T]
         return cls(*ends, *mean_and_deviation(X, weights), np.array(background, np.float64))
 
 
-def mean_and_deviation(
-    X: NDArray[Any], weights: NDArray[Any] | None = None
-) -> tuple[Float64, Float64]:
+def mean_and_deviation(X: Array, weights: Array | None = None) -> tuple[Float64, Float64]:
     """Return the weighted mean and standard deviation of each column of X (n, D), weights (n,)."""
     if weights is None:
         return X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
@@ -140,9 +138,7 @@ def mean_and_deviation(
     return mean, np.sqrt(np.average(np.square(X - mean), axis=0, weights=counted))
 
 
-def common_range(
-    X: NDArray[Any], weights: NDArray[Any] | None = None
-) -> tuple[float, float, float]:
+def common_range(X: Array, weights: Array | None = None) -> tuple[float, float, float]:
     """Return the smallest, the largest and, in 256 bins, the most frequent value in X (n, D)."""
     lower, upper = float(X.min()), float(X.max())
     extent = upper - lower
@@ -158,7 +154,7 @@ def common_range(
     return lower, upper, lower + extent * float(counts.argmax()) / (_BINS - 1)
 
 
-def _most_frequent(column: NDArray[Any], weights: NDArray[Any] | None) -> float:
+def _most_frequent(column: Array, weights: Array | None) -> float:
     if weights is None:
         values, counts = np.unique(column, return_counts=True)
     else:

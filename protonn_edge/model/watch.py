@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.features import Features
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.extensions import extensions
 
 
@@ -88,7 +89,7 @@ def statistics_of(chain: Any, Q: NDArray[np.uint8]) -> AnswerStatistics | None:
 
 
 def statistics_in(
-    arrays: dict[str, NDArray[Any]], n_classes: int, n_inputs: int
+    arrays: dict[str, Array], n_classes: int, n_inputs: int
 ) -> AnswerStatistics | None:
     """Return the statistics of which a model file has an array; `InputError` if it is wrong."""
     for kind in statistics_kinds():

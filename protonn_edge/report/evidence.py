@@ -29,6 +29,7 @@ from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import about_answers
 from protonn_edge.model.quantization import StageLoss
 from protonn_edge.model.shapes import Shape
+from protonn_edge.system.schema import JsonObject
 
 Floats = NDArray[np.float32]
 Labels = NDArray[np.int64]
@@ -142,7 +143,7 @@ class Evidence:
         return Numbers(indices, scores, values[places], groups)
 
     @cached_property
-    def measured(self) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+    def measured(self) -> tuple[list[tuple[str, str]], JsonObject]:
         """Rows and JSON about predicted numbers or sets of labels; empty for classes."""
         if self.numbers is None:
             return [], {}

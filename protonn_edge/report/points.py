@@ -8,7 +8,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
-from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -23,6 +22,7 @@ from protonn_edge.model.model import expected_by
 from protonn_edge.report import figures
 from protonn_edge.report.content import figure
 from protonn_edge.report.evidence import Evidence
+from protonn_edge.system.schema import JsonObject
 
 Floats = NDArray[np.float64]
 
@@ -292,7 +292,7 @@ def _in_rounds(results: list[Result]) -> list[Result]:
     return [results[i] for i in np.argsort(rounds, kind="stable").tolist()]
 
 
-def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
+def payload(one: Evidence, *, runs: bool) -> JsonObject:
     """Return the data for ``page.js``, as JSON types; the firmware runs in the page, or not."""
     points = chosen_points(one)
     reference, levels = one.reference, levels_of(one)
@@ -340,7 +340,7 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
     }
 
 
-def _of_page(one: Evidence, point: Result) -> dict[str, Any]:
+def _of_page(one: Evidence, point: Result) -> JsonObject:
     """Return a test point for the page, with the true number, if numbers are predicted."""
     record = {name: getattr(point, name) for name in _PER_POINT}
     if one.reference.policy.predicts == "value" and one.points is not None:
@@ -351,7 +351,7 @@ def _of_page(one: Evidence, point: Result) -> dict[str, Any]:
     return record
 
 
-def _shape(one: Evidence) -> dict[str, Any] | None:
+def _shape(one: Evidence) -> JsonObject | None:
     if one.image_shape is None:
         return None
     drawing = asdict(typical_drawing(one))
@@ -360,13 +360,13 @@ def _shape(one: Evidence) -> dict[str, Any] | None:
     return {"rows": rows, "columns": columns, "pen": pen, "box": drawing}
 
 
-def _of_rules(one: Evidence) -> dict[str, Any]:
+def _of_rules(one: Evidence) -> JsonObject:
     """Return what the page needs to know of the policy's rules."""
     rules = one.reference.policy.rules
     return {key: value for rule in rules for key, value in rule.page_data().items()}
 
 
-def _sliders(one: Evidence, columns: Sequence[PageColumn]) -> dict[str, Any]:
+def _sliders(one: Evidence, columns: Sequence[PageColumn]) -> JsonObject:
     """Return the ends of a slider per feature: the shortest numbers equal in float32, as data."""
     inputs, start = one.model.inputs, one.model.inputs.mean.copy()
     for column in columns:

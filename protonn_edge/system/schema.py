@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
+JsonObject: TypeAlias = dict[str, Any]  # values that JSON can hold, by their names
 Check = Callable[[Any], bool]  # whether a value is allowed
 
 

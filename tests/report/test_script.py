@@ -17,7 +17,7 @@ def web(tmp_path, monkeypatch):
     """Give a folder of sources, and an empty cache."""
     folder = tmp_path / "web"
     shutil.copytree(javascript.scripts_folder(), folder)
-    monkeypatch.setattr(javascript, "resource", lambda name: tmp_path / name)
+    monkeypatch.setattr(javascript, "resources", lambda _: [folder])
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return folder
 

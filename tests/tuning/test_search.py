@@ -12,6 +12,7 @@ import optuna
 import pytest
 
 from protonn_edge.learn.folds import search_folds
+from protonn_edge.learn.search import IN_FLIGHT
 from protonn_edge.learn.search import objective as objectives
 from protonn_edge.learn.search.limits import Figures, TuningLimits
 from protonn_edge.learn.search.objective import Objective
@@ -74,6 +75,12 @@ def test_a_search_trains_as_many_as_it_should_and_rejects_what_does_not_fit(refe
             assert record.figures.flash_bytes <= 4_000
             assert len(record.accuracies) == 2
             assert all(0 < accuracy <= 1 for accuracy in record.accuracies)
+
+
+@pytest.mark.parametrize(("jobs", "in_flight"), [(1, IN_FLIGHT), (16, 16)])
+def test_each_process_has_a_trial(limited, jobs, in_flight):
+    assert Processes(limited, jobs).in_flight == in_flight
+    assert Workers(limited).in_flight == IN_FLIGHT
 
 
 def test_another_seed_is_another_sequence(make_objective, search, tmp_path, reference):

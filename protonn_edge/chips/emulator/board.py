@@ -14,13 +14,14 @@ import subprocess
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import IO, Any, ClassVar, Self
+from typing import IO, ClassVar, Self
 from urllib.parse import urlsplit
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.chips.emulator.image import FlashImage
 from protonn_edge.system.errors import InvalidValue, ProtoNNEdgeError
 from protonn_edge.system.loopback import check_loopback
+from protonn_edge.system.schema import JsonObject
 
 _USAGE = 2  # the program's exit code for a link that cannot be opened
 # Deadlines are long, for a computer that is busy: one that ended is noticed at once.
@@ -174,7 +175,7 @@ class RunningBoard:
         except OSError:  # a broken pipe, for which Windows has another error
             raise self._ended() from None
 
-    def _receive(self) -> dict[str, Any]:
+    def _receive(self) -> JsonObject:
         """Return the next line from the emulator, which is a JSON object."""
         self._running()
         try:
@@ -186,7 +187,7 @@ class RunningBoard:
         if not line:
             self._answers.put(line)
             raise self._ended()
-        answer: dict[str, Any] = json.loads(line)
+        answer: JsonObject = json.loads(line)
         return answer
 
     def _running(self) -> subprocess.Popen[bytes]:

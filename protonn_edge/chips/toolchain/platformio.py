@@ -19,7 +19,6 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import platformio
 from platformio.dependencies import get_core_dependencies
@@ -30,6 +29,7 @@ from protonn_edge.chips.toolchain.process import BUSY, relevant_lines, run_withi
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import CheckFailed, InvalidValue
 from protonn_edge.system.folders import built_once
+from protonn_edge.system.schema import JsonObject
 
 _SHIM = Path(__file__).parent / "shim"
 _COMPILER = "packages/toolchain-atmelavr"  # in PlatformIO's core folder
@@ -294,9 +294,9 @@ def build_flags(board: Board) -> list[str]:
     return flags
 
 
-def description(board: Board) -> dict[str, Any]:
+def description(board: Board) -> JsonObject:
     """Return a board as a platform of PlatformIO describes it, for its .json file."""
-    upload: dict[str, Any] = {
+    upload: JsonObject = {
         "maximum_size": board.flash_bytes,
         "maximum_ram_size": board.sram_bytes,
         "protocol": board.upload_protocol,

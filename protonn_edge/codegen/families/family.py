@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from protonn_edge.chips.avr.program import Sections
 from protonn_edge.chips.boards import Board
@@ -15,6 +15,10 @@ from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.head import Remedies
 from protonn_edge.system.errors import CheckFailed
+
+if TYPE_CHECKING:
+    from protonn_edge.chips.avr.flow import Function
+    from protonn_edge.chips.avr.paths import Paths
 
 ProjectFiles = dict[str, bytes | str]
 """The contents of a project's files, by their names below its folder, with ``/``."""
@@ -112,13 +116,13 @@ class MachineCode(Protocol):
     def handlers(self) -> Mapping[int, int]:
         """Return the addresses of interrupt handlers, by the numbers of their vectors."""
 
-    def functions(self, entries: Collection[int]) -> Mapping[int, Any]:
+    def functions(self, entries: Collection[int]) -> Mapping[int, Function]:
         """Return all functions that run below some addresses, by theirs."""
 
     def floats(self) -> Sequence[str]:
         """Return the routines for floating point."""
 
-    def paths(self, entry: str) -> Any:
+    def paths(self, entry: str) -> Paths:
         """Return the shortest and the longest path through a function."""
 
     def longest(
@@ -165,7 +169,7 @@ class ReadsPrograms(ABC):
     ) -> None:
         """Raise `CheckFailed` if a linked firmware violates a rule of this family."""
 
-    def paths(self, _program: Any, _plan: DevicePlan, board: Board) -> Any:
+    def paths(self, _program: Any, _plan: DevicePlan, board: Board) -> Paths:
         """Return the paths of a prediction through the machine code, by which cycles are proven."""
         raise CheckFailed(f"the cycles of {board.name} are measured, but not proven")
 

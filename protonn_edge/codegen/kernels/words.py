@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.matvec import IntegerMatvec
 from protonn_edge.model.registry import module_of_stage
+from protonn_edge.system.arrays import Array
 
 _MOST_SUMMED = 5  # words whose sums stay in the registers of a Cortex-M0
 
@@ -31,7 +32,7 @@ class ConstantTable:
     """A constant array: rows of numbers, and what they are."""
 
     type: str  # in C
-    rows: NDArray[Any]  # (rows, values)
+    rows: Array  # (rows, values)
     about: str
 
     @property
@@ -88,19 +89,19 @@ def words_of(stage: IntegerStage) -> Words:
     return Words()
 
 
-def in_pairs(values: NDArray[Any]) -> NDArray[np.uint32]:
+def in_pairs(values: Array) -> NDArray[np.uint32]:
     """Return pairs of neighbours of values (..., n) as words (..., ceil(n / 2)); see above."""
     wide = values.astype(np.int64)
     wide = np.pad(wide, [(0, 0)] * (wide.ndim - 1) + [(0, wide.shape[-1] % 2)])
     return ((wide[..., ::2] + (wide[..., 1::2] << 16)) & 0xFFFFFFFF).astype(np.uint32)
 
 
-def modulo(values: NDArray[Any]) -> NDArray[np.uint32]:
+def modulo(values: Array) -> NDArray[np.uint32]:
     """Return values modulo 2^32."""
     return (values.astype(np.int64) & 0xFFFFFFFF).astype(np.uint32)
 
 
-def product(weights: NDArray[np.int8], bias: NDArray[Any], *, pairs: bool) -> Words:
+def product(weights: NDArray[np.int8], bias: Array, *, pairs: bool) -> Words:
     """Return the tables of sums of products of inputs and weights (inputs, sums)."""
     rows = in_pairs(weights) if pairs else weights
     start = (in_pairs if pairs else modulo)(bias)

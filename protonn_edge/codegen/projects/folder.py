@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from filecmp import cmp
 from pathlib import Path
-from typing import Any
 
 from protonn_edge import __version__
 from protonn_edge.chips.boards import Board
@@ -36,7 +35,7 @@ from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.extensions import device_forms, forms_of
 from protonn_edge.system.files import resolved
 from protonn_edge.system.folders import InUse, locked_folder
-from protonn_edge.system.schema import Check, list_of, number, one_of, record_of, text
+from protonn_edge.system.schema import Check, JsonObject, list_of, number, one_of, record_of, text
 
 PLAN_FILE = "build.json"
 PARTS_FILE = "parts.h"
@@ -119,7 +118,7 @@ def read_plan(path: Path) -> WrittenPlan:
         raise InvalidValue(
             path, f"written by version {version!r}, but this is version {__version__}", _AGAIN
         )
-    own: dict[str, Any] = {name: record.get(name) for name in _READ}
+    own: JsonObject = {name: record.get(name) for name in _READ}
     if not record_of(_READ)(own):
         raise not_as_written(path)
     stages = own.pop("plan").get("stages", [])

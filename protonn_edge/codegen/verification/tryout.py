@@ -16,7 +16,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +32,7 @@ from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.integer_stage import IntArray
 from protonn_edge.model.nearness import NearestStage
 from protonn_edge.system.errors import CheckFailed, InputError, counted
+from protonn_edge.system.schema import JsonObject
 
 _LEAST, _MOST = 8, 128
 _CYCLES = 16_000_000  # to be emulated: a third of a second
@@ -56,7 +56,7 @@ class Tried:
     mismatches: int = 0
     left_out: str = ""  # why nothing was tried, "" if it was
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return it with the field names that `verify` and `hil` print."""
         return {
             "execution": self.execution or None,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.cli.command import option
 from protonn_edge.cli.options import MODEL_PATH, SHARE
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from protonn_edge.learn.targets import Target
     from protonn_edge.model.model import Model
+    from protonn_edge.system.arrays import Array
 
 
 _TITLE = "Training"
@@ -60,7 +62,7 @@ class Joining:
     second: Path
     share: float | None
 
-    def applied(self, model: Model, X: NDArray[Any], y: NDArray[np.int64]) -> Model:
+    def applied(self, model: Model, X: Array, y: NDArray[np.int64]) -> Model:
         """Return the cascade, with a margin chosen on points X (n, features) of classes y (n,)."""
         from protonn_edge.extensions.cascades.kinds.cascade.train import joined
         from protonn_edge.model.file import load_model
@@ -77,7 +79,7 @@ class Joining:
         share = _passed_on(model)
         return [("passed on", f"{100 * share:.2f} % of the {n:,} calibration points")]
 
-    def to_json(self, model: Model) -> dict[str, Any]:
+    def to_json(self, model: Model) -> JsonObject:
         """Return what the JSON object of `train --calibrate` has of it."""
         return {"passed_on_share": _passed_on(model)}
 

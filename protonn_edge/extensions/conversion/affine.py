@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.data.naming import label_text
 from protonn_edge.data.preparation import IMPUTER, Preparation
 from protonn_edge.learn.points import Float32, check_finite
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_shape
 from protonn_edge.system.errors import InvalidValue
+from protonn_edge.system.schema import JsonObject
 
 Float64 = NDArray[np.float64]
 _SINGLE = ("columns", "texts", "fills", "offset", "scale", "shift")  # one value per feature
@@ -128,11 +130,11 @@ class AffineMap:
         return np.array_equal(self.columns, np.arange(self.n_features))
 
     @property
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonObject:
         """Entries of a model's record: the columns in use, and the values that fill gaps."""
         one_hot = self.one_hot
         of_all = self.takes_all or bool(one_hot)
-        record: dict[str, Any] = {} if of_all else {"columns": self.columns.tolist()}
+        record: JsonObject = {} if of_all else {"columns": self.columns.tolist()}
         fills = not np.isnan(self.fills).all()
         if fills or one_hot:
             values = tuple(self.fills.tolist()) if fills else ()
@@ -144,7 +146,7 @@ class AffineMap:
         """k, the number of the estimator's own features."""
         return len(self.shift)
 
-    def apply(self, X: NDArray[Any]) -> Float64:
+    def apply(self, X: Array) -> Float64:
         """Return the estimator's features (rows, k) of x (rows, n)."""
         scaled: Float64 = (X - self.offset) * self.scale
         return (scaled if self.axes is None else scaled @ self.axes.T) + self.shift
@@ -178,7 +180,7 @@ def _names_of(columns: NDArray[np.intp], given: Sequence[str]) -> list[str]:
     return [given[column] if given else f"x{column}" for column in columns]
 
 
-def _indicators(cells: NDArray[Any], texts: NDArray[np.object_]) -> Float32:
+def _indicators(cells: Array, texts: NDArray[np.object_]) -> Float32:
     """Return which of `texts` (k,) each cell of a column is, (n, k); NaN in a gap."""
     read = [text_of(cell) for cell in cells]
     values = np.array([[text == each for each in texts] for text in read], np.float32)
@@ -186,13 +188,13 @@ def _indicators(cells: NDArray[Any], texts: NDArray[np.object_]) -> Float32:
     return values
 
 
-def text_of(value: Any) -> str | None:
+def text_of(value: object) -> str | None:
     """Return the text of a cell, as in tables; None for a gap."""
     is_gap = value is None or (isinstance(value, float | np.floating) and np.isnan(value))
     return None if is_gap else label_text(str(value)) or None
 
 
-def points_of(X: Any, what: str) -> NDArray[Any]:
+def points_of(X: object, what: str) -> Array:
     """Return points as an array, or raise `InputError` if their shapes differ."""
     try:
         return np.asarray(X)
@@ -213,7 +215,7 @@ def raw_names_of(estimator: Any, n_features: int) -> tuple[str, ...]:
     return tuple(map(str, given)) if is_named else ()
 
 
-def rows_of(X: Any, what: str) -> NDArray[Any]:
+def rows_of(X: object, what: str) -> Array:
     """Return points (n, D) of any type as a dense table, or raise `InputError`."""
     points = points_of(X, what)
     check(points.ndim == 2 and 0 not in points.shape, what, points.shape, "a row per point")

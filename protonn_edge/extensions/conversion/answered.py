@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from protonn_edge.data.naming import label_text
 from protonn_edge.learn.evaluation.accuracy import share_right
@@ -13,10 +13,11 @@ from protonn_edge.learn.points import Float32
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import FloatPolicy
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check_shape
 from protonn_edge.system.errors import InvalidValue
 
-Answers = NDArray[Any]
+Answers = Array
 
 
 class Answered:

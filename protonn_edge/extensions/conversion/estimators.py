@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import OutlierMixin, RegressorMixin
 from sklearn.pipeline import Pipeline
 
@@ -22,6 +21,7 @@ from protonn_edge.extensions.conversion.readers import converters
 from protonn_edge.extensions.conversion.scaling import affine_map
 from protonn_edge.extensions.conversion.search import NUMBER, FittedEstimator, Rule
 from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
 
@@ -88,7 +88,7 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
     return reading.StoredClassifier(name, rule, k, names, labels)
 
 
-def _class_labels(estimator: Any) -> NDArray[Any]:
+def _class_labels(estimator: Any) -> Array:
     """Return the labels (L,) of a fitted estimator's answers."""
     if isinstance(estimator, RegressorMixin):
         return np.array([NUMBER])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -16,6 +15,7 @@ from protonn_edge.learn.deployment import Deployable
 from protonn_edge.learn.points import Float32
 from protonn_edge.model.head import features_title, kind_title
 from protonn_edge.model.model import Model
+from protonn_edge.system.schema import JsonObject
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Conversion(Deployable):
         first, last = self.steps[0].accuracy, self.steps[-1].accuracy
         return None if first is None or last is None else first - last
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the figures, with the names that all JSON output of this package uses."""
         return {
             "estimator": self.estimator,

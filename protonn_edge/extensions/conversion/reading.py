@@ -26,6 +26,7 @@ from sklearn.tree._tree import NODE_DTYPE
 from sklearn.utils.validation import check_is_fitted
 
 from protonn_edge.data.archive import ArrayArchive
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.errors import InputError, InvalidValue, shortened
 from protonn_edge.system.lazy import require
@@ -44,8 +45,8 @@ class StoredClassifier:
     name: str  # the name of the class or the file
     rule: Any  # a `Rule` for D features
     n_features_in_: int
-    feature_names_in_: NDArray[Any]  # (D,): texts; empty if there are none
-    classes_: NDArray[Any]  # (L,): its labels
+    feature_names_in_: Array  # (D,): texts; empty if there are none
+    classes_: Array  # (L,): its labels
 
 
 _LIMIT_BYTES = 256 * 2**20
@@ -98,7 +99,7 @@ def arrays_of(estimator: Any, name: str, shapes: Sequence[Shape]) -> list[NDArra
     return [_numbers(estimator, name, np.asarray(array), shape) for array, shape in each]
 
 
-def _numbers(estimator: Any, name: str, array: NDArray[Any], shape: Shape) -> NDArray[np.float64]:
+def _numbers(estimator: Any, name: str, array: Array, shape: Shape) -> NDArray[np.float64]:
     if array.dtype.kind not in "fiu":
         raise _unusable(estimator, name, "does not contain numbers")
     fits = array.ndim == len(shape) and all(
@@ -117,7 +118,7 @@ def _numbers(estimator: Any, name: str, array: NDArray[Any], shape: Shape) -> ND
     return numbers
 
 
-def array_of(estimator: Any, name: str) -> NDArray[Any]:
+def array_of(estimator: Any, name: str) -> Array:
     """Return a fitted attribute as an array of any type."""
     value = attribute(estimator, name)
     try:
@@ -128,7 +129,7 @@ def array_of(estimator: Any, name: str) -> NDArray[Any]:
         raise _unusable(estimator, name, "is not an array") from error
 
 
-def _dense(estimator: Any, name: str, value: Any) -> NDArray[Any]:
+def _dense(estimator: Any, name: str, value: Any) -> Array:
     """Return a sparse matrix as a dense one; checks the indices, unlike compiled code."""
     try:
         rows = csr_array(value)
@@ -140,7 +141,7 @@ def _dense(estimator: Any, name: str, value: Any) -> NDArray[Any]:
     return np.asarray(rows.toarray())
 
 
-def class_labels(estimator: Any) -> NDArray[Any]:
+def class_labels(estimator: Any) -> Array:
     """Return the labels of an estimator's classes, as an array of any shape."""
     if isinstance(getattr(estimator, "classes_", None), list):  # a forest's or tree's
         raise several_outputs(estimator)

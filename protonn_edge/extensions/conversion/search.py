@@ -12,7 +12,7 @@ from functools import cached_property, singledispatch
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.plan import Plan
@@ -27,6 +27,7 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_enough
 from protonn_edge.system.errors import CheckFailed
 
@@ -80,7 +81,7 @@ class FittedEstimator:
     name: str  # the classifier's, such as "SVC"
     features: AffineMap  # the steps before the classifier, from the features x in use
     rule: Rule
-    labels: NDArray[Any]  # (L,): the labels, in the order of class indices
+    labels: Array  # (L,): the labels, in the order of class indices
     feature_names: tuple[str, ...]  # the names of x, if the estimator was fitted with names
     # the same steps without values that fill gaps only for the device, if there are such values
     own: AffineMap | None = None
@@ -99,7 +100,7 @@ class FittedEstimator:
         """What its answers are."""
         return self.rule.answered
 
-    def answers_with_gaps(self, X: Any, what: str) -> Answers | None:
+    def answers_with_gaps(self, X: ArrayLike, what: str) -> Answers | None:
         """Return the answer to each raw point X (n, D) if it keeps its gaps (NaN).
 
         None if no gap is left to the estimator, or if it refuses gaps.
@@ -109,7 +110,7 @@ class FittedEstimator:
         x = self.own.with_gaps(X, what)
         return self.rule.answers(self.own.apply(x)) if np.isnan(x).any() else None
 
-    def answers(self, X: NDArray[Any]) -> Answers:
+    def answers(self, X: Array) -> Answers:
         """Return the answer to each raw point X."""
         return self.rule.answers(self.features.apply(X))
 

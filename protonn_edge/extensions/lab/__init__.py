@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from protonn_edge.system.extensions import AddedOptions, Extension
 
 
-class Lab(Extension):
+class LabExtension(Extension):
     """Power meters."""
 
     name: ClassVar[str] = "lab"
@@ -37,4 +37,4 @@ class Lab(Extension):
         return FILES
 
 
-EXTENSION = Lab()
+EXTENSION = LabExtension()

@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,7 @@ from protonn_edge.device.instruments import BenchInstrument
 from protonn_edge.device.session import Session
 from protonn_edge.learn.evaluation.measurement import Measurement, measure
 from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.system.folders import InUse, try_lock
 
@@ -164,7 +165,7 @@ def measure_under_test(
     retries: int,
     fault: Callable[[str], None],
     instrument: BenchInstrument | None = None,
-    values: NDArray[Any] | None = None,
+    values: Array | None = None,
 ) -> Measurement | CheckFailed:
     """Measure boards, again while they are at fault; see `measure`.
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from protonn_edge.extensions.sensing.listener import Listener
     from protonn_edge.learn.evaluation.measurement import Measurement
     from protonn_edge.model.model import Model
+    from protonn_edge.system.arrays import Array
 
 _AT_FAULT = "board_at_fault"  # the property of a test with a repeated measurement
 _MEASUREMENT = "pnn_measurement"
@@ -169,7 +170,7 @@ def pnn_points(
 
 
 @pytest.fixture(scope="session")
-def pnn_values(pytestconfig: pytest.Config, pnn_model: Model) -> NDArray[Any] | None:
+def pnn_values(pytestconfig: pytest.Config, pnn_model: Model) -> Array | None:
     """Provide the numbers (n,) or sets of labels (n, L) of the points; None if they have classes.
 
     A conftest.py that provides other points than those of --pnn-data provides them, too.
@@ -235,7 +236,7 @@ def pnn_measurement(
     pnn_ports: Sequence[str],
     pnn_project: Project,
     pnn_points: tuple[NDArray[np.float32], NDArray[np.int64]],
-    pnn_values: NDArray[Any] | None,
+    pnn_values: Array | None,
     pnn_target: Board,
     pnn_line_log: LoggingHost,
 ) -> Measurement | CheckFailed:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from protonn_edge.system.extensions import AddedOptions, DeviceForm, Extension, FirmwarePart
 
 
-class Observation(Extension):
+class ObservationExtension(Extension):
     """Counters of answers, on devices and in model files."""
 
     name: ClassVar[str] = "observation"
@@ -71,4 +71,4 @@ class Observation(Extension):
         return None
 
 
-EXTENSION = Observation()
+EXTENSION = ObservationExtension()

@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.checks import check_type
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.integer_stage import run_through
 from protonn_edge.model.watch import (
     AnswerStatistics,
@@ -44,6 +45,7 @@ from protonn_edge.model.watch import (
 )
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.extensions import DeviceForm
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     from protonn_edge.model.integer_stage import IntArray
@@ -87,7 +89,7 @@ class ExpectedAnswers(AnswerStatistics):
     moving: NDArray[np.bool_]  # (L,): whether no watched input is ever 0 for a class
 
     @classmethod
-    def of(cls, chain: Any, Q: NDArray[np.uint8]) -> ExpectedAnswers | None:
+    def of(cls, chain: IntegerChain, Q: NDArray[np.uint8]) -> ExpectedAnswers | None:
         """Measure quantized points Q (n, features) not used in training; None if too few.
 
         None also for a model that `why_unobserved` refuses.
@@ -172,7 +174,7 @@ class IntegerExpected(AnswerWatch):
     tag: int  # 32 bits of a hash of the model and of these numbers
 
     @classmethod
-    def of(cls, chain: Any, expected: ExpectedAnswers) -> IntegerExpected:
+    def of(cls, chain: IntegerChain, expected: ExpectedAnswers) -> IntegerExpected:
         """Convert the expected answers to a chain's units."""
         shifted = _shifted_bytes(chain)
         units = chain.score_scale * 256.0**shifted
@@ -307,12 +309,12 @@ class Health:
         """Return counters as shares of all answers."""
         return [count / max(1, self.answers) for count in counts]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the verdict and the counters."""
         return {"verdict": self.verdict, **asdict(self)}
 
 
-def why_unobserved(chain: Any) -> str | None:
+def why_unobserved(chain: IntegerChain) -> str | None:
     """Return the reason why a model cannot be observed, None if it can."""
     if chain.policy.predicts == "value":
         return "a model that predicts a number, but only models of classes"
@@ -356,7 +358,7 @@ def _watched(
     return found
 
 
-def _shifted_bytes(chain: Any) -> int:
+def _shifted_bytes(chain: IntegerChain) -> int:
     """Return how many lowest bytes to drop so that differences of scores fit 16 bits."""
     low, high = chain.own_stages[-1].output.ends
     return next(count for count in range(3) if (high >> 8 * count) - (low >> 8 * count) <= _FULL)
@@ -386,7 +388,7 @@ def _moments(values: IntArray, classes: IntArray, n_classes: int) -> tuple[Float
     return mean, np.maximum(np.sqrt((squares + _POOLED * usual) / (present + _POOLED)), 0.5)
 
 
-def observed(chain: Any, model: Any) -> Any:
+def observed(chain: IntegerChain, model: Any) -> Any:
     """Return the chain of a model for a device that observes its answers.
 
     Raises `InputError` if this model cannot be observed, or does not contain expected answers.

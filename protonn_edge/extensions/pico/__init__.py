@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from protonn_edge.system.extensions import Extension
 
 
-class Pico(Extension):
+class PicoExtension(Extension):
     """Firmware for boards with an RP2040."""
 
     name: ClassVar[str] = "pico"
@@ -22,4 +22,4 @@ class Pico(Extension):
         return RP2040()
 
 
-EXTENSION = Pico()
+EXTENSION = PicoExtension()

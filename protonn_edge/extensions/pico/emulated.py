@@ -19,13 +19,13 @@ import threading
 import time
 from argparse import ArgumentParser, Namespace
 from collections import deque
-from typing import Any
 
 from rp2040py.peripherals.vreg_and_chip_reset import HAD_RUN
 from rp2040py.rp2040 import RP2040
 from rp2040py.utils.logging import ConsoleLogger, LogLevel
 
 from protonn_edge.extensions.pico.flash import BOOT2_BYTES, has_right_crc
+from protonn_edge.system.schema import JsonObject
 
 _SRAM, _SRAM_BYTES = 0x2000_0000, 0x42000
 _BOOT2_AT = _SRAM + _SRAM_BYTES - BOOT2_BYTES
@@ -58,7 +58,7 @@ class EmulatedChip:
         self._byte_ns = 10e9 / options.baud
         self._coming: deque[tuple[float, int]] = deque()  # bytes with the time of their arrival
         self._line = SerialPort(options.port)
-        self._faults: list[dict[str, Any]] = []
+        self._faults: list[JsonObject] = []
         self._crashed = False
         self._overruns = self._marked = self._spans = 0
         self._began: float | None = None
@@ -186,7 +186,7 @@ class EmulatedChip:
         """The URL of the serial line."""
         return self._line.url
 
-    def stats(self) -> dict[str, Any]:
+    def stats(self) -> JsonObject:
         """Return the counters, as `EmulatorStats` has them."""
         return {
             "cycles": round(self._chip.clock.nanos / _CYCLE_NS),
@@ -267,7 +267,7 @@ def _read_commands() -> None:
     _COMMANDS.put("")
 
 
-def _answer(content: dict[str, Any]) -> None:
+def _answer(content: JsonObject) -> None:
     sys.stdout.write(json.dumps(content) + "\n")
     sys.stdout.flush()
 

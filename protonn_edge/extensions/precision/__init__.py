@@ -11,7 +11,7 @@ NAME = "float32"
 """What W, B and Z are on the device, for `--precision`."""
 
 
-class Precision(Extension):
+class PrecisionExtension(Extension):
     """Float builds."""
 
     name: ClassVar[str] = "precision"
@@ -43,4 +43,4 @@ class Precision(Extension):
         return program
 
 
-EXTENSION = Precision()
+EXTENSION = PrecisionExtension()

@@ -18,10 +18,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.extensions.precision import NAME
 from protonn_edge.kinds.protonn.head import ProtoNNHead
@@ -31,6 +30,7 @@ from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import IntegerPolicy
 from protonn_edge.model.quantization import quantize
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.extensions import DeviceForm
 
@@ -74,7 +74,7 @@ class FloatProtoNN(IntegerStage):
         low, high = (np.rint(pick(Z, 0).sum(axis=1)) for pick in (np.minimum, np.maximum))
         return Range(low.astype(np.int64), high.astype(np.int64), 32)
 
-    def run(self, x: NDArray[Any]) -> IntArray:
+    def run(self, x: Array) -> IntArray:
         """Return the scores (n, L), rounded, of bytes (n, D)."""
         P = np.tile(self.bias, (len(x), 1))
         for column, q in zip(self.projection.T, x.T.astype(np.float32), strict=True):
@@ -86,7 +86,7 @@ class FloatProtoNN(IntegerStage):
         scores: IntArray = np.rint(values @ self.labels.T.astype(np.float64)).astype(np.int64)
         return scores
 
-    def parameters(self) -> Iterator[NDArray[Any]]:
+    def parameters(self) -> Iterator[Array]:
         """Yield W, B and Z."""
         yield from (self.projection, self.prototypes, self.labels)
 

@@ -14,6 +14,7 @@ from protonn_edge.extensions.precision import NAME
 from protonn_edge.extensions.precision.model import FloatProtoNN
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.facts_repr import FactsRepr
+from protonn_edge.system.schema import JsonObject
 
 TEMPLATES = "precision"
 """Their folder, in `templates/c`."""
@@ -43,7 +44,7 @@ class Float32Plan(FactsRepr):
         """Return the kernel; nothing else is predicted."""
         return {"kernel": self.kernel}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the kernel; a float build's cycles are not predicted."""
         return {"kernel": self.kernel}
 

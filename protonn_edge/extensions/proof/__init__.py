@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from protonn_edge.system.extensions import AddedOptions, Extension
 
 
-class Proof(Extension):
+class ProofExtension(Extension):
     """Claims about builds, and their evidence."""
 
     name: ClassVar[str] = "proof"
@@ -39,4 +39,4 @@ class Proof(Extension):
         return readme_section(*library)
 
 
-EXTENSION = Proof()
+EXTENSION = ProofExtension()

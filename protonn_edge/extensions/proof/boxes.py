@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.integer_stage import IntArray, IntegerStage
+from protonn_edge.system.arrays import Array
 
 _ROWS_AT_ONCE = 256
 
@@ -27,7 +27,7 @@ class Box:
     low: IntArray
     high: IntArray
 
-    def products(self, weights: NDArray[Any], bias: NDArray[Any]) -> Box:
+    def products(self, weights: Array, bias: Array) -> Box:
         """Return the box of ``bias + W x`` for weights (d, k)."""
         # sums of integers below 2**53, which floats hold
         positive, negative = (pick(weights, 0).T.astype(np.float64) for pick in _SIGNS)
@@ -35,14 +35,14 @@ class Box:
         high = self.high @ positive + self.low @ negative
         return Box(low.astype(np.int64) + bias, high.astype(np.int64) + bias)
 
-    def sums(self, compute: Callable[..., IntArray], weights: NDArray[Any], bias: IntArray) -> Box:
+    def sums(self, compute: Callable[..., IntArray], weights: Array, bias: IntArray) -> Box:
         """Return the box of sums (n, ..., d): ``compute(x, weights)``, which adds a bias (d,)."""
         positive, negative = (pick(weights, 0) for pick in _SIGNS)
         low = compute(self.low, positive) + compute(self.high, negative)
         high = compute(self.high, positive) + compute(self.low, negative)
         return Box(low - bias, high - bias)
 
-    def mapped(self, function: Callable[[IntArray], NDArray[Any]]) -> Box:
+    def mapped(self, function: Callable[[IntArray], Array]) -> Box:
         """Return the box of a function that never decreases."""
         low, high = (function(each).astype(np.int64) for each in (self.low, self.high))
         return Box(low.reshape(len(low), -1), high.reshape(len(high), -1))
@@ -103,9 +103,7 @@ def _is_stated(stage: IntegerStage) -> bool:
     return any(each.dispatch(kind) is not each.dispatch(object) for each in (bounds, leads))
 
 
-def leads_of_sums(
-    weights: NDArray[Any], bias: NDArray[Any], box: Box, classes: IntArray
-) -> IntArray:
+def leads_of_sums(weights: Array, bias: Array, box: Box, classes: IntArray) -> IntArray:
     """Return the least differences (n, L) of scores ``bias + W x``, for weights (L, k)."""
     least = np.zeros((len(classes), len(weights)), np.int64)
     for label in np.unique(classes):

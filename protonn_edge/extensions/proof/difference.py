@@ -14,8 +14,9 @@ from protonn_edge.extensions.proof.answers import Different
 from protonn_edge.extensions.proof.equality import PREFIX, PredictionProof, Proof
 from protonn_edge.extensions.proof.forms import Byte, Root, SumForm, Unproven
 from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.system.arrays import Array
 
-__all__ = ["Unproven", "prove", "suspects"]
+__all__ = ["PredictionProof", "Unproven", "prove", "suspects"]
 
 _TRIED = 2_048
 _MOST = 8
@@ -56,7 +57,7 @@ class _Values:
 
     def __init__(self, points: NDArray[np.uint8]) -> None:
         self._points = points.T.astype(np.int64)
-        self._indices: dict[Root, NDArray[Any]] = {}
+        self._indices: dict[Root, Array] = {}
 
     def of_byte(self, byte: Any) -> Any:
         """Return the values of a byte; any, if it is undefined."""
@@ -67,7 +68,7 @@ class _Values:
         tables = (table.array[self._index(root)] for root, table in form.tables.items())
         return sum(tables, np.full(self._points.shape[1], form.constant))
 
-    def _index(self, root: Root) -> NDArray[Any]:
+    def _index(self, root: Root) -> Array:
         if root not in self._indices:
             if root.low_of is not None:
                 self._indices[root] = self.of(root.low_of) & 255

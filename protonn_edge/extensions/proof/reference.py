@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from protonn_edge.extensions.proof.forms import (
     single,
 )
 from protonn_edge.model.integer_stage import IntegerStage
+from protonn_edge.system.arrays import Array
 
 
 class Reference:
@@ -47,9 +47,7 @@ class Reference:
             values = forms(stage, values, self)
         return values
 
-    def products(
-        self, weights: NDArray[Any], bias: NDArray[Any], inputs: list[SumForm]
-    ) -> list[SumForm]:
+    def products(self, weights: Array, bias: Array, inputs: list[SumForm]) -> list[SumForm]:
         """Return ``bias + W x`` for weights (d, D)."""
         sums = []
         for row, start in zip(weights.astype(np.int64), bias, strict=True):
@@ -60,7 +58,7 @@ class Reference:
         return sums
 
     def affine(
-        self, compute: Callable[[NDArray[np.uint8]], NDArray[Any]], inputs: list[SumForm]
+        self, compute: Callable[[NDArray[np.uint8]], Array], inputs: list[SumForm]
     ) -> list[SumForm]:
         """Return sums that are affine functions of bytes, (n, inputs) to (n, ...)."""
         units = np.eye(len(inputs) + 1, len(inputs), dtype=np.uint8)
@@ -68,7 +66,7 @@ class Reference:
         return self.products((values[:-1] - values[-1]).T, values[-1], inputs)
 
     def function(
-        self, form: SumForm, compute: Callable[[NDArray[np.int64]], NDArray[Any]], dropped: int = 0
+        self, form: SumForm, compute: Callable[[NDArray[np.int64]], Array], dropped: int = 0
     ) -> SumForm:
         """Return a monotonic function of a value; of wide sums, without the lowest bits.
 

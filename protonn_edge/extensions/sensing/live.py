@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +32,7 @@ from protonn_edge.model.quantization import quantize
 from protonn_edge.model.sensor_counts import CountConversion
 from protonn_edge.model.signals import Signal
 from protonn_edge.system.errors import InputError, InvalidValue, counted, unneeded
+from protonn_edge.system.schema import JsonObject
 
 _WINDOWS_AT_ONCE = 4_096
 _MOST_SHOWN = 8  # events of a kind
@@ -101,7 +101,7 @@ class LiveFigures:
             ("false alarms", f"{alarms}{confidence}{_places(self.false_alarms)}"),
         ]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the figures under the names that every JSON of this package uses."""
         figures = asdict(self)
         del figures["notices"]

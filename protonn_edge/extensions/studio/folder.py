@@ -23,12 +23,13 @@ from protonn_edge.model.head import title_of
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
+from protonn_edge.system.schema import JsonObject
 
 _FEW_CLASSES, _FEW_TAKES = 2, 3
 _SOUNDS = (".wav", ".csv", ".tsv", ".json", ".cbor")
 
 
-def listing(folder: Path) -> list[dict[str, Any]]:
+def listing(folder: Path) -> list[JsonObject]:
     """Return the files and folders that the page can use, with their kinds."""
     found = []
     for name in names_in(folder):
@@ -82,7 +83,7 @@ def _kind_of_folder(path: Path) -> str:
     return "takes" if any(each.suffix.lower() in _SOUNDS for each in inside) else ""
 
 
-def model_facts(path: Path) -> dict[str, Any]:
+def model_facts(path: Path) -> JsonObject:
     """Return what the page shows of a model."""
     stamp = path.stat()
     return {**_model_facts(path, stamp.st_mtime_ns, stamp.st_size), "at": stamp.st_mtime}
@@ -122,7 +123,7 @@ def version_of(path: Path) -> str:
     return version.hexdigest()
 
 
-def board_limits(name: str) -> dict[str, Any]:
+def board_limits(name: str) -> JsonObject:
     """Return the memory of a board, for bars."""
     board = load_board(name)
     limits = {"flash_bytes": board.flash_bytes, "sram_bytes": board.sram_bytes}

@@ -17,6 +17,7 @@ from typing import Any
 from protonn_edge.cli.progress import PROGRESS_VARIABLE
 from protonn_edge.extensions.studio.actions import line_of
 from protonn_edge.system.errors import InputError, counted
+from protonn_edge.system.schema import JsonObject
 from protonn_edge.system.shell import WINDOWS
 
 _STOP_S = 5.0
@@ -37,8 +38,8 @@ class Jobs:
         self._thread: threading.Thread | None = None
         self._stopped = False
         self.is_running = False
-        self.latest: dict[str, Any] = {}  # the latest report
-        self.built: dict[str, dict[str, Any]] = {}  # what builds used, by the hash of their model
+        self.latest: JsonObject = {}  # the latest report
+        self.built: dict[str, JsonObject] = {}  # what builds used, by the hash of their model
 
     def check_idle(self) -> None:
         """Raise `Busy` if commands are running."""
@@ -99,7 +100,7 @@ class Jobs:
             if last:
                 return
 
-    def _execute(self, words: list[str]) -> tuple[int, dict[str, Any], list[str]]:
+    def _execute(self, words: list[str]) -> tuple[int, JsonObject, list[str]]:
         """Run a command to its end; return its exit code, its JSON object, and its text."""
         groups: dict[str, Any] = {"start_new_session": True}
         if WINDOWS:
@@ -147,7 +148,7 @@ _PROGRESS = ("task", "done", "total", "note")
 _NUMBERS = count(1)
 
 
-def _object_in(printed: bytes) -> dict[str, Any]:
+def _object_in(printed: bytes) -> JsonObject:
     """Return the JSON object that a command printed, empty without one."""
     lines = printed.splitlines()
     try:

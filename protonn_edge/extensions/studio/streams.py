@@ -25,6 +25,7 @@ from protonn_edge.extensions.studio.board_answers import BoardAnswers
 from protonn_edge.extensions.studio.stream_takes import StreamTakes
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 from protonn_edge.system.extensions import extensions
+from protonn_edge.system.schema import JsonObject
 
 _Order = Callable[[Any], None]
 
@@ -61,7 +62,7 @@ class BoardStream:
         self._orders: queue.SimpleQueue[_Order] = queue.SimpleQueue()
         self._stop = threading.Event()
         self.takes, self.answers = StreamTakes(self), BoardAnswers(self)
-        self.state: dict[str, Any] = {"kind": kind, "text": "starting", "running": True}
+        self.state: JsonObject = {"kind": kind, "text": "starting", "running": True}
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -165,7 +166,7 @@ class BoardStream:
                 self.tell(warning=str(error))
 
 
-def talks() -> dict[str, Any]:
+def talks() -> JsonObject:
     """Return the extensions that talk to a board in `monitor`, and so in the page, by name."""
     added = {each.name: each.options("monitor") for each in extensions()}
     return {

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.cli.tables import points_for
 from protonn_edge.data.naming import NO_CLASS, NO_LABEL
@@ -23,7 +22,9 @@ from protonn_edge.model.file import load_model
 from protonn_edge.model.model import Model, known_image_shape
 from protonn_edge.model.policy import about_answers
 from protonn_edge.model.quantization import quantize, why_floats_alone
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.schema import JsonObject
 
 _VALUES, _LEAST, _MOST = 80_000, 40, 300  # of all curves; pairs of the least and most of a curve
 _SHOWN = 12  # points of a cell of the matrix
@@ -47,7 +48,7 @@ def _read(path: Path, _: str) -> EditableRecording:
     return read_takes(path)
 
 
-def curves(path: Path, version: str) -> dict[str, Any]:
+def curves(path: Path, version: str) -> JsonObject:
     """Return the takes of a recording as curves, and how to scale their channels."""
     recording = _recording(path, version)
     takes, channels = recording.takes, recording.channels
@@ -89,7 +90,7 @@ def scales(recording: EditableRecording) -> list[list[float]]:
     return [[float(low[others].min()), float(high[others].max())] for others in same]
 
 
-def thinned(values: NDArray[Any], pairs: int) -> NDArray[Any]:
+def thinned(values: Array, pairs: int) -> Array:
     """Return the least and the most of each of some parts; all values (n,), if there are few."""
     if len(values) <= 2 * pairs:
         return values
@@ -105,7 +106,7 @@ class _Silent:
         """Leave them out."""
 
 
-def figures(model_file: Path, data: Path, read: str = "") -> dict[str, Any]:
+def figures(model_file: Path, data: Path, read: str = "") -> JsonObject:
     """Return a model's answers to the points of a file that training held out, in integers.
 
     `read` is a value of the option --read.
@@ -116,7 +117,7 @@ def figures(model_file: Path, data: Path, read: str = "") -> dict[str, Any]:
         model, data, options_of_texts([read] if read else []), quiet, labels="optional"
     )
     X = points.X
-    scores: NDArray[Any]
+    scores: Array
     if why_floats_alone(model) is None:
         integers = quantize(model)
         answers, scores = integers.answers(integers.quantize(X))
@@ -124,7 +125,7 @@ def figures(model_file: Path, data: Path, read: str = "") -> dict[str, Any]:
     else:
         answers, scores = model.answers(X)
         policy = model.policy
-    record: dict[str, Any] = {"model": model_file.name, "data": data.name, "n": len(X)}
+    record: JsonObject = {"model": model_file.name, "data": data.name, "n": len(X)}
     record["trained_on"] = points.trained_on
     if model.policy.predicts != "class":
         facts, _ = policy.measured(scores, points.values, points.groups)
@@ -137,9 +138,7 @@ def figures(model_file: Path, data: Path, read: str = "") -> dict[str, Any]:
     return record | _of_classes(model, X, points.y, answers, points.table.sessions)
 
 
-def _of_classes(
-    model: Model, X: NDArray[Any], y: NDArray[Any], answers: NDArray[Any], sessions: Any
-) -> dict[str, Any]:
+def _of_classes(model: Model, X: Array, y: Array, answers: Array, sessions: Any) -> JsonObject:
     n = model.n_classes
     known = (y != NO_LABEL) & (y != NO_CLASS)
     said = np.where(answers == NO_CLASS, n, answers)
@@ -160,7 +159,7 @@ def _of_classes(
     }
 
 
-def _by_session(sessions: Any, known: NDArray[Any], right: NDArray[Any]) -> list[dict[str, Any]]:
+def _by_session(sessions: Any, known: Array, right: Array) -> list[JsonObject]:
     """Return the accuracy of each session or person, with its interval."""
     if sessions is None or len(sessions) != len(known):
         return []
@@ -173,7 +172,7 @@ def _by_session(sessions: Any, known: NDArray[Any], right: NDArray[Any]) -> list
     return rows if len(rows) > 1 else []
 
 
-def _drawn(model: Model, point: NDArray[Any]) -> dict[str, Any]:
+def _drawn(model: Model, point: Array) -> JsonObject:
     """Return a point as curves of a window's channels, as an image, or as named values."""
     signal, shape = signal_of(model.features), known_image_shape(model)
     if signal is not None:

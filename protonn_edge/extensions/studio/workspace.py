@@ -33,6 +33,7 @@ from protonn_edge.extensions.studio.tabs import Tabs
 from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.system.errors import InputError, InvalidValue, ProtoNNEdgeError, shortened
 from protonn_edge.system.files import write_atomically
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     from protonn_edge.extensions.studio.streams import BoardStream
@@ -53,7 +54,7 @@ class Workspace:
         self.jobs = Jobs(folder, self.tabs.tell)
         self.stream: BoardStream | None = None
         self._lock = threading.Lock()  # one tab at a time gives the board or the folder away
-        self._source: dict[str, Any] = {}  # the fields of the board that is connected
+        self._source: JsonObject = {}  # the fields of the board that is connected
 
     def close(self) -> None:
         """End the running command, and leave the board."""
@@ -66,7 +67,7 @@ class Workspace:
 
     # --- questions ---
 
-    def state(self, _: PageRequest) -> dict[str, Any]:
+    def state(self, _: PageRequest) -> JsonObject:
         """Return what is in the folder, and what is going on."""
         files = listing(self.folder)
         models = [each["name"] for each in files if each["kind"] == "model"]
@@ -82,7 +83,7 @@ class Workspace:
             "stream": {} if self.stream is None else self.stream.state,
         }
 
-    def lines(self, request: PageRequest) -> dict[str, Any]:
+    def lines(self, request: PageRequest) -> JsonObject:
         """Return the command lines of steps, without running them."""
         try:
             return {"lines": [line_of(words) for _, words in request.steps]}
@@ -91,7 +92,7 @@ class Workspace:
 
     # --- orders ---
 
-    def run(self, request: PageRequest) -> dict[str, Any]:
+    def run(self, request: PageRequest) -> JsonObject:
         """Run the commands of steps, one after the other."""
         steps = request.steps
         with self._lock:
@@ -103,12 +104,12 @@ class Workspace:
             self.jobs.start(steps)
         return {"lines": [line_of(words) for _, words in steps]}
 
-    def stop(self, _: PageRequest) -> dict[str, Any]:
+    def stop(self, _: PageRequest) -> JsonObject:
         """Stop the running command."""
         self.jobs.stop()
         return {}
 
-    def connect(self, request: PageRequest) -> dict[str, Any]:
+    def connect(self, request: PageRequest) -> JsonObject:
         """Listen to a board, with its logger or its classifier."""
         from protonn_edge.extensions.studio.streams import BoardStream, talks
 
@@ -131,13 +132,13 @@ class Workspace:
             self._show_line("monitor", {**self._source, "project": project})
         return {}
 
-    def disconnect(self, _: PageRequest) -> dict[str, Any]:
+    def disconnect(self, _: PageRequest) -> JsonObject:
         """Leave the board."""
         with self._lock:
             self._leave_board()
         return {}
 
-    def order(self, request: PageRequest) -> dict[str, Any]:
+    def order(self, request: PageRequest) -> JsonObject:
         """Give an order to the thread of the board."""
         what = str(request.asked.get("what"))
         if self.stream is None:
@@ -150,14 +151,14 @@ class Workspace:
             self._show_line("record", {**self._source, **request.asked, "takes": 1})
         return {}
 
-    def show(self, request: PageRequest) -> dict[str, Any]:
+    def show(self, request: PageRequest) -> JsonObject:
         """Return an address that shows a page of the folder once."""
         path = request.path("name")
         if kind_of(path) != "page":
             raise InvalidValue(path.name, "no page", "choose a report")
         return {"address": f"/shown/{self.tabs.ticket(path)}"}
 
-    def drop(self, name: str, content: bytes) -> dict[str, Any]:
+    def drop(self, name: str, content: bytes) -> JsonObject:
         """Write a file that was dropped on the page; never over another one."""
         checked = FIELDS["project"](name, ())
         if Path(checked).suffix.lower() not in _DROPPED:
@@ -215,16 +216,16 @@ _ORDERS: Mapping[Any, Callable[[BoardStream, PageRequest], None]] = {
 }
 
 
-def _takes(_: Workspace, request: PageRequest) -> dict[str, Any]:
+def _takes(_: Workspace, request: PageRequest) -> JsonObject:
     """Return the takes of a recording, with curves of few points."""
     from protonn_edge.extensions.studio.views import curves
 
     path = request.path("recording")
-    shown: dict[str, Any] = curves(path, version_of(path))
+    shown: JsonObject = curves(path, version_of(path))
     return shown
 
 
-def _part(_: Workspace, request: PageRequest) -> dict[str, Any]:
+def _part(_: Workspace, request: PageRequest) -> JsonObject:
     """Return a part of a take as curves of a number of columns."""
     from protonn_edge.extensions.studio.views import columns_of
 
@@ -237,22 +238,22 @@ def _part(_: Workspace, request: PageRequest) -> dict[str, Any]:
     return {"curves": shown}
 
 
-def _figures(_: Workspace, request: PageRequest) -> dict[str, Any]:
+def _figures(_: Workspace, request: PageRequest) -> JsonObject:
     """Return the answers of a model to points that it was not trained on."""
     from protonn_edge.extensions.studio.views import figures
 
-    found: dict[str, Any] = figures(
+    found: JsonObject = figures(
         request.path("model"), request.path("points"), request.value("read")
     )
     return found
 
 
-def _limits(_: Workspace, request: PageRequest) -> dict[str, Any]:
+def _limits(_: Workspace, request: PageRequest) -> JsonObject:
     """Return the memory of a board."""
     return board_limits(request.value("board") or "uno")
 
 
-Answer = Callable[[Workspace, PageRequest], dict[str, Any]]
+Answer = Callable[[Workspace, PageRequest], JsonObject]
 
 QUESTIONS: Mapping[str, Answer] = {
     "state": Workspace.state,

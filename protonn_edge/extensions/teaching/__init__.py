@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from protonn_edge.system.extensions import AddedOptions, Extension, FirmwarePart
 
 
-class Teaching(Extension):
+class TeachingExtension(Extension):
     """Taught examples, which vote beside a model's prototypes."""
 
     name: ClassVar[str] = "teaching"
@@ -67,4 +67,4 @@ class Teaching(Extension):
         return None
 
 
-EXTENSION = Teaching()
+EXTENSION = TeachingExtension()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import click
 import numpy as np
@@ -18,6 +18,7 @@ from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.extensions import AddedOptions
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     from protonn_edge.data.model_points import ModelPoints
@@ -47,9 +48,7 @@ class InspectOptions(AddedOptions):
         """Return the options for reading data with a column of groups."""
         return with_group_column(table, self.groups)
 
-    def measured(
-        self, model: Model, points: ModelPoints, data: Path, out: Output
-    ) -> dict[str, Any]:
+    def measured(self, model: Model, points: ModelPoints, data: Path, out: Output) -> JsonObject:
         """Print what examples of each group are worth; return it for the JSON object."""
         if self.teach is None or self.groups is None:
             return {}
@@ -64,7 +63,7 @@ def _taught(
     groups: tuple[str, Path, TableOptions],
     out: Output,
     most: int,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Print what examples of each group are worth; return it for the JSON object."""
     from protonn_edge.data.groups import group_names, group_numbers  # as below
     from protonn_edge.extensions.teaching.people import teach_people  # few need it

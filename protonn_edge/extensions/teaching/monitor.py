@@ -6,7 +6,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from protonn_edge.cli.command import is_terminal, option
 from protonn_edge.cli.keys import Keys
@@ -17,6 +17,7 @@ from protonn_edge.extensions.teaching.examples import ERASED
 from protonn_edge.extensions.teaching.listener import TeachingListener
 from protonn_edge.extensions.teaching.messages import LearnReply
 from protonn_edge.system.errors import CheckFailed, InvalidValue, counted
+from protonn_edge.system.schema import JsonObject
 
 _KEYS = "1234567890abcdefghijklmnoprstuvwxyz"  # without q
 _FORGET, _QUIT = "-", "q"
@@ -122,7 +123,7 @@ class Labels:
             self.act("forget" if self._forgetting else "teach", label)
             self._forgetting = False
 
-    def replied(self, reply: Message) -> tuple[str, dict[str, Any]]:
+    def replied(self, reply: Message) -> tuple[str, JsonObject]:
         """Return a sentence about the board's reply to a key, and an object for JSON."""
         assert isinstance(reply, LearnReply)
         label, what, neighbour = self._teacher.lesson(reply)

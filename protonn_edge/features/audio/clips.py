@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.features.audio.frames import Frames, mel_bands
 from protonn_edge.features.audio.integers import IntegerAudio
 from protonn_edge.model.features import Features
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.model.point_format import PointFormat
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InvalidValue
 
@@ -48,7 +47,7 @@ def audio_features(
 
 
 def fitted_to(
-    X: NDArray[Any], bands: int, frames: int, rate: float = DEFAULT_RATE, level: int = 4
+    X: Array, bands: int, frames: int, rate: float = DEFAULT_RATE, level: int = 4
 ) -> Features:
     """Return the features of bands spaced by the mel scale, fitted to the full scale of clips.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, Frames
 from protonn_edge.model.integer_stage import IntegerStage, Range
 from protonn_edge.model.point_format import PointFormat, check_points
 from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.system.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +46,7 @@ class IntegerAudio(IntegerStage):
         check_points(before, self.kind, (self.clip.n_features, 1), "clip")
         return self
 
-    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+    def run(self, x: Array) -> NDArray[np.uint8]:
         """Return the features (n, D) of clips of bytes (n, samples)."""
         return self.clip.of_bytes(x)
 

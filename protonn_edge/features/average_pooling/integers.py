@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from protonn_edge.model.integer_stage import IntegerStage, Range, check_holds
 from protonn_edge.model.point_format import Form, PointFormat
 from protonn_edge.model.shapes import Shape, shape_text
 from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.errors import InputError
 
@@ -100,7 +101,7 @@ class Areas(crop.CroppedImage):
         """The number of averages."""
         return self.shape[0] * self.shape[1]
 
-    def sums(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def sums(self, X: Array) -> NDArray[np.float64]:
         """Return the weighted sums, (n, h w), of images (n, H W); exact, and 16 bits, for bytes."""
         images = X.reshape(-1, *self.image_shape)
         vertical = self.rows.weights().astype(np.float64)
@@ -220,12 +221,12 @@ class IntegerAveragePooling(RowReader):
         """The constant added before truncation, so that averages are rounded."""
         return 0 if self.cuts else _HALF
 
-    def run(self, x: NDArray[Any]) -> NDArray[Any]:
+    def run(self, x: Array) -> Array:
         """Return the averages (n, h w) of images of bytes (n, H W)."""
         sums = self.pooling.sums(x)
         return sums / self.pooling.area if self.maximum is None else self.averages(sums)
 
-    def averages(self, sums: NDArray[Any]) -> NDArray[np.uint8]:
+    def averages(self, sums: Array) -> NDArray[np.uint8]:
         """Return the averages of sums."""
         scaled = sums.astype(np.uint32) * np.uint32(self.multiplier)
         averages: NDArray[np.uint8] = ((scaled + np.uint32(self.half)) >> 16).astype(np.uint8)

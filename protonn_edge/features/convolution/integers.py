@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, Margins
 from protonn_edge.features.images.window_sums import WindowSums
 from protonn_edge.model.integer_stage import IntArray, Range, check_bits, check_holds
+from protonn_edge.system.arrays import Array
 
 SIDES = (1, 3, 5)
 STRIDES = (1, 2)
@@ -75,7 +76,7 @@ class IntegerConvolution(WindowSums):
         values: IntArray = np.clip(products >> self.shift, 0, self.maximum)
         return values
 
-    def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
+    def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
         """Return how often each value of a window is not 0, and how often sums are small or large.
 
         The first vector is for the h w channels values of a window, row by row; the second one is
@@ -94,7 +95,7 @@ class IntegerConvolution(WindowSums):
         sums = np.arange(1 << (ACCUMULATOR_BITS - 1), dtype=np.int64)
         return int(np.searchsorted(self.requantized(sums), self.maximum))
 
-    def parameters(self) -> Iterator[NDArray[Any]]:
+    def parameters(self) -> Iterator[Array]:
         """Yield the weights, several per byte if they have fewer than 8 bits, and the biases."""
         yield packed(self.weights, self.weight_bits)
         yield self.bias.astype(np.int16)

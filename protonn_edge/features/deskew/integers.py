@@ -13,7 +13,7 @@ shifts rows by the same amounts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from protonn_edge.features.images.cropped_image import CroppedImage
 from protonn_edge.features.images.pixel_stage import RowSource
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.integer_stage import IntArray, Range
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check_range
 
 SIDE_LIMIT = 32  # maximum side in pixels, for which moments fit 32 bits
@@ -61,7 +62,7 @@ def along_slope(first: IntArray, slope: IntArray | int, height: int) -> IntArray
 _HALF_PIXEL = 1 << (SLOPE_BITS - 1)
 
 
-def sheared(images: NDArray[Any], shifts: IntArray) -> NDArray[Any]:
+def sheared(images: Array, shifts: IntArray) -> Array:
     """Return images (n, H, W) with their rows shifted to the left by `shifts`, (n, H).
 
     Pixels that move in from outside are 0.
@@ -117,7 +118,7 @@ class IntegerDeskew(RowSource):
         """The range of the pixels of the crop."""
         return Range.of_bytes(self.image.rows.pixels * self.image.columns.pixels, BYTE_MAXIMUM)
 
-    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+    def run(self, x: Array) -> NDArray[np.uint8]:
         """Return the pixels of the crop, (n, h w), of images of bytes (n, H W)."""
         images = x.reshape(-1, *self.image.image_shape)
         straight = sheared(images, row_shifts(images))

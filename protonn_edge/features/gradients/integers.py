@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.model.integer_stage import IntArray, Range, check_holds
 from protonn_edge.model.shapes import Shape, shape_text
 from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_choice, check_range
 
 Bytes = NDArray[np.uint8]
@@ -235,11 +236,11 @@ class IntegerGradients(RowReader):
         most = self.table[levels(self.cells.most, self.shift)].astype(np.int64)
         return Range(np.full(self.n_outputs, self.table[0], np.int64), most)
 
-    def run(self, x: NDArray[Any]) -> NDArray[Any]:
+    def run(self, x: Array) -> Array:
         """Return the roots (n, D) of images of bytes (n, H W), as bytes if there is a table."""
         images = x.reshape(-1, *self.cells.image_shape).astype(np.uint8)
-        table: NDArray[Any] = ROOTS if self.table is None else self.table
-        roots: NDArray[Any] = table[levels(self.cells.sums(images), self.shift)]
+        table: Array = ROOTS if self.table is None else self.table
+        roots: Array = table[levels(self.cells.sums(images), self.shift)]
         return roots
 
     def ranged(self, statistics: InputStatistics) -> InputStatistics:
@@ -253,12 +254,12 @@ class IntegerGradients(RowReader):
         one = InputQuantizer(inputs.zero[:1], inputs.step[:1], inputs.maximum)
         return replace(self, table=one.quantize(ROOTS[:, None])[:, 0])
 
-    def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
+    def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
         """Return the sum of the shares of pixels with a gradient, for each `Cells.sharing`."""
         return (self.cells.active(x.reshape(-1, *self.cells.image_shape).astype(np.uint8)),)
 
 
-def levels(sums: NDArray[Any], shift: int) -> NDArray[Any]:
+def levels(sums: Array, shift: int) -> Array:
     """Return the indices into the table for sums."""
-    places: NDArray[Any] = np.minimum(sums >> shift, LEVELS - 1)
+    places: Array = np.minimum(sums >> shift, LEVELS - 1)
     return places

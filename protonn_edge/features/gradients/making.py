@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.features.deskew.integers import IntegerDeskew
 from protonn_edge.features.gradients.integers import LEVELS, SHIFTS, Cells, IntegerGradients
@@ -16,6 +14,7 @@ from protonn_edge.model.features import Features
 from protonn_edge.model.integer_stage import run_through
 from protonn_edge.model.point_format import PointFormat
 from protonn_edge.model.shapes import Shape
+from protonn_edge.system.arrays import Array
 
 _LARGE_SUMS = 1e-4  # share of the sums that may exceed the table
 _FITTED_IMAGES = 2_000
@@ -47,7 +46,7 @@ def gradient_features(
     return Features(points, stages)
 
 
-def fitted_to(X: NDArray[Any], features: Features) -> Features:
+def fitted_to(X: Array, features: Features) -> Features:
     """Return features with a shift that suits the sums of raw images X (n, H W), n >= 1."""
     *before, stage = features.stages
     assert isinstance(stage, IntegerGradients)

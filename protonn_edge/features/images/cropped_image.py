@@ -6,12 +6,11 @@ A signal is an image of height 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.model.shapes import Shape, shape_text
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 
 
@@ -75,7 +74,7 @@ class CroppedImage:
         last = self.rows.first + self.rows.pixels - 1
         return last * self.columns.side + self.columns.first + self.columns.pixels
 
-    def cropped(self, images: NDArray[Any]) -> NDArray[Any]:
+    def cropped(self, images: Array) -> Array:
         """Return the crop (n, h, w) of images (n, H, W), a view."""
         return images[:, self.rows.counted, self.columns.counted]
 

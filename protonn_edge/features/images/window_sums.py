@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from protonn_edge.features.images.image_rows import ImageStage, Margins
 from protonn_edge.model.integer_stage import IntArray, check_holds
 from protonn_edge.model.shapes import ImageShape
+from protonn_edge.system.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +70,7 @@ class WindowSums(ImageStage):
     def requantized(self, a: IntArray) -> IntArray:
         """Convert sums (..., out) to values."""
 
-    def sums(self, x: NDArray[Any], weights: NDArray[Any] | None = None) -> IntArray:
+    def sums(self, x: Array, weights: Array | None = None) -> IntArray:
         """Return the sums a, (n, h, w, out), of images (n, n_inputs) with W or other weights."""
         # BLAS has no integer product; these floats hold all sums exactly.
         wide = (self.weights if weights is None else weights).astype(self.exact)
@@ -78,11 +79,11 @@ class WindowSums(ImageStage):
             sums += tap * wide[:, i, j, 0] if self.depthwise else tap @ wide[:, i, j].T
         return sums.astype(np.int64) + self.bias
 
-    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+    def run(self, x: Array) -> NDArray[np.uint8]:
         """Return the values (n, n_outputs) of images (n, n_inputs)."""
         return self.requantized(self.sums(x)).astype(np.uint8).reshape(len(x), -1)
 
-    def taps(self, x: NDArray[Any]) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    def taps(self, x: Array) -> Iterator[tuple[int, int, Array]]:
         """Yield each position in the window, with the pixels (n, h, w, channels) there."""
         height, width, _ = self.output_shape
         around = ((0, 0), *self.margins, (0, 0))

@@ -20,6 +20,7 @@ from protonn_edge.features.images.image_rows import MOST_IN_A_ROW
 from protonn_edge.features.images.window_sums import WindowSums
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.integer_stage import IntArray, Range, check_bits, check_holds
+from protonn_edge.system.arrays import Array
 
 SUM_BITS = (24, 32)
 _MOST_MULTIPLIER = (1 << 31) - 1
@@ -102,13 +103,13 @@ class IntegerInt8Layer(WindowSums):
         values: IntArray = np.clip(v + self.offset, *self.limits)
         return values
 
-    def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
+    def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
         """Return the shares of a window's values that are not 0, and of sums that are negative."""
         taps = [np.count_nonzero(tap) / tap[0].size for *_, tap in self.taps(x)]
         below = np.count_nonzero(self.sums(x) < 0) / self.n_outputs
         return np.array([np.mean(taps)]), np.array([below])
 
-    def parameters(self) -> Iterator[NDArray[Any]]:
+    def parameters(self) -> Iterator[Array]:
         """Yield the weights, and the numbers of each channel."""
         yield self.weights
         yield from (self.bias.astype(np.int32), self.multipliers.astype(np.int32))

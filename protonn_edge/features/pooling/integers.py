@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, ImageStage
 from protonn_edge.model.integer_stage import Range, check_holds
 from protonn_edge.model.shapes import ImageShape
+from protonn_edge.system.arrays import Array
 
 _HALF = 1 << 15
 _MOST_SUMMED = 0xFFFF // 255  # bytes whose sum fits 16 bits
@@ -88,7 +89,7 @@ class IntegerPooling(ImageStage):
         """The range of each value."""
         return Range.of_bytes(self.n_outputs, self.maximum)
 
-    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+    def run(self, x: Array) -> NDArray[np.uint8]:
         """Return the values (n, n_outputs) of images (n, n_inputs)."""
         height, width, channels = self.output_shape
         rows, columns = self.window

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
-
-from numpy.typing import NDArray
+from typing import ClassVar, Self
 
 from protonn_edge.features.window_features.windows import Windows
 from protonn_edge.model.input_quantizer import InputQuantizer
@@ -13,6 +11,7 @@ from protonn_edge.model.integer_stage import IntegerStage, Range
 from protonn_edge.model.point_format import PointFormat, check_points
 from protonn_edge.model.raw_inputs import RawQuantizer, raw_quantizer
 from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.system.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +45,7 @@ class IntegerWindowFeatures(IntegerStage):
         check_points(before, self.kind, (self.window.window, self.window.channels), "window")
         return self
 
-    def run(self, x: NDArray[Any]) -> NDArray[Any]:
+    def run(self, x: Array) -> Array:
         """Return the features (n, F) of windows of bytes (n, N C), as bytes if quantized."""
         features = self.window.of_bytes(x)
         return features if self.quantizer is None else self.quantizer.quantize(features)

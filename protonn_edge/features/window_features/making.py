@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import FeatureSet, Windows
 from protonn_edge.model.features import Features
 from protonn_edge.model.point_format import PointFormat
+from protonn_edge.system.arrays import Array
 
 
 def window_features(
@@ -26,7 +23,7 @@ def window_features(
 
 
 def fitted_to(
-    X: NDArray[Any], features: FeatureSet, shape: tuple[int, int], rate: float | None = None
+    X: Array, features: FeatureSet, shape: tuple[int, int], rate: float | None = None
 ) -> Features:
     """Return features of windows with bytes that cover each channel's range in raw, finite X.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.cells import FLOAT32_MAX
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 
 
@@ -31,7 +32,7 @@ class ChannelScale:
         check(min(self.step) > 0, "step", min(self.step), "above 0")
 
     @classmethod
-    def of_windows(cls, X: NDArray[Any], shape: tuple[int, int]) -> Self:
+    def of_windows(cls, X: Array, shape: tuple[int, int]) -> Self:
         """Return the scale that covers the range of each channel in raw, finite windows X.
 
         - `X` (n, N C), n >= 1; raises `InputError` if it has another shape.
@@ -46,7 +47,7 @@ class ChannelScale:
         step = np.where(extent > 0, extent / BYTE_MAXIMUM, 1.0)
         return cls(tuple(lower.tolist()), tuple(step.tolist()), channels)
 
-    def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
+    def to_bytes(self, X: Array) -> NDArray[np.uint8]:
         """Return raw samples as bytes, of the same shape."""
         return self.quantizer().steps(X.reshape(-1, self.channels)).reshape(X.shape)
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from protonn_edge.features.window_features.making import fitted_to, names_of
 from protonn_edge.features.window_features.windows import FeatureSet
 from protonn_edge.model.features import Features
+from protonn_edge.system.arrays import Array
 
 
 class WindowFeatures(TransformerMixin, BaseEstimator):
@@ -88,7 +89,7 @@ class WindowFeatures(TransformerMixin, BaseEstimator):
     def get_feature_names_out(
         self,
         input_features: ArrayLike | None = None,  # noqa: ARG002  (scikit-learn's)
-    ) -> NDArray[Any]:
+    ) -> Array:
         """Return the features' names, such as ``channel0_mean``, (F,)."""
         check_is_fitted(self)
         return np.array(names_of(self.stage_), dtype=object)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from protonn_edge.model.activity import Sizes
 from protonn_edge.model.head import Head, Member, Remedies, Size
 from protonn_edge.model.integer_stage import stage_names
 from protonn_edge.model.sums import scores_of_sums
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_shape
 
 CEILING_SHARE = 0.999
@@ -104,7 +105,7 @@ class DenseHead(Head):
     def of(
         cls,
         weights: Sequence[NDArray[np.float32]],
-        biases: Sequence[NDArray[Any]],
+        biases: Sequence[Array],
         X: NDArray[np.float32],
         *,
         alone: bool = False,
@@ -136,15 +137,15 @@ class DenseHead(Head):
         return sums if self.alone else scores_of_sums(sums)
 
 
-def rectified(X: NDArray[Any], W: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+def rectified(X: Array, W: Array, b: Array) -> Array:
     """Return ``max(W x + b, 0)`` of points X (n, D): (n, units)."""
-    values: NDArray[Any] = X @ W.T
+    values: Array = X @ W.T
     values += b
     np.maximum(values, 0, out=values)
     return values
 
 
-def _checked_known(given: NDArray[Any], name: str, units: int) -> checks.Float64:
+def _checked_known(given: Array, name: str, units: int) -> checks.Float64:
     array = np.array(given, np.float64)
     check_shape(name, array.shape, (_KNOWN, units))
     checks.check_finite(array, name)

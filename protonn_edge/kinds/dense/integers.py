@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.integer_stage import IntArray, Range, check_holds
 from protonn_edge.model.matvec import IntegerMatvec, packed, products
+from protonn_edge.system.arrays import Array
 
 MOST_UNITS = 255  # per layer; generated code counts them in a byte
 MOST_MULTIPLIER = 0xFF
@@ -69,15 +70,15 @@ class IntegerDense(IntegerMatvec):
         """Convert accumulators to values."""
         return np.minimum(self._scaled(accumulators), BYTE_MAXIMUM)
 
-    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+    def run(self, x: Array) -> NDArray[np.uint8]:
         """Return the values (n, d), 0..255, of bytes (n, D)."""
         return self.rectified(products(self.weights, self.bias, x)).astype(np.uint8)
 
-    def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
+    def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
         """Return how often each value (d,) is not 0."""
         return (np.count_nonzero(self.run(x), axis=0).astype(np.float64),)
 
-    def parameters(self) -> Iterator[NDArray[Any]]:
+    def parameters(self) -> Iterator[Array]:
         """Yield W in its smallest form: two weights per byte, one, or only non-zero ones."""
         forms = [self.weights, listed(self.weights)]
         if self.packs:
@@ -85,7 +86,7 @@ class IntegerDense(IntegerMatvec):
         yield min(forms, key=lambda form: form.nbytes)
 
 
-def listed(weights: NDArray[Any]) -> NDArray[np.uint8]:
+def listed(weights: Array) -> NDArray[np.uint8]:
     """Return the non-zero weights (d, D), row by row, as pairs (n, 2) of bytes.
 
     The first byte is the distance from the previous one, as in Han et al. (2016); pairs with a

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,7 @@ from protonn_edge.learn.searched import (
     SearchTask,
 )
 from protonn_edge.model.sums import scores_of_sums, slope_of_sums
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InvalidValue
 
@@ -126,7 +127,7 @@ class DenseNetwork:
             values.append(rectified(values[-1], W, b))
         return values
 
-    def scores(self, X: Any) -> Matrix:
+    def scores(self, X: Array) -> Matrix:
         """Return the scores (n, L) of points X (n, D)."""
         return self._scores_of(self.values(X))
 
@@ -276,7 +277,7 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
 
     Examples
     --------
-    >>> from protonn_edge.data import load_digits_dataset
+    >>> from protonn_edge import load_digits_dataset
     >>> from protonn_edge.kinds.dense.train import DenseClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = DenseClassifier(hidden="16", size_budget=800, epochs=40, random_state=0)

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import ExtraTreeClassifier
 
+from protonn_edge.system.arrays import Array
+
 _RATE = 0.3
 _LEAST_ERROR = 1e-4  # of a tree, so that one without mistakes does not count for everything
 
@@ -24,9 +26,7 @@ class AdaBoost:
         self.n_estimators, self.random_state, self.of_tree = n_estimators, random_state, of_tree
         self.estimators_: list[ExtraTreeClassifier] = []
 
-    def fit(
-        self, X: NDArray[Any], y: NDArray[np.int64], sample_weight: NDArray[Any] | None = None
-    ) -> Self:
+    def fit(self, X: Array, y: NDArray[np.int64], sample_weight: Array | None = None) -> Self:
         """Grow the trees for points X (n, D) of classes y (n,)."""
         weights = np.ones(len(y)) if sample_weight is None else sample_weight.astype(np.float64)
         others = np.log(max(1, len(np.unique(y)) - 1))

@@ -21,7 +21,9 @@ from protonn_edge.kinds.forest import quantize
 from protonn_edge.kinds.forest.packed import PackedTable
 from protonn_edge.kinds.forest.table import LEAF, ForestTable, Trees
 from protonn_edge.model.checks import Float64
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, InvalidValue
+from protonn_edge.system.schema import JsonObject
 
 _OF_NODES = ("features", "thresholds", "values", "risks")
 
@@ -203,7 +205,7 @@ def fitting(
     grown: GrownTrees,
     budget: int | None,
     finished: Callable[[GrownTrees], GrownTrees] = lambda trees: trees,
-) -> tuple[GrownTrees, dict[str, Any]]:
+) -> tuple[GrownTrees, JsonObject]:
     """Return the trees reduced to a budget in bytes, and facts for the model's record.
 
     `finished` is applied to pruned trees. Raises `InputError` if no trees are left.
@@ -233,7 +235,7 @@ def fitting(
     return pruned, {"ccp_alpha": float(np.exp(high))}
 
 
-def _first_rounds(grown: GrownTrees, budget: int) -> tuple[GrownTrees, dict[str, Any]]:
+def _first_rounds(grown: GrownTrees, budget: int) -> tuple[GrownTrees, JsonObject]:
     """Return as many rounds of boosting as fit."""
     low, high = 0, len(grown.shape.roots) // grown.boosted
     while high - low > 1:
@@ -254,7 +256,7 @@ def too_small(budget: int, trees: int) -> InputError:
     )
 
 
-def joined_nodes(trees: Sequence[tuple[NDArray[Any], ...]]) -> dict[str, Any]:
+def joined_nodes(trees: Sequence[tuple[Array, ...]]) -> dict[str, Any]:
     """Return the arrays of all trees' nodes by name."""
     joined = (np.concatenate(arrays) for arrays in zip(*trees, strict=True))
     return dict(zip(_OF_NODES, joined, strict=True))
@@ -272,7 +274,7 @@ def preorder(tree: Any) -> NDArray[np.int64]:
     return np.array(order)
 
 
-def nodes_of(tree: Any, values: Float64) -> tuple[NDArray[Any], ...]:
+def nodes_of(tree: Any, values: Float64) -> tuple[Array, ...]:
     """Return features, thresholds, values and risks of a scikit-learn tree, in preorder."""
     places = preorder(tree)
     inner = tree.children_left[places] >= 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from protonn_edge.kinds.forest.packed import PackedTable
 from protonn_edge.kinds.forest.table import ForestTable, Trees, sum_of_leaves
 from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range, check_bits
+from protonn_edge.system.arrays import Array
 
 SCORE_BITS = 16
 
@@ -74,17 +75,17 @@ class IntegerForest(IntegerStage):
         high = np.maximum.reduceat(values, starts).sum(axis=0)
         return Range(self.bias + low, self.bias + high)
 
-    def run(self, x: NDArray[Any]) -> IntArray:
+    def run(self, x: Array) -> IntArray:
         """Return the scores (n, L) of bytes (n, D)."""
         ends = self.trees.leaves_of(x, self.thresholds)
         return sum_of_leaves(ends, self.leaves, self.bias).astype(np.int64)
 
-    def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
+    def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
         """Return the number of inputs that reach each leaf."""
         ends = self.trees.leaves_of(x, self.thresholds)
         return (np.bincount(ends.ravel(), minlength=len(self.leaves)).astype(np.float64),)
 
-    def parameters(self) -> Iterator[NDArray[Any]]:
+    def parameters(self) -> Iterator[Array]:
         """Yield the smaller table."""
         content = self.packed.content if self.packs else self.table.content
         yield np.frombuffer(content, np.uint8)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from protonn_edge.model.integer_chain import IntegerChain, chain_for, scores_in_
 from protonn_edge.model.integer_stage import IntArray, run_through
 from protonn_edge.model.model import Model
 from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check_range
 
 _ROWS_AT_ONCE = 512
@@ -45,7 +45,7 @@ def byte_inputs(statistics: InputStatistics) -> InputQuantizer:
 
 
 def with_whole_steps(
-    statistics: InputStatistics, X: NDArray[Any]
+    statistics: InputStatistics, X: Array
 ) -> tuple[InputStatistics, NDArray[np.bool_]]:
     """Return statistics for which integer features map to bytes one to one, and which these are.
 
@@ -59,7 +59,7 @@ def with_whole_steps(
 
 
 def device_bytes(
-    statistics: InputStatistics, features: Features | None, X: NDArray[Any]
+    statistics: InputStatistics, features: Features | None, X: Array
 ) -> NDArray[np.uint8]:
     """Return the inputs of the trees on the device, (n, D), for raw points (n, features)."""
     inputs = byte_inputs(statistics)
@@ -95,7 +95,7 @@ def quantize(model: Model) -> IntegerChain:
 
 
 def quantized_leaves(
-    trees: Trees, leaves: NDArray[Any], bias: NDArray[np.float64]
+    trees: Trees, leaves: Array, bias: NDArray[np.float64]
 ) -> tuple[NDArray[np.int8], IntArray, float]:
     """Return the leaves (leaves, L) and the bias (L,) as integers, and their unit.
 

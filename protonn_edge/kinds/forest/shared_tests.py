@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.kinds.forest.table import Trees
+from protonn_edge.system.arrays import Array
 
 _BYTES = 256
 
@@ -45,7 +46,7 @@ class SharedTests:
         pairs = zip(use, counts, strict=True)
         return cls(tuple(_thresholds(of_feature, count) for of_feature, count in pairs))
 
-    def codes(self, Q: NDArray[Any]) -> NDArray[np.float32]:
+    def codes(self, Q: Array) -> NDArray[np.float32]:
         """Return how many thresholds the features of points Q (n, D) exceed."""
         columns = zip(self.limits, Q.T, strict=True)
         codes = [np.searchsorted(limits, column) for limits, column in columns]

@@ -24,12 +24,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.integer_stage import IntArray
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range
 
 LEAF = -1
@@ -100,13 +100,13 @@ class Trees:
         before: IntArray = np.cumsum(~self.inner) - ~self.inner
         return before[self.roots]
 
-    def at_nodes(self, of_inner: NDArray[Any]) -> NDArray[np.float64]:
+    def at_nodes(self, of_inner: Array) -> NDArray[np.float64]:
         """Return values of inner nodes as values of all nodes, (N,), 0 at leaves."""
         every = np.zeros(len(self.features))
         every[self.inner] = of_inner
         return every
 
-    def leaves_of(self, x: NDArray[Any], thresholds: NDArray[Any]) -> NDArray[np.int64]:
+    def leaves_of(self, x: Array, thresholds: Array) -> NDArray[np.int64]:
         """Return the leaves (n, T) that points x (n, D) reach, numbered across all trees.
 
         A point goes left if its feature is at most the node's threshold.
@@ -128,9 +128,7 @@ class Trees:
         return sums
 
 
-def sum_of_leaves(
-    leaves: NDArray[np.int64], values: NDArray[Any], start: NDArray[Any]
-) -> NDArray[Any]:
+def sum_of_leaves(leaves: NDArray[np.int64], values: Array, start: Array) -> Array:
     """Return ``start`` (L,) plus the values (leaves, L) of the leaves (n, T) of points."""
     total = np.repeat(start[None], len(leaves), axis=0)
     for of_tree in leaves.T:

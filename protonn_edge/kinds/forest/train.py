@@ -28,6 +28,7 @@ from protonn_edge.learn.progress import EpochReport, Learned, qualities
 from protonn_edge.learn.refusal import Refusal, without_effect
 from protonn_edge.learn.searched import Among, Between, SearchSpec, SearchTask
 from protonn_edge.model.statistics import InputStatistics, Normalizer
+from protonn_edge.system.schema import JsonObject
 
 _HALF = 0.5 - 1e-9  # of a step, slightly less because halves are rounded up
 _FIRST_TREES, _FIRST_POINTS = 10, 5_000  # at most, of the forest whose thresholds place the steps
@@ -104,7 +105,7 @@ class ForestLearner(Learner):
         limits = np.concatenate([tree.threshold[tree.feature >= 0] for tree in trees])
         return asked, np.ldexp(limits, exponents[asked] - _LARGEST_EXPONENT)
 
-    def grown(self, Q: NDArray[np.float32], points: Points) -> tuple[GrownTrees, dict[str, Any]]:
+    def grown(self, Q: NDArray[np.float32], points: Points) -> tuple[GrownTrees, JsonObject]:
         """Return trees within the budget for bytes Q (n, D), and facts for the model's record."""
         settings, growth = self.settings, Growth(self.settings, self.seed, Q, points)
         if settings.shares_tests:
@@ -163,7 +164,7 @@ class Growth:
         )
         return replace(self, tests=tests)
 
-    def to_size(self) -> tuple[GrownTrees, dict[str, Any]]:
+    def to_size(self) -> tuple[GrownTrees, JsonObject]:
         """Return trees that vote within the budget, and facts for the model's record."""
         settings = self.settings
         n_trees, leaves = self._begun
@@ -190,7 +191,7 @@ class Growth:
         return fitting_ones[most], {"max_leaf_nodes": most}
 
 
-def _reduced(grown: GrownTrees, settings: ForestClassifier) -> tuple[GrownTrees, dict[str, Any]]:
+def _reduced(grown: GrownTrees, settings: ForestClassifier) -> tuple[GrownTrees, JsonObject]:
     """Return trees within the budget, and facts for the model's record."""
     if grown.boosted:
         return fitting(grown.limited(settings.shrinkage), settings.size_budget)
@@ -234,7 +235,7 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
 
     Examples
     --------
-    >>> from protonn_edge.data import load_digits_dataset
+    >>> from protonn_edge import load_digits_dataset
     >>> from protonn_edge.kinds.forest.train import ForestClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = ForestClassifier(n_trees=20, random_state=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from protonn_edge.model.checks import Float64
 from protonn_edge.model.head import Head, Remedies, member
 from protonn_edge.model.sums import scores_of_sums
+from protonn_edge.system.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class LinearHead(Head):
         """Values per point."""
         return self.n_classes
 
-    def scores(self, X: Any) -> Float64:
+    def scores(self, X: Array) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D), dense or sparse."""
         sums = X @ self.weights.astype(np.float64).T + self.bias
         return sums if self.alone else scores_of_sums(sums)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.model.integer_stage import IntArray, Range, check_bits
 from protonn_edge.model.matvec import IntegerMatvec, products
+from protonn_edge.system.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class IntegerLinear(IntegerMatvec):
         scores = sums if self.n_outputs == self.n_sums else sums.with_either_sign
         return replace(scores, least_bits=16 if self.accumulator_bits == 16 else 32)
 
-    def run(self, x: NDArray[Any]) -> IntArray:
+    def run(self, x: Array) -> IntArray:
         """Return the scores (n, L) of bytes (n, D)."""
         sums = products(self.weights, self.bias, x)
         return sums if self.n_outputs == self.n_sums else np.concatenate([-sums, sums], axis=1)

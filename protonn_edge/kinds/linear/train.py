@@ -26,6 +26,7 @@ from protonn_edge.learn.searched import (
     SearchTask,
 )
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.schema import JsonObject
 
 _CONVOLUTIONS = "conv"  # the word that requests them; they may not be installed
 _HEAD_KEPT = (
@@ -49,7 +50,7 @@ class LinearLearner(Learner):
             head = _head_of(network, points)
             report = logistic_report(head, points, points.weight)
             remarks = (_HEAD_KEPT,) if settings.solver != NETWORK else ()
-            facts: dict[str, Any] = {"trainer": NETWORK}
+            facts: JsonObject = {"trainer": NETWORK}
             return Learned.at_once(head, report, settings.callback, remarks=remarks, facts=facts)
         most_passes = 1 if stopped else settings.max_iterations
         solver = _solver(settings, points.n_classes)
@@ -90,7 +91,7 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
 
     Examples
     --------
-    >>> from protonn_edge.data import load_digits_dataset
+    >>> from protonn_edge import load_digits_dataset
     >>> from protonn_edge.kinds.linear.train import LinearClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = LinearClassifier(regularization=1e-3, random_state=0)

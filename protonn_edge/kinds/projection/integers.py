@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from protonn_edge.model import folding
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_stage import IntArray, Range, check_counts, check_holds
 from protonn_edge.model.matvec import IntegerMatvec, products
+from protonn_edge.system.arrays import Array
 
 # Coordinates are clamped to a byte. Quantization leaves enough margin around the prototypes that a
 # clamped point is far from all of them.
@@ -97,7 +98,7 @@ class IntegerProjection(IntegerMatvec):
         upper = accumulators >> (self.accumulator_bits - 16)
         return (upper * self.multiplier + self.offset) >> REQUANTIZE_SHIFT
 
-    def run(self, x: NDArray[Any]) -> IntArray:
+    def run(self, x: Array) -> IntArray:
         """Return the coordinates (n, d), -128..127, of bytes (n, D)."""
         unlimited = self.requantized(products(self.weights, self.bias, x))
         return np.clip(unlimited, COORDINATE_MINIMUM, COORDINATE_MAXIMUM)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.naming import NO_CLASS, NO_LABEL, answer_names
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     from protonn_edge.device.results import Result
@@ -153,7 +154,7 @@ class Quality:
         share, interval, baseline = right / n, wilson_interval(right, n), figures[largest].n / n
         return cls(names, n, share, interval, largest, baseline, recall, f1, figures)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the figures with the field names of this package's JSON."""
         per_class = zip(self.names, self.classes, strict=True)
         return {

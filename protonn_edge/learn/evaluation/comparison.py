@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from protonn_edge.model.activity import Activity
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.quantization import StageLoss, measure_activity, stage_losses
 from protonn_edge.system.errors import counted
+from protonn_edge.system.schema import JsonObject
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +58,9 @@ class Comparison:
             *((name, f"{100 * share:.2f} %") for name, share in others),
         ]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the figures with the field names that commands print."""
-        record: dict[str, Any] = {"n": self.n, "float_accuracy": self.in_float}
+        record: JsonObject = {"n": self.n, "float_accuracy": self.in_float}
         record["accuracy"] = self.in_build
         if self.losses is not None:
             record["stages"] = [asdict(loss) for loss in self.losses]

@@ -44,6 +44,7 @@ from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import CheckFailed, DeviceError, InputError, InvalidValue, counted
 from protonn_edge.system.extensions import extensions
 from protonn_edge.system.facts_repr import FactsRepr
+from protonn_edge.system.schema import JsonObject
 
 _COMPARED = 10  # points that each of several boards classifies
 
@@ -103,7 +104,7 @@ class Measurement(FactsRepr):
     comparison: DeviceComparison | None  # differences between several devices on the same points
     repetition: Repetition | None  # one prediction computed many times, if requested
     more: Mapping[str, Any]  # what the first device reports to extensions, by names
-    judged: tuple[list[tuple[str, str]], dict[str, Any]]  # see `Policy.measured`
+    judged: tuple[list[tuple[str, str]], JsonObject]  # see `Policy.measured`
 
     def facts(self) -> dict[str, str]:
         """Return the figures of the run."""
@@ -137,7 +138,7 @@ class Measurement(FactsRepr):
         return self.summary.accuracy
 
     @property
-    def errors(self) -> dict[str, Any]:
+    def errors(self) -> JsonObject:
         """The figures of predicted numbers, as `hil --json` prints them; empty for classes."""
         return dict(self.judged[1].get("errors", {}))
 
@@ -220,7 +221,7 @@ class Measurement(FactsRepr):
         """The figures of the answers; None if there are none."""
         return Quality.of(self.confusion, self.reference.classes)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the measurement with the field names of this package's JSON."""
         repeated = self.repetition
         power = repeated and repeated.power
@@ -342,7 +343,7 @@ def _stack_peak(shares: Sequence[DeviceShare]) -> int | None:
     return max(stacks, default=None)
 
 
-def _more(session: Session, reference: IntegerChain, *, asks: bool) -> dict[str, Any]:
+def _more(session: Session, reference: IntegerChain, *, asks: bool) -> JsonObject:
     """Return the statements of a device to extensions, by the names in a result."""
     asked = (each.measured() for each in extensions())
     measures = dict(each for each in asked if each is not None)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,9 @@ from numpy.typing import NDArray
 from protonn_edge.data.naming import NO_CLASS, listed, quoted
 from protonn_edge.device.results import RecordedRun, Result, names_of
 from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InvalidValue
+from protonn_edge.system.schema import JsonObject
 
 _HIL_AGAIN = "delete the file and run `protonn-edge hil` again"
 
@@ -25,7 +26,7 @@ class RightAnswers:
 
     reference: IntegerChain
     rows: Sequence[int]  # the numbers of the points in results
-    values: NDArray[Any] | None  # numbers (n,), or sets of labels (n, L); None if unknown
+    values: Array | None  # numbers (n,), or sets of labels (n, L); None if unknown
     groups: NDArray[np.int64] | None = None  # (n,): such as persons
 
     @property
@@ -60,7 +61,7 @@ class RightAnswers:
         true = "" if place is None else self._known[place]
         return true, "" if said is None else said[0]
 
-    def measured(self, results: Sequence[Result]) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+    def measured(self, results: Sequence[Result]) -> tuple[list[tuple[str, str]], JsonObject]:
         """Return what the policy measures of the answered results; see `Policy.measured`."""
         if self.values is None:
             return [], {}

@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -25,6 +24,7 @@ from protonn_edge.learn.searched import KIND
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed, InputError
+from protonn_edge.system.schema import JsonObject
 
 _NEARLY = 0.005  # below the best, a share of points, or of R2
 _ACTIVITY_POINTS = 1_000
@@ -93,7 +93,7 @@ def front(candidates: Sequence[Record], cost: Callable[[Record], float]) -> list
     return kept
 
 
-def front_json(candidates: Sequence[Record], board: Board) -> dict[str, Any]:
+def front_json(candidates: Sequence[Record], board: Board) -> JsonObject:
     """Return both fronts under the names of their costs."""
     return {
         "accuracy_by_flash": [each.to_json(board) for each in front(candidates, flash_of)],
@@ -130,7 +130,7 @@ def refit(
     seed: int,
     classes: Sequence[str],
     feature_names: Sequence[str],
-    search: dict[str, Any],
+    search: JsonObject,
 ) -> Refitted:
     """Train candidates on all points until one is within the limits and as good as promised.
 
@@ -182,9 +182,7 @@ class _TooSlow(CheckFailed):
     """The bound of the linked program exceeds the limit of the latency."""
 
 
-def checked(
-    model: Model, candidate: Record, points: TrialPoints, search: dict[str, Any]
-) -> Refitted:
+def checked(model: Model, candidate: Record, points: TrialPoints, search: JsonObject) -> Refitted:
     """Return a trained model with its figures; raise `CheckFailed` if it exceeds a limit."""
     integers = quantize(model)
     Q = integers.quantize(points.X[:: -(-len(points.X) // _ACTIVITY_POINTS)])

@@ -29,6 +29,7 @@ from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import measure_activity
 from protonn_edge.model.rule_kinds import rule_kinds
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import CheckFailed, InputError, shortened
 
 _FIGURES: dict[str, Callable[[Quality], float]] = {
@@ -87,16 +88,16 @@ class Metric:
         """Return a score as text, without its unit."""
         return f"{100 * score:.2f}"
 
-    def n_scores(self, y: NDArray[Any]) -> int:
+    def n_scores(self, y: Array) -> int:
         """Return the number of scores of models for labels (n,): one for each class."""
         return len(np.unique(y))
 
-    def strata(self, y: NDArray[Any]) -> NDArray[np.int64]:
+    def strata(self, y: Array) -> NDArray[np.int64]:
         """Return the classes (n,) of labels, of which each fold gets about the same share."""
         return y
 
     def judged(
-        self, integers: IntegerChain, Q: NDArray[np.uint8], actual: NDArray[Any], known: Any
+        self, integers: IntegerChain, Q: NDArray[np.uint8], actual: Array, known: Any
     ) -> Judged:
         """Return the figures of a model of `known` classes (L,) for quantized points (n, D).
 
@@ -108,7 +109,7 @@ class Metric:
         loss = least_log_loss(scores[trained], np.searchsorted(known, actual[trained]))
         return Judged(self.of(*compared), ACCURACY.of(*compared), loss)
 
-    def fidelity(self, model: Model, X: NDArray[np.float32], y: NDArray[Any]) -> Fidelity:
+    def fidelity(self, model: Model, X: NDArray[np.float32], y: Array) -> Fidelity:
         """Compare a model's integers with its floats; see `fidelity_of`."""
         return fidelity_of(model, X, y)
 

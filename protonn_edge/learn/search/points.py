@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.data.dataset import several_labels
@@ -23,6 +23,7 @@ from protonn_edge.learn.search.limits import ACCURACY, Metric, TuningLimits
 from protonn_edge.learn.searched import ANY, FEATURES, settings_of_kind
 from protonn_edge.learn.transforms import count_inputs
 from protonn_edge.model.registry import KINDS
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 
@@ -47,7 +48,7 @@ class TrialPoints:
     """The data shared by all trials."""
 
     X: NDArray[np.float32]  # (n, D): raw training points
-    y: NDArray[Any]  # (n,): class indices, or numbers
+    y: Array  # (n,): class indices, or numbers
     folds: NDArray[np.int64]  # (n,) or (n, r): see `search_folds`
     board: Board  # the board that models must fit
     limits: TuningLimits  # the other limits
@@ -146,7 +147,7 @@ class TrialPoints:
         return np.asarray((self.folds.reshape(len(self.y), -1) == fold).any(axis=1))
 
 
-def check_points(y: Any) -> None:
+def check_points(y: ArrayLike) -> None:
     """Refuse data for which there are no integer models."""
     if np.ndim(y) != 1:
         raise several_labels("the data", "searches compare models that run on a device")

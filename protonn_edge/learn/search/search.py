@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from itertools import takewhile
-from typing import Any
 
 import joblib
 
@@ -25,6 +24,7 @@ from protonn_edge.learn.search.store import Record, SearchFile
 from protonn_edge.learn.search.workers import Workers
 from protonn_edge.model.head import FEWER_FEATURES
 from protonn_edge.system.errors import CheckFailed
+from protonn_edge.system.schema import JsonObject
 
 _FORMAT = 8  # of trials, their order and their records; raise it when one of them changes
 _REJECTED_IN_A_ROW = 150  # trials that do not fit, after which a search ends
@@ -49,7 +49,7 @@ class SearchResult:
     stopped: bool = False  # whether Ctrl-C did
 
 
-def identity(objective: Objective) -> dict[str, Any]:
+def identity(objective: Objective) -> JsonObject:
     """Return everything that the trials of a search depend on, which identifies its file."""
     points = objective.points
     return {

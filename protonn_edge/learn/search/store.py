@@ -19,6 +19,7 @@ from protonn_edge.chips.boards import Board
 from protonn_edge.learn.search.limits import Figures
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import AppendedFile, check_file
+from protonn_edge.system.schema import JsonObject
 
 Outcome = Literal["complete", "pruned", "infeasible", "failed"]
 
@@ -75,7 +76,7 @@ class Record:
         assert self.figures is not None
         return self.figures
 
-    def to_json(self, board: Board) -> dict[str, Any]:
+    def to_json(self, board: Board) -> JsonObject:
         """Return a complete trial with its latency and energy on the board."""
         figures = self.measured
         cycles = figures.mean_cycles

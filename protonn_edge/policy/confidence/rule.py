@@ -8,14 +8,16 @@ bytes in steps of 1/16, so that sums of 255 classes fit 16 bits.
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.model import checks
 from protonn_edge.model.policy import FloatRule, IntegerRule, Units
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
+from protonn_edge.system.schema import JsonObject
 
 _STEPS_A_UNIT = 16
 _ONE = 255  # the integer for 1
@@ -41,7 +43,7 @@ class Sharpness(FloatRule):
         check(0 < self.factor < np.inf, "sharpness", self.factor, "above 0, and finite")
 
     @classmethod
-    def of_array(cls, array: NDArray[Any]) -> Self:
+    def of_array(cls, array: Array) -> Self:
         """Return the factor that a model file stores."""
         if array.shape != (1,) or array.dtype.kind != "f":
             raise checks.unlike(array, "sharpness", "one number")
@@ -106,11 +108,11 @@ class Confidence(IntegerRule):
         per_cent: NDArray[np.uint8] = ((100 * _ONE + sums // 2) // sums).astype(np.uint8)
         return per_cent
 
-    def figures(self, scores: NDArray[Any]) -> dict[str, list[int]]:
+    def figures(self, scores: Array) -> dict[str, list[int]]:
         """Return the confidence of each answer, in per cent."""
         return {"confidence_percent": self.percent(scores).tolist()}
 
-    def page_data(self) -> dict[str, Any]:
+    def page_data(self) -> JsonObject:
         """Return how the confidence follows from scores."""
         factor, shift, n_new = astuple(self)
         table = {"factor": factor, "shift": shift, "newClasses": n_new, "table": EXPONENTIAL}

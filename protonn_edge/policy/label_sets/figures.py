@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+
+from protonn_edge.system.arrays import Array
+from protonn_edge.system.schema import JsonObject
 
 PLACES = (1, 3, 5)
 """The numbers of labels at which precision is usually given."""
@@ -25,7 +27,7 @@ class LabelFigures:
     recall: float | None  # the share of points' labels that are chosen; None without any
 
     @classmethod
-    def of(cls, scores: NDArray[Any], chosen: NDArray[Any], known: NDArray[Any]) -> Self:
+    def of(cls, scores: Array, chosen: Array, known: Array) -> Self:
         """Return the figures of scores, chosen and known labels, each (n, L)."""
         right, said, have = ((chosen * (known != 0)).sum(), chosen.sum(), (known != 0).sum())
         return cls(
@@ -35,7 +37,7 @@ class LabelFigures:
             recall=float(right / have) if have else None,
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the figures as a JSON object."""
         return asdict(self)
 
@@ -60,9 +62,7 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.2f} %"
 
 
-def precision_at(
-    scores: NDArray[Any], labels: NDArray[Any], places: Sequence[int] = PLACES
-) -> dict[int, float]:
+def precision_at(scores: Array, labels: Array, places: Sequence[int] = PLACES) -> dict[int, float]:
     """Return precision at k: the mean share of the k highest scores whose labels the point has.
 
     The result maps k to this usual figure of multi-label papers, 0 to 1. The divisor is k even for

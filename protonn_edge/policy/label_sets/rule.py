@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from protonn_edge.model import checks
 from protonn_edge.model.policy import Facts, FloatRule, IntegerRule, PolicyRule, Units
 from protonn_edge.policy.label_sets.figures import LabelFigures
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
+from protonn_edge.system.schema import JsonObject
 
 SEPARATOR = ","
 LABEL_RARITY = 4.0
@@ -28,24 +30,24 @@ class LabelRule(PolicyRule):
 
     threshold: float  # the least score with which a point has a label
 
-    def values(self, scores: NDArray[Any]) -> NDArray[np.int64]:
+    def values(self, scores: Array) -> NDArray[np.int64]:
         """Return sets of labels (n, L), 1 where a point has a label, for scores (n, L)."""
         return (scores >= self.threshold).astype(np.int64)
 
-    def words(self, scores: NDArray[Any], classes: Sequence[str]) -> list[str]:
+    def words(self, scores: Array, classes: Sequence[str]) -> list[str]:
         """Return the labels of each point, those with the largest scores first."""
         return _joined(scores, self.values(scores), classes)
 
-    def words_of(self, known: NDArray[Any], classes: Sequence[str]) -> list[str]:
+    def words_of(self, known: Array, classes: Sequence[str]) -> list[str]:
         """Return the labels of known sets (n, L), in the order of the classes."""
         return _joined(known.astype(np.int64), known != 0, classes)
 
     def measured(
         self,
-        scores: NDArray[Any],
-        known: NDArray[Any],
+        scores: Array,
+        known: Array,
         groups: NDArray[np.int64] | None = None,  # noqa: ARG002
-    ) -> tuple[Facts, dict[str, Any]]:
+    ) -> tuple[Facts, JsonObject]:
         """Return how well labels are ranked and chosen, given known sets (n, L)."""
         if not len(scores):
             return [], {}
@@ -53,7 +55,7 @@ class LabelRule(PolicyRule):
         return figures.facts, {"labels": figures.to_json()}
 
 
-def _joined(ranks: NDArray[Any], chosen: NDArray[Any], classes: Sequence[str]) -> list[str]:
+def _joined(ranks: Array, chosen: Array, classes: Sequence[str]) -> list[str]:
     """Return the labels of each point that are chosen (n, L), those of the largest rank first."""
     order = np.argsort(-ranks, axis=1, kind="stable")
     counts = chosen.sum(axis=1)
@@ -69,7 +71,7 @@ class LabelSets(LabelRule, FloatRule):
     """The threshold of a float model."""
 
     array: ClassVar[str] = "threshold"
-    ABSENT: ClassVar[dict[str, Any]] = {"threshold": None}
+    ABSENT: ClassVar[JsonObject] = {"threshold": None}
 
     threshold: float
 
@@ -77,7 +79,7 @@ class LabelSets(LabelRule, FloatRule):
         check(math.isfinite(self.threshold), "threshold", self.threshold, "a finite number")
 
     @classmethod
-    def of_array(cls, array: NDArray[Any]) -> Self:
+    def of_array(cls, array: Array) -> Self:
         """Return the rule that a model file stores."""
         if array.shape != (1,) or array.dtype.kind != "f":
             raise checks.unlike(array, "threshold", "one number")
@@ -105,7 +107,7 @@ class LabelSets(LabelRule, FloatRule):
         """Return what a point needs for a label."""
         return [("sets of labels", f"all labels with a score of at least {self.threshold:.6g}")]
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> JsonObject:
         """Return the threshold for JSON."""
         return {"threshold": self.threshold}
 

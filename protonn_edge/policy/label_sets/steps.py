@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import NDArray
-
 from protonn_edge.cli.command import Output
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.model.head import matrices_of, paper_bytes
@@ -14,13 +12,15 @@ from protonn_edge.model.policy import Policy
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.model.rule_kinds import described
 from protonn_edge.policy.label_sets.figures import LabelFigures
+from protonn_edge.system.arrays import Array
+from protonn_edge.system.schema import JsonObject
 
 
-def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:  # noqa: ARG001
+def describe(model: Model, dataset: Dataset, out: Output) -> JsonObject:  # noqa: ARG001
     """Return the facts about a trained model for JSON, with a sentence."""
     reason = why_floats_alone(model)
     integers = None if reason else quantize(model)
-    record: dict[str, Any] = {"n": len(dataset.y_test), "no_device": reason}
+    record: JsonObject = {"n": len(dataset.y_test), "no_device": reason}
     record |= described(model.policy)
     record["paper_bytes"] = paper_bytes(matrices_of(model.head).values())
     size = f"{record['paper_bytes']:,} B by the ProtoNN paper's count, in floats only"
@@ -43,7 +43,7 @@ def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:  # 
     return record | {"sentence": "; ".join([*said, size])}
 
 
-def _figures(policy: Policy[Any], scores: NDArray[Any], known: NDArray[Any]) -> LabelFigures:
+def _figures(policy: Policy[Any], scores: Array, known: Array) -> LabelFigures:
     chosen = policy.values(scores)
     assert chosen is not None
     return LabelFigures.of(scores, chosen, known)

@@ -14,13 +14,14 @@ from sklearn.utils.validation import check_array
 
 from protonn_edge.learn.given_points import checked_points, point_weights
 from protonn_edge.learn.points import Float32, Points
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
 
 
 def given_sets(
-    estimator: BaseEstimator, X: ArrayLike, y: Any, sample_weight: Any
-) -> tuple[Points, NDArray[Any]]:
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Points, Array]:
     """Return points with sets of labels, checked, and the labels (L,); see `given_points`."""
     points = checked_points(estimator, X, "X", reset=True)
     sets, classes = label_matrix(y)
@@ -35,7 +36,7 @@ _SETS = (set, frozenset)
 _COLLECTIONS = (set, frozenset, list, tuple, np.ndarray)
 
 
-def are_label_sets(y: Any) -> bool:
+def are_label_sets(y: ArrayLike | None) -> bool:
     """Return whether targets are sets of labels: an indicator matrix, or a sequence of collections.
 
     An indicator matrix has zeros and ones in at least two columns, in any form that scikit-learn
@@ -49,7 +50,7 @@ def are_label_sets(y: Any) -> bool:
         return bool(type_of_target(y, input_name="y") == "multilabel-indicator")
 
 
-def label_matrix(y: Any, classes: NDArray[Any] | None = None) -> tuple[Float32, NDArray[Any]]:
+def label_matrix(y: ArrayLike, classes: Array | None = None) -> tuple[Float32, Array]:
     """Return label sets as a matrix, 1 where a point has a label, and the labels of its columns.
 
     If `classes` are not given, they are the labels that occur, sorted, or the column numbers.
@@ -94,14 +95,14 @@ def best_threshold(
     return middle if middle > below else float(falling[best])
 
 
-def _are_collections(y: Any) -> bool:
+def _are_collections(y: ArrayLike) -> bool:
     rows = _rows_of(y)
     if not rows or not all(isinstance(labels, _COLLECTIONS) for labels in rows):
         return False
     return any(isinstance(labels, _SETS) for labels in rows) or not _is_table(rows)
 
 
-def _rows_of(y: Any) -> list[Any]:
+def _rows_of(y: ArrayLike) -> list[Any]:
     """Return the elements of a list, a tuple or a one-dimensional array of objects."""
     if isinstance(y, list | tuple):
         return list(y)
@@ -121,7 +122,7 @@ def _is_table(y: list[Any]) -> bool:
     return all(isinstance(v, int | float | np.number) and v in (0, 1) for row in y for v in row)
 
 
-def _matrix_of_collections(y: Any, classes: NDArray[Any] | None) -> tuple[Float32, NDArray[Any]]:
+def _matrix_of_collections(y: ArrayLike, classes: Array | None) -> tuple[Float32, Array]:
     for label in chain.from_iterable(_rows_of(y)):
         is_name = isinstance(label, str | int | float | np.generic) and str(label) != "nan"
         check(is_name, "a label", str(label)[:40], "a text or a number")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length
 
@@ -22,6 +22,7 @@ from protonn_edge.policy.label_sets.targets import (
     given_sets,
     label_matrix,
 )
+from protonn_edge.system.arrays import Array
 
 _BRIER_WEIGHT = 4
 _THRESHOLD_SCORES = 4_000_000
@@ -33,14 +34,19 @@ class SetsOfLabels(ClassLabels):
     predicts: ClassVar[str] = "labels"
 
     def given(
-        self, estimator: BaseEstimator, X: ArrayLike, y: Any, sample_weight: Any
-    ) -> tuple[Points, NDArray[Any]]:
+        self,
+        estimator: BaseEstimator,
+        X: ArrayLike,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> tuple[Points, Array]:
         """Return points and sets of labels, checked, and the labels (L,)."""
+        assert y is not None  # or they would not be sets
         points, labels = given_sets(estimator, X, y, sample_weight)
         return replace(points, labels=self), labels
 
     def reported(
-        self, estimator: BaseEstimator, X: ArrayLike, y: Any, given: Points, labels: NDArray[Any]
+        self, estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, given: Points, labels: Array
     ) -> Points:
         """Return points to report on, with their sets of these labels."""
         points = checked_points(estimator, X, "evaluate_on", reset=False)
@@ -48,7 +54,7 @@ class SetsOfLabels(ClassLabels):
         check_consistent_length(points, matrix)
         return Points(points, matrix, labels=given.labels)
 
-    def to_score(self, y: Any, labels: NDArray[Any]) -> Any:
+    def to_score(self, y: ArrayLike, labels: Array) -> ArrayLike:
         """Return sets as a matrix with a column for each of the labels (L,)."""
         return label_matrix(y, labels)[0]
 
@@ -56,7 +62,7 @@ class SetsOfLabels(ClassLabels):
         """Return the cross-entropy in which each label is a decision of its own."""
         return label_cross_entropy
 
-    def quality(self, scores: NDArray[Any], y: Targets) -> float:
+    def quality(self, scores: Array, y: Targets) -> float:
         """Return the share of points that have the label with the highest score."""
         return float(y[np.arange(len(y)), scores.argmax(axis=1)].mean())
 

@@ -33,6 +33,7 @@ from protonn_edge.policy.rejection.calibration import (
     with_rejection,
 )
 from protonn_edge.policy.rejection.rule import Statistic
+from protonn_edge.system.arrays import Array
 
 FOLDS_OF_ONE_CLASS = 10  # these train quickly, and more folds use few points better
 FOLDS = 4  # scores are comparable between folds, accuracies less so
@@ -102,10 +103,10 @@ def calibrate_rejection(
 def held_out_statistics(
     classifier: Any,
     X: NDArray[np.float32],
-    y: NDArray[Any],
+    y: Array,
     model: Model,
     *,
-    groups: NDArray[Any] | None = None,
+    groups: Array | None = None,
     folds: int = FOLDS,
     on_fold: Callable[[int, int], object] = lambda *_: None,
 ) -> Statistics:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,9 @@ from protonn_edge.model.policy import (
     RuleCost,
     Units,
 )
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range, check_shape
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     from protonn_edge.model.integer_chain import IntegerChain
@@ -65,7 +67,7 @@ class _Thresholds(PolicyRule):
     rbf: float
     margin: float
 
-    def rejects(self, scores: NDArray[Any], nearest: NDArray[Any]) -> NDArray[np.bool_]:
+    def rejects(self, scores: Array, nearest: Array) -> NDArray[np.bool_]:
         """Return which points (n,) scores (n, L) and the nearest RBF values (n,) make unknown."""
         rejected = np.zeros(len(scores), np.bool_)
         if self.score > 0:
@@ -76,7 +78,7 @@ class _Thresholds(PolicyRule):
             rejected |= margins(scores) < self.margin
         return rejected
 
-    def judged(self, answers: IntArray, scores: NDArray[Any], nearest: NDArray[Any]) -> IntArray:
+    def judged(self, answers: IntArray, scores: Array, nearest: Array) -> IntArray:
         """Return the answers, `UNKNOWN` for rejected points."""
         return np.where(self.rejects(scores, nearest), UNKNOWN, answers)
 
@@ -86,7 +88,7 @@ class Rejection(_Thresholds, FloatRule):
     """Thresholds in the float model's units, 0 for none; `InputError` if out of range or all 0."""
 
     array: ClassVar[str] = "rejection"
-    ABSENT: ClassVar[dict[str, Any]] = {"rejection": None}
+    ABSENT: ClassVar[JsonObject] = {"rejection": None}
 
     score: float = 0.0  # minimum score of the winner, at least 0
     rbf: float = 0.0  # minimum RBF of the nearest prototype, 0..1
@@ -100,7 +102,7 @@ class Rejection(_Thresholds, FloatRule):
         check_range("rejection.rbf", self.rbf, 0, 1)
 
     @classmethod
-    def of_array(cls, array: NDArray[Any]) -> Self:
+    def of_array(cls, array: Array) -> Self:
         """Return the thresholds that a model file stores."""
         check_type(array, "rejection", "f8")
         check_shape("rejection", array.shape, (3,))
@@ -144,7 +146,7 @@ class Rejection(_Thresholds, FloatRule):
             facts.append(("caution", f"{far} --classifier protonn"))
         return facts
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> JsonObject:
         """Return the thresholds for a command's JSON."""
         thresholds = {
             "score": self.score or None,
@@ -202,7 +204,7 @@ class IntegerRejection(_Thresholds, IntegerRule):
         )
         return RuleCost(", ".join(self.statistics), flash, cycles)
 
-    def page_data(self) -> dict[str, Any]:
+    def page_data(self) -> JsonObject:
         """Return the index of the answer "unknown"."""
         return {"unknown": UNKNOWN}
 
@@ -212,9 +214,10 @@ def _whole(threshold: float) -> int:
     return max(1, round(threshold)) if threshold > 0 else 0
 
 
-def margins(scores: NDArray[Any]) -> NDArray[Any]:
+def margins(scores: Array) -> Array:
     """Return the margin (n,) of scores (n, L); with a single class, its score."""
     if scores.shape[1] < 2:
         return scores[:, 0]
     two = np.partition(scores, -2, axis=1)[:, -2:]
-    return two[:, 1] - two[:, 0]
+    margin: Array = two[:, 1] - two[:, 0]
+    return margin

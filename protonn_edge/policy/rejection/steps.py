@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.train_options import was_given
@@ -25,7 +24,9 @@ from protonn_edge.policy.rejection.calibration import (
 )
 from protonn_edge.policy.rejection.held_out import FOLDS, calibrate_rejection
 from protonn_edge.policy.rejection.rule import Statistic
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.schema import JsonObject
 
 _OUTLIER_EXPOSURE = 0.5
 
@@ -75,7 +76,7 @@ class ThresholdChoice:
         model = learner.model_
         out.say(fact_table(model.policy.facts(model.head)))
 
-    def applied(self, model: Model, X: NDArray[Any], y: NDArray[Any]) -> Model:  # noqa: ARG002
+    def applied(self, model: Model, X: Array, y: Array) -> Model:  # noqa: ARG002
         """Return the model with thresholds from points X (n, features) of its classes."""
         _check_names(model.classes)
         return with_rejection(model, statistics_of(model, X), self.rate, self.by)
@@ -84,7 +85,7 @@ class ThresholdChoice:
         """Return what `train --calibrate` prints beside the thresholds: nothing."""
         return []
 
-    def to_json(self, model: Model) -> dict[str, Any]:  # noqa: ARG002
+    def to_json(self, model: Model) -> JsonObject:  # noqa: ARG002
         """Return what the JSON object of `train --calibrate` has of it."""
         return {"rate": self.rate}
 

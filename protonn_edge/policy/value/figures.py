@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import counted
+from protonn_edge.system.schema import JsonObject
 
-Values = NDArray[Any]
+Values = Array
 Groups = NDArray[np.int64] | None
 
 COVERED = 0.9
@@ -57,7 +59,7 @@ class ValueFigures:
             tolerance=tolerance,
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the figures as a JSON object."""
         return asdict(self)
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
-
-from numpy.typing import NDArray
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.model.model import Model
@@ -13,8 +10,9 @@ from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.policy.value.figures import Interval
 from protonn_edge.policy.value.rule import Value
+from protonn_edge.system.arrays import Array
 
-Float64 = NDArray[Any]
+Float64 = Array
 
 
 def with_interval(model: Model, dataset: Dataset) -> Model:
@@ -28,7 +26,7 @@ def with_interval(model: Model, dataset: Dataset) -> Model:
     return measured
 
 
-def predicted_by(model: Model, X: NDArray[Any]) -> Float64:
+def predicted_by(model: Model, X: Array) -> Float64:
     """Return the numbers (n,) that integers, or else floats, predict for raw points (n, D)."""
     if why_floats_alone(model) is not None:
         return model.predict(X)

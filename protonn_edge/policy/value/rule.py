@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 from protonn_edge.model import checks
 from protonn_edge.model.policy import Facts, FloatRule, IntegerRule, PolicyRule, Units
 from protonn_edge.policy.value.figures import Groups, ValueFigures, interval_words
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range
+from protonn_edge.system.schema import JsonObject
 
 MOST_DECIMALS = 9
 _SCORE_BITS, _FACTOR_BITS = 16, 15  # of a factor of the product, with the sign and without one
@@ -49,20 +51,20 @@ class ValueRule(PolicyRule):
         """The value for a score of 0, the mean of the training points."""
 
     @abstractmethod
-    def values(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+    def values(self, scores: Array) -> NDArray[np.float64]:
         """Return the values (n,) for scores (n, 1), in the label's unit."""
 
-    def words(self, scores: NDArray[Any], classes: Sequence[str]) -> list[str]:  # noqa: ARG002
+    def words(self, scores: Array, classes: Sequence[str]) -> list[str]:  # noqa: ARG002
         """Return the values, with their decimals."""
         return [f"{each:.{self.decimals}f}" for each in self.values(scores).tolist()]
 
-    def words_of(self, known: NDArray[Any], classes: Sequence[str]) -> list[str]:  # noqa: ARG002
+    def words_of(self, known: Array, classes: Sequence[str]) -> list[str]:  # noqa: ARG002
         """Return values (n,) that are known with all of their digits."""
         return ["" if math.isnan(each) else f"{each:.15g}" for each in known.tolist()]
 
     def measured(
-        self, scores: NDArray[Any], known: NDArray[Any], groups: Groups = None
-    ) -> tuple[Facts, dict[str, Any]]:
+        self, scores: Array, known: Array, groups: Groups = None
+    ) -> tuple[Facts, JsonObject]:
         """Return how near the predicted values are to those (n,) that are known."""
         given = np.isfinite(known)
         if not given.any():
@@ -94,7 +96,7 @@ class Value(ValueRule, FloatRule):
     """How the score of a float model becomes a value in the label's unit."""
 
     array: ClassVar[str] = "value"
-    ABSENT: ClassVar[dict[str, Any]] = {"value": None}
+    ABSENT: ClassVar[JsonObject] = {"value": None}
 
     scale: float  # by which a score of 1 exceeds a score of 0, above 0
     offset: float  # the value for a score of 0, the mean of the training points
@@ -123,7 +125,7 @@ class Value(ValueRule, FloatRule):
         checks.set_checked(self, "n_groups", int(self.n_groups))
 
     @classmethod
-    def of_array(cls, array: NDArray[Any]) -> Self:
+    def of_array(cls, array: Array) -> Self:
         """Return the rule that a model file stores."""
         if array.ndim != 1 or not 3 <= len(array) <= 6 or array.dtype.kind != "f":
             wanted = "scale, offset, decimals, and perhaps half a width, a tolerance and groups"
@@ -155,7 +157,7 @@ class Value(ValueRule, FloatRule):
         """Half the width of the interval; empty if unknown."""
         return "" if self.half_width is None else f"{self.half_width:.4g}"
 
-    def values(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+    def values(self, scores: Array) -> NDArray[np.float64]:
         """Return the values (n,) for scores (n, 1)."""
         values: NDArray[np.float64] = self.offset + self.scale * scores[:, 0].astype(np.float64)
         return values
@@ -168,7 +170,7 @@ class Value(ValueRule, FloatRule):
         """Return how it is given, and the width of its interval."""
         return [("value", f"in steps of {10.0**-self.decimals:g}"), *self.about_answers()]
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> JsonObject:
         """Return its numbers for JSON."""
         names = ("scale", "offset", "decimals", "half_width", "tolerance", "n_groups")
         return {"value": {name: getattr(self, name) for name in names}}
@@ -240,7 +242,7 @@ class IntegerValue(ValueRule, IntegerRule):
         width = self.half_width
         return "" if width is None else f"{width * self.unit:.{self.decimals}f}"
 
-    def figures(self, scores: NDArray[Any]) -> dict[str, list[float]]:
+    def figures(self, scores: Array) -> dict[str, list[float]]:
         """Return the ends of the interval of each number, if it is known."""
         if self.half_width is None:
             return {}
@@ -250,17 +252,17 @@ class IntegerValue(ValueRule, IntegerRule):
             name: np.round(each * self.unit, self.decimals).tolist() for name, each in ends.items()
         }
 
-    def page_data(self) -> dict[str, Any]:
+    def page_data(self) -> JsonObject:
         """Return how the number follows from the score, and its interval."""
         names = ("multiplier", "dropped", "shift", "base", "decimals", "half_width")
         words = {"interval": self.interval_words}
         return {"value": {name: getattr(self, name) for name in names} | words}
 
-    def values(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+    def values(self, scores: Array) -> NDArray[np.float64]:
         """Return the values (n,) for integer scores (n, 1)."""
         return self.in_units(scores) * np.float64(self.unit)
 
-    def in_units(self, scores: NDArray[Any]) -> NDArray[np.int64]:
+    def in_units(self, scores: Array) -> NDArray[np.int64]:
         """Return the values (n,), in units of ``10**-decimals``, for integer scores (n, 1)."""
         score = scores[:, 0].astype(np.int64) >> self.dropped
         half = 1 << (self.shift - 1)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
-
-from numpy.typing import NDArray
+from typing import ClassVar
 
 from protonn_edge.cli.command import Output
 from protonn_edge.data.dataset import Dataset
@@ -18,9 +16,11 @@ from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.policy.value.figures import ValueFigures, explained_share
 from protonn_edge.policy.value.interval import predicted_by, with_interval
 from protonn_edge.policy.value.rule import Value
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, unneeded
+from protonn_edge.system.schema import JsonObject
 
-Float64 = NDArray[Any]
+Float64 = Array
 
 _LEAST_R2 = 0.05
 
@@ -71,10 +71,10 @@ def value_of(model: Model) -> Value:
     return value
 
 
-def describe(model: Model, dataset: Dataset, out: Output) -> dict[str, Any]:
+def describe(model: Model, dataset: Dataset, out: Output) -> JsonObject:
     """Return the facts about a trained model for JSON, with a sentence."""
     value = value_of(model)
-    record: dict[str, Any] = {"n": len(dataset.y_test)}
+    record: JsonObject = {"n": len(dataset.y_test)}
     said = list[str]()
     for name, X, y, groups in (
         ("test", dataset.X_test, dataset.y_test, dataset.test_groups),
@@ -120,6 +120,6 @@ def _no_better(r2: float | None, remedy: str) -> list[Notice]:
     return [Notice("chance", text, warning=True)]
 
 
-def _sizes(model: Model) -> dict[str, Any]:
+def _sizes(model: Model) -> JsonObject:
     integers = quantize(model)
     return {"model_bytes": integers.model_bytes, "model_sha256": integers.model_sha256}

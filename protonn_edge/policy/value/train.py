@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from sklearn.base import RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import Ridge
 from sklearn.utils import RegressorTags, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -29,6 +29,7 @@ from protonn_edge.learn.targets import Target
 from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.policy.value.figures import explained_share
 from protonn_edge.policy.value.rule import MOST_DECIMALS, Value
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, unneeded
 
 _SLICES = 8
@@ -46,7 +47,7 @@ class NumberLabels(ClassLabels):
 
     value: Value | None = None  # that scores stand for, once the numbers are known
 
-    def of(self, y: Any) -> ClassLabels:  # noqa: ARG002
+    def of(self, y: ArrayLike | None) -> ClassLabels:  # noqa: ARG002
         """Return the same."""
         return self
 
@@ -56,8 +57,12 @@ class NumberLabels(ClassLabels):
         return FloatPolicy(() if self.value is None else (self.value,))
 
     def given(
-        self, estimator: Any, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Points, NDArray[Any]]:
+        self,
+        estimator: BaseEstimator,
+        X: ArrayLike,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> tuple[Points, Array]:
         """Return points and normalized numbers (n, 1), checked, and the name of the number."""
         points, numbers = _numbered(estimator, X, y, "X", reset=True)
         weights = point_weights(points, np.zeros(len(numbers)), sample_weight, None)
@@ -74,11 +79,11 @@ class NumberLabels(ClassLabels):
 
     def reported(
         self,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: BaseEstimator,
+        X: ArrayLike,
+        y: ArrayLike,
         given: Points,
-        labels: NDArray[Any],  # noqa: ARG002
+        labels: Array,  # noqa: ARG002
     ) -> Points:
         """Return points to report on, with normalized numbers (n, 1)."""
         points, numbers = _numbered(estimator, X, y, "evaluate_on", reset=False)
@@ -91,7 +96,7 @@ class NumberLabels(ClassLabels):
         """Return the squared error."""
         return squared_error
 
-    def quality(self, scores: NDArray[Any], y: Targets) -> float:
+    def quality(self, scores: Array, y: Targets) -> float:
         """Return R2, the share of the variance of y (n, 1) that scores (n, 1) explain."""
         return explained_share(scores, y) or 0.0
 
@@ -107,7 +112,7 @@ class ValueTarget(Target):
     read_as: ClassVar[Literal["class", "value"] | None] = "value"
     least_classes: ClassVar[Literal[1, 2]] = 1
 
-    def check(self, classes: Sequence[Any] | NDArray[Any]) -> None:
+    def check(self, classes: Sequence[Any] | Array) -> None:
         """There are no classes to check."""
 
     def told_apart(
@@ -134,7 +139,7 @@ class ValueTarget(Target):
         return replace(start, labels=Z[None].astype(np.float32))
 
 
-def slices_of(y: NDArray[Any]) -> Indices:
+def slices_of(y: Array) -> Indices:
     """Return slices (n,) of numbers (n,), of about equally many points, from 0."""
     ends = np.quantile(y, np.arange(1, _SLICES) / _SLICES)
     slices: Indices = np.unique(np.searchsorted(ends, y), return_inverse=True)[1]
@@ -170,8 +175,8 @@ def decimals_for(deviation: float, mean: float, most: int = MOST_DECIMALS) -> in
 
 
 def _numbered(
-    estimator: Any, X: Any, y: Any, what: str, *, reset: bool
-) -> tuple[Any, NDArray[np.float64]]:
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, what: str, *, reset: bool
+) -> tuple[Array, NDArray[np.float64]]:
     """Return points (n, D) and finite numbers (n,)."""
     if y is None:
         raise ValueError(

@@ -19,6 +19,7 @@ from protonn_edge.model.registry import REGRESSORS
 from protonn_edge.policy.value.figures import explained_share
 from protonn_edge.policy.value.interval import predicted_by, with_interval
 from protonn_edge.policy.value.train import slices_of
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import unneeded
 
 _POINTS = 5_000
@@ -38,22 +39,20 @@ class ExplainedShare(Metric):
         """Return R2 as text."""
         return f"{score:.4f}"
 
-    def n_scores(self, y: NDArray[Any]) -> int:  # noqa: ARG002
+    def n_scores(self, y: Array) -> int:  # noqa: ARG002
         """Return the number of scores: the number alone."""
         return 1
 
-    def strata(self, y: NDArray[Any]) -> NDArray[np.int64]:
+    def strata(self, y: Array) -> NDArray[np.int64]:
         """Return slices (n,) of the numbers, of which each fold gets about the same share."""
         return slices_of(y)
 
-    def judged(
-        self, integers: IntegerChain, Q: NDArray[np.uint8], actual: NDArray[Any], _: Any
-    ) -> Judged:
+    def judged(self, integers: IntegerChain, Q: NDArray[np.uint8], actual: Array, _: Any) -> Judged:
         """Return R2 of the numbers for quantized points, whose labels are known."""
         score = _r2(integers.policy.values(integers.scores(Q)), actual)
         return Judged(score, score, 1.0 - score)
 
-    def fidelity(self, model: Model, X: NDArray[np.float32], y: NDArray[Any]) -> Fidelity:
+    def fidelity(self, model: Model, X: NDArray[np.float32], y: Array) -> Fidelity:
         """Compare the numbers of integers with those of floats, on some points X (n, D)."""
         step = -(-len(y) // _POINTS)
         X, y = X[::step], y[::step]
@@ -79,7 +78,7 @@ class ValueFidelity(Fidelity):
         return [Notice("integers", text, warning=True)]
 
 
-def _r2(predicted: Any, actual: NDArray[Any]) -> float:
+def _r2(predicted: Any, actual: Array) -> float:
     """Return R2 of numbers (n,); 0 without variance."""
     return explained_share(predicted, actual) or 0.0
 

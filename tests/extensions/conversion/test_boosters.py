@@ -32,7 +32,7 @@ from protonn_edge.kinds.forest.table import sum_of_leaves
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
-FOLDER = Path(__file__).parents[1] / "data" / "boosters"
+FOLDER = Path(__file__).parents[2] / "data" / "boosters"
 ANSWERS = json.loads((FOLDER / "answers.json").read_text("utf-8"))
 FILES = sorted(set(ANSWERS) - {"versions"})
 DIGITS = load_digits_dataset()  # of features that are small whole numbers

@@ -16,7 +16,7 @@ from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 from protonn_edge.model.head import matrices_of
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 DIGITS = load_digits_dataset()
 TEST = (DIGITS.X_test, DIGITS.y_test)
 

@@ -12,7 +12,7 @@ from protonn_edge.extensions.conversion.networks.int8_network import Int8Network
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 
 pytest.importorskip("onnx", reason="needs onnx: pip install 'protonn-edge[onnx]'")
-FOLDER = Path(__file__).parents[1] / "data" / "networks"
+FOLDER = Path(__file__).parents[2] / "data" / "networks"
 ANSWERS = json.loads((FOLDER / "answers.json").read_text("utf-8"))
 
 

@@ -29,7 +29,7 @@ from protonn_edge.extensions.conversion.trees.libraries import load_booster
 from protonn_edge.model.file import load_model
 from protonn_edge.system.errors import InputError
 
-FOLDER = Path(__file__).parents[1] / "data" / "boosters"
+FOLDER = Path(__file__).parents[2] / "data" / "boosters"
 X, Y = load_iris(return_X_y=True)
 RNG = np.random.default_rng(0)
 GAPS = RNG.random(X.shape) < 0.25

@@ -273,7 +273,7 @@ def a_small_network() -> bytes:
 
 
 def _keras() -> bytes:
-    return (Path(__file__).parents[1] / "data/networks/keras-cnn-usps10.onnx").read_bytes()
+    return (Path(__file__).parents[2] / "data/networks/keras-cnn-usps10.onnx").read_bytes()
 
 
 @pytest.mark.parametrize("make", [a_perceptron, a_small_network, _keras])

@@ -23,7 +23,7 @@ from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed, InputError
 
-FOLDER = Path(__file__).parents[1] / "data" / "tflite"
+FOLDER = Path(__file__).parents[2] / "data" / "tflite"
 OUTPUTS = np.load(FOLDER / "outputs.npz")
 NAMES = list(OUTPUTS)
 

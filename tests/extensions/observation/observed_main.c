@@ -5,7 +5,7 @@
  */
 #include "pnn_model.h"
 
-#include "../byte_stream.h"
+#include "../../byte_stream.h"
 
 #ifdef __AVR__
 #include <avr/wdt.h>

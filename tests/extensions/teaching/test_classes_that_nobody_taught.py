@@ -26,7 +26,7 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.confidence.rule import Confidence
 
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2]
 N_OLD, N_NEW = 3, 2
 OPTIONS = {"teachable": 5, "new_classes": N_NEW, "epochs": 1, "n_prototypes": 6, "random_state": 0}
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from protonn_edge.chips.avr import facts, flow, program, stack
 from protonn_edge.codegen.families.family import MachineCode
+
+if TYPE_CHECKING:
+    from protonn_edge.chips.avr.paths import Paths
 
 
 @dataclass(frozen=True)
@@ -33,13 +36,13 @@ class AVRCode(MachineCode):
     def handlers(self) -> Mapping[int, int]:
         return flow.interrupt_handlers(self.program)
 
-    def functions(self, entries: Collection[int]) -> Mapping[int, Any]:
+    def functions(self, entries: Collection[int]) -> Mapping[int, flow.Function]:
         return flow.functions_from(self.program, entries)
 
     def floats(self) -> Sequence[str]:
         return program.float_routines(self.program)
 
-    def paths(self, entry: str) -> Any:
+    def paths(self, entry: str) -> Paths:
         from protonn_edge.chips.avr.paths import paths_through  # it takes SciPy
 
         return paths_through(self.program, entry)

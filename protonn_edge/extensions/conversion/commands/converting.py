@@ -39,8 +39,10 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.other_files import other_file
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.rule_kinds import answering_kind
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, counted, unneeded
 from protonn_edge.system.files import write_atomically
+from protonn_edge.system.schema import JsonObject
 
 _BETTER_ORDER = 0.2  # share of the labels; answers by chance gain less by another order
 _BETTER_LIMIT = 0.05  # share of the labels
@@ -48,7 +50,7 @@ _MOST_CLAMPED = 0.05  # share of the values; points of a network's training are 
 _SCALED = "check the labels and features, and whether they were scaled in training"
 
 
-def from_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
+def from_folder(given: ConvertOptions, out: Output) -> JsonObject:
     """Convert a folder of the reference implementation into a model."""
     check_output(given.output)
     data = given.data or _training_data(given.source)
@@ -63,7 +65,7 @@ def from_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     return record
 
 
-def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
+def from_estimator(given: ConvertOptions, out: Output) -> JsonObject:
     """Convert a fitted estimator into a model."""
     board, source, data = load_board(given.board_name), given.source, given.data
     check_output(given.output)
@@ -222,7 +224,7 @@ def _estimator(source: Path, bits: int) -> Any:
 
 def _labels(
     estimator: Any, dataset: Dataset, given: ConvertOptions
-) -> tuple[Callable[[Any], NDArray[Any]], tuple[str, ...] | None]:
+) -> tuple[Callable[[Any], Array], tuple[str, ...] | None]:
     """Return what turns labels of the data into the estimator's, and names for these.
 
     A file of another library numbers its labels: in the order of --classes, or of the sorted
@@ -312,7 +314,7 @@ def _training_data(folder: Path) -> Path:
     )
 
 
-def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
+def to_folder(given: ConvertOptions, out: Output) -> JsonObject:
     """Convert a model file into a folder for the reference implementation."""
     output, data = given.output, given.data
     features = cast("Features", given.reference.get("features", "raw"))
@@ -324,7 +326,7 @@ def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
             f"{output.name!r}; choose another name with -o"
         )
     reference, cutoff = matrices.to_reference(model, features), matrices.cutoff_of(model)
-    record: dict[str, Any] = {
+    record: JsonObject = {
         "layout": layout,
         "features": features,
         "paper_bytes": reference.paper_bytes,
@@ -361,7 +363,7 @@ def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     return record
 
 
-def to_file(given: ConvertOptions, out: Output) -> dict[str, Any]:
+def to_file(given: ConvertOptions, out: Output) -> JsonObject:
     """Convert a model file into ONNX."""
     if given.data is not None:
         raise unneeded("--data", "has no effect, because ONNX is written without points")

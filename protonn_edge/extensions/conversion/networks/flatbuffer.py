@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.errors import InputError, InvalidValue
 
@@ -50,7 +50,7 @@ class FlatTable:
         for number in range(count):
             yield self._at(begin + 4 * number)
 
-    def array(self, field: int, dtype: str, most: int) -> NDArray[Any]:
+    def array(self, field: int, dtype: str, most: int) -> Array:
         """Return a read-only vector of at most `most` numbers; it is empty if it is missing."""
         numbers = np.dtype(f"<{dtype}")
         begin, count = self._vector(field, numbers.itemsize, most)

@@ -21,6 +21,7 @@ from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.model.rule_kinds import policy_of
 from protonn_edge.model.shapes import image_text
 from protonn_edge.model.statistics import InputStatistics, Normalizer
+from protonn_edge.system.arrays import Array
 
 INT8_ZERO = 128  # the byte of an int8 value of 0
 
@@ -54,14 +55,14 @@ class Int8Network(Rule):
         """Return points with several axes, as the network takes them, as rows (n, D)."""
         return rows_in_order(X, self.order)
 
-    def outputs(self, X: NDArray[Any]) -> NDArray[np.uint8]:
+    def outputs(self, X: Array) -> NDArray[np.uint8]:
         """Return the output of points X (n, D): q + 128 of the network's own int8 values q."""
         values = self.pixels.to_bytes(X)
         for layer in self.layers:
             values = layer.run(values)
         return values
 
-    def answers(self, Z: NDArray[Any]) -> Answers:
+    def answers(self, Z: Array) -> Answers:
         """Return the class of each point Z (n, D), the first one with the largest output."""
         outputs = self.outputs(Z)
         if outputs.shape[1] == 1:
@@ -74,7 +75,7 @@ class Int8Network(Rule):
         limited = search.advising(self.remedies)
         return limited.candidate(("exact", self.model(search.X, search.names)))
 
-    def model(self, X: NDArray[Any], names: dict[str, Any]) -> Model:
+    def model(self, X: Array, names: dict[str, Any]) -> Model:
         """Return the model, whose scores are the outputs' int8 values; X are some points."""
         stage = layered(self.layers, pixels=self.pixels)
         head, policy = self.ending(names["policy"])

@@ -38,6 +38,7 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.shapes import ImageShape
 from protonn_edge.model.statistics import InputStatistics, Normalizer
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import CheckFailed
 
 Pixels = PixelScale | ChannelScale
@@ -86,7 +87,7 @@ class FloatNetwork(Rule):
         """Return points with several axes, as the network takes them, as rows (n, D)."""
         return rows_in_order(X, self.order)
 
-    def features(self, X: NDArray[Any]) -> Float32:
+    def features(self, X: Array) -> Float32:
         """Return the first matrix's inputs (n, F) of points X (n, D)."""
         X = X.astype(np.float32)
         if self.image is None:
@@ -96,17 +97,17 @@ class FloatNetwork(Rule):
             [features_of(self.layers, self.scaled(X[i : i + _AT_ONCE])) for i in starts]
         )
 
-    def scaled(self, X: NDArray[Any]) -> Float32:
+    def scaled(self, X: Array) -> Float32:
         """Return points (n, D) as the first layer's images (channels, height, width, n)."""
         scale, shift = (each[:, None, None, None] for each in (self.scale, self.shift))
         return self.images(X) * scale + shift
 
-    def images(self, X: NDArray[Any]) -> Float32:
+    def images(self, X: Array) -> Float32:
         """Return points (n, D) as images (channels, height, width, n)."""
         assert self.image is not None
         return innermost(X.reshape(-1, *self.image))
 
-    def scores(self, X: NDArray[Any]) -> Float32:
+    def scores(self, X: Array) -> Float32:
         """Return the scores (n, L) of points X (n, D)."""
         scores: Float32 = self.dense().scores(self.features(X)).astype(np.float32)
         return scores
@@ -201,7 +202,7 @@ class FloatNetwork(Rule):
             return max(candidates, key=lambda candidate: candidate.agreement)
         return _tuned(candidates, tuning, too_large)
 
-    def answers(self, Z: NDArray[Any]) -> Answers:
+    def answers(self, Z: Array) -> Answers:
         """Return the class index of each point Z (n, D)."""
         classes: Indices = self.scores(Z).argmax(axis=1).astype(np.int64)
         return classes
@@ -271,7 +272,7 @@ def _of_matrices(
     chain, normalizer = quantize(exact), normalizer_from("standard", inputs)
     zero, step = chain.quantizer.zero, chain.quantizer.step
 
-    def given(raw: Float32) -> NDArray[Any]:
+    def given(raw: Float32) -> Array:
         return normalizer.apply(zero + step * chain.quantize(raw))[:, None, None]
 
     W, *weights = network.weights
@@ -308,7 +309,7 @@ def _convolutional(
     return _model(head, InputStatistics.of(features).with_one_range(), names, stage)
 
 
-def _head(dense: DenseNetwork, features: NDArray[Any]) -> Head:
+def _head(dense: DenseNetwork, features: Array) -> Head:
     """Return matrices as the head for features (n, F)."""
     *hidden, W = dense.weights
     *before, b = (bias.astype(np.float64) for bias in dense.biases)

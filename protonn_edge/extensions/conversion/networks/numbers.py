@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.neural_network import MLPRegressor
 
 from protonn_edge.extensions.conversion import reading
@@ -21,6 +20,7 @@ from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.policy.value.train import squared_error
+from protonn_edge.system.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class NumberNetwork(NumberRule, FloatNetwork):
         weights, biases = [*self.weights], [*self.biases]
         return DenseNetwork(weights, biases, squared_error, alone=True)
 
-    def answers(self, Z: NDArray[Any]) -> Float64:
+    def answers(self, Z: Array) -> Float64:
         """Return the number for each point Z (n, D)."""
         return self.scores(Z)[:, 0].astype(np.float64)
 
@@ -49,7 +49,7 @@ class NumberNetwork(NumberRule, FloatNetwork):
 class NumberInt8Network(NumberRule, Int8Network):
     """A network of int8 layers, whose output is a number in steps."""
 
-    def answers(self, Z: NDArray[Any]) -> Float64:
+    def answers(self, Z: Array) -> Float64:
         """Return the number for each point Z (n, D)."""
         steps = self.outputs(Z)[:, 0].astype(np.float64) - self.output_zero
         return steps * self.output_step

@@ -11,9 +11,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from numpy.typing import NDArray
-
 from protonn_edge.extensions.conversion.networks.onnx_file import FLOATS, Node
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 BEGINNINGS = ("ArgMax", "LogSoftmax", "Sigmoid", "Softmax", "ai.onnx.ml.ZipMap")
@@ -64,7 +63,7 @@ class Decision:
         """Return whether one of a graph's outputs determines the class."""
         return any(self._kinds.get(name) in _DECIDING for name in outputs)
 
-    def take(self, node: Node, constants: Mapping[str, NDArray[Any]]) -> None:
+    def take(self, node: Node, constants: Mapping[str, Array]) -> None:
         """Take a node after the scores; raises `InputError` if it could change the class."""
         kinds = [
             _CONSTANT if name in constants else self._kinds.get(name, "something else")
@@ -120,13 +119,13 @@ class Decision:
         self.name(node, node.attribute("classlabels_strings") or node.attribute("classlabels_ints"))
 
 
-def _is_one(constant: NDArray[Any] | None) -> bool:
+def _is_one(constant: Array | None) -> bool:
     return constant is not None and constant.size == 1 and bool(constant.item() == 1)
 
 
 # Whether a node's attributes and constants have the expected values; arguments are the decision,
 # the node, the kind of its first input, and the constant there.
-_USUAL: dict[str, Callable[[Decision, Node, str, NDArray[Any] | None], bool]] = {
+_USUAL: dict[str, Callable[[Decision, Node, str, Array | None], bool]] = {
     "ArgMax": lambda decision, node, *_: (
         decision.along_classes(node, 0)
         and not node.number("select_last_index", 0)

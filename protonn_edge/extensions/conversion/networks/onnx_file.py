@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.extensions.conversion.reading import LARGEST
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, shortened
 from protonn_edge.system.lazy import require
@@ -101,7 +101,7 @@ class OnnxGraph:
     input: str
     shape: tuple[int, ...]  # of a point, without the first axis, the batch axis
     nodes: tuple[Node, ...]
-    constants: dict[str, NDArray[Any]]
+    constants: dict[str, Array]
     outputs: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -129,7 +129,7 @@ def load_graph(content: bytes, what: str) -> OnnxGraph:
             f"export a network of at most {_MOST_NODES:,} nodes with dense weights and standard "
             "operators"
         )
-    constants: dict[str, NDArray[Any]] = {}
+    constants: dict[str, Array] = {}
     left = MOST_VALUES
     for tensor in graph.initializer:
         constants[tensor.name] = _array(tensor, what, left)
@@ -212,7 +212,7 @@ def _fits(sizes: Sequence[int], most: int) -> bool:
     return all(0 < size <= most for size in sizes) and math.prod(sizes) <= most
 
 
-def _array(tensor: Any, what: str, most: int) -> NDArray[Any]:
+def _array(tensor: Any, what: str, most: int) -> Array:
     """Return a constant, after checks of its file, type and size."""
     from onnx import numpy_helper
 
@@ -236,7 +236,7 @@ def _array(tensor: Any, what: str, most: int) -> NDArray[Any]:
     check(
         fits, f"constant {name!r} of {what}", sizes, f"at most {most:,} values in {MOST_AXES} axes"
     )
-    array: NDArray[Any] = np.asarray(numpy_helper.to_array(tensor))
+    array: Array = np.asarray(numpy_helper.to_array(tensor))
     # A single number may be a limit that a Clip never reaches.
     largest = np.inf if array.size == 1 else LARGEST
     fits = array.dtype.kind != "f" or bool((np.abs(array) <= largest).all())

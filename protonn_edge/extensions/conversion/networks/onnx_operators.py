@@ -6,7 +6,6 @@ import math
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.extensions.conversion.networks.int8_network import Pair
 from protonn_edge.extensions.conversion.networks.onnx_chain import (
@@ -21,6 +20,7 @@ from protonn_edge.extensions.conversion.networks.onnx_int8 import Int8Builder
 from protonn_edge.extensions.conversion.networks.onnx_network import NetworkBuilder
 from protonn_edge.extensions.conversion.reading import LARGEST
 from protonn_edge.model.shapes import ImageShape
+from protonn_edge.system.arrays import Array
 
 _MOST_WINDOWS = 2**20  # values in all windows of a convolution
 _PER_AXIS = ("strides", "dilations")
@@ -240,7 +240,7 @@ def _dropout(net: Builder, node: Node) -> None:
         raise node.unsupported("drops values", "export the network in inference mode")
 
 
-def _with_integers(net: Builder, node: Node) -> list[NDArray[Any]]:
+def _with_integers(net: Builder, node: Node) -> list[Array]:
     """Return the present places, with a batch axis, and the other inputs: integers."""
     given = [place for place, name in enumerate(node.inputs) if place and name]
     return [net.places[None], *(net.numbers(node, place, "iu") for place in given)]

@@ -23,6 +23,7 @@ from protonn_edge.extensions.conversion.networks.onnx_file import (
     OnnxGraph,
 )
 from protonn_edge.extensions.conversion.reading import LARGEST
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, counted
 
@@ -116,7 +117,7 @@ class _Translation:
 
     def __init__(self, tensors: list[_Tensor], buffers: list[FlatTable], given: int) -> None:
         self.nodes: list[Node] = []
-        self.constants: dict[str, NDArray[Any]] = {}
+        self.constants: dict[str, Array] = {}
         self.where = "the input"  # in errors: the operator
         self.decided = False  # whether an operator decides between scores
         self.sources: dict[int, int] = {}  # of tensors in float32, those in float16, by number
@@ -188,7 +189,7 @@ class _Translation:
             raise self.refused("refers to a missing input")
         return self._tensors[number]
 
-    def stored(self, number: int) -> NDArray[Any]:
+    def stored(self, number: int) -> Array:
         """Return the numbers of a constant tensor."""
         tensor = self.tensor(self.sources.get(number, number))
         kind = np.dtype(f"<{_DTYPES.get(tensor.kind, 'f4')}")
@@ -203,7 +204,7 @@ class _Translation:
                 f"has {content.size:,} bytes of values for the shape {tensor.shape}, or the "
                 f"network has more than {MOST_VALUES:,} constant values"
             )
-        numbers: NDArray[Any] = content.view(kind).reshape(tensor.shape)
+        numbers: Array = content.view(kind).reshape(tensor.shape)
         if kind.kind == "f" and not (np.abs(numbers) <= LARGEST).all():
             raise self.refused("has a number that is not finite")
         return numbers.astype(np.float32) if tensor.kind == _FLOAT16 else numbers

@@ -15,6 +15,7 @@ from protonn_edge.features.convolution.train.network import Network, innermost
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 _MOST_TUNED = 20_000  # number of labelled points to train on, or to choose the best pass by
@@ -62,7 +63,7 @@ class Tuning:
         network: Network,
         earlier: Sequence[Float32],
         n_classes: int,
-        given: Callable[[Float32], NDArray[Any]],
+        given: Callable[[Float32], Array],
     ) -> None:
         """Train a rounded network in place, and keep the pass with the most correct test points.
 

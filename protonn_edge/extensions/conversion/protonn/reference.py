@@ -36,6 +36,7 @@ from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.integer_stage import run_through
 from protonn_edge.model.model import Model, raw_ends, with_units_of
 from protonn_edge.model.statistics import InputStatistics, Normalizer
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_kind
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, as_bytes, check_file, write_together
@@ -265,20 +266,20 @@ def _check_ours(folder: Path, contents: Mapping[str, bytes | str], layout: Layou
         ) from error
 
 
-def _npy_bytes(array: NDArray[Any]) -> bytes:
+def _npy_bytes(array: Array) -> bytes:
     content = io.BytesIO()
     np.lib.format.write_array(content, np.asarray(array, order="C"), allow_pickle=False)
     return content.getvalue()
 
 
-def _text_of(matrix: NDArray[Any]) -> str:
+def _text_of(matrix: Array) -> str:
     """Return one row per line; each number has the fewest digits that preserve it."""
     digits = ".9g" if matrix.dtype == np.float32 else ".17g"
     rows = matrix.reshape(-1, matrix.shape[-1] if matrix.ndim else 1).tolist()
     return "".join("\t".join(format(x, digits) for x in row) + "\n" for row in rows)
 
 
-def _matrix(array: NDArray[Any], path: Path) -> Float32:
+def _matrix(array: Array, path: Path) -> Float32:
     check(array.ndim == 2 and 0 not in array.shape, str(path), array.shape, "a matrix")
     with np.errstate(over="ignore"):
         matrix = np.ascontiguousarray(array, dtype=np.float32)
@@ -309,7 +310,7 @@ def _read_text(path: Path) -> NDArray[np.float64]:
     return np.array(rows, dtype=np.float64)
 
 
-def _read_npy(path: Path) -> NDArray[Any]:
+def _read_npy(path: Path) -> Array:
     """Read an .npy file of numbers; numpy itself would allocate any size in a header."""
     check_file(path, limit_bytes=MODEL_LIMIT_BYTES)
     with path.open("rb") as file:

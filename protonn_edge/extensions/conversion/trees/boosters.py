@@ -23,6 +23,7 @@ from protonn_edge.extensions.conversion.trees.trees import (
 )
 from protonn_edge.kinds.forest.grown import GrownTrees
 from protonn_edge.kinds.forest.table import LEAF
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 Indices = NDArray[np.int64]
@@ -131,7 +132,7 @@ def _histogram_tree(nodes: Any, what: str) -> StoredTree:
     )
 
 
-def vector(values: Any, size: int, kinds: str = "iub") -> NDArray[Any]:
+def vector(values: Any, size: int, kinds: str = "iub") -> Array:
     """Return `size` numbers of these NumPy kinds as int64, or as float64 for the kind "f".
 
     Raises `ValueError` if the kind or size differs.

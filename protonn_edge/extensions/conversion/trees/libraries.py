@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from protonn_edge.extensions.conversion.affine import Float64
@@ -30,6 +29,7 @@ from protonn_edge.extensions.conversion.trees.boosters import (
 )
 from protonn_edge.extensions.conversion.trees.trees import TreeRule, check_gaps, unsupported
 from protonn_edge.model.integer_stage import check_counts
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import MODEL_LIMIT_BYTES, read_file
 
@@ -216,7 +216,7 @@ def _lightgbm_tree(fields: dict[str, str], what: str) -> StoredTree:
     leaves = int(fields["num_leaves"])
     inner, none = leaves - 1, np.zeros(leaves, np.int64)
 
-    def numbers(name: str, kinds: str = "iub") -> NDArray[Any]:
+    def numbers(name: str, kinds: str = "iub") -> Array:
         read, texts = float if kinds == "f" else int, fields.get(name, "").split()
         values = vector([read(word) for word in texts], inner, kinds)
         return np.concatenate([values, none])

@@ -28,6 +28,7 @@ from protonn_edge.learn.normalization import normalizer_from
 from protonn_edge.learn.points import Float32
 from protonn_edge.model.model import Model
 from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue, counted
 
@@ -269,7 +270,7 @@ def unsupported(what: str, has: str, remedy: str) -> InputError:
     return InvalidValue(what, f"{has}, which have no counterpart on the device", remedy)
 
 
-def check_gaps(what: str, left: NDArray[Any], *usual: NDArray[Any], share: float = 0.0) -> int:
+def check_gaps(what: str, left: Array, *usual: Array, share: float = 0.0) -> int:
     """Return how many splits send missing values to another side than without such in training.
 
     `left` (n,) are the sides in a file, and each of `usual` sides without missing values. More than

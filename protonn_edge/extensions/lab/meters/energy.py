@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +20,7 @@ from protonn_edge.device.session import Prediction, Session
 from protonn_edge.extensions.lab.meters.meter import LONGEST_S, Meter, MeterSamples
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InstrumentError
+from protonn_edge.system.schema import JsonObject
 
 _BATCHES, _BATCH_S = 10, 0.25
 _LONGEST_BATCH_S = LONGEST_S / (2.5 * _BATCHES)
@@ -81,7 +81,7 @@ class MeteredPower:
             ("the meter's samples", f"{self.samples:,} at {self.rate_hz:,.6g} Hz{lost}"),
         ]
 
-    def to_json(self, latency_ms: float) -> dict[str, Any]:
+    def to_json(self, latency_ms: float) -> JsonObject:
         """Return it with the energies of a prediction of this latency."""
         facts = asdict(self)
         powers = [name for name in facts if name.endswith("_watts")]

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.device.connection import Deadline, Host, Link, LinkError
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import (
     DeviceError,
     InstrumentError,
@@ -42,7 +43,7 @@ class MeterSamples:
     volts: NDArray[np.float64]
     amperes: NDArray[np.float64]
     trigger: NDArray[np.bool_]
-    ranges: NDArray[Any]  # the meter's range, within which errors of offset and gain are the same
+    ranges: Array  # the meter's range, within which errors of offset and gain are the same
     dropped: int  # samples that are missing between them
 
 
@@ -180,6 +181,6 @@ class SerialMeter(Meter):
         """Return the samples in received bytes; `InstrumentError` if there are none."""
 
 
-def steps_of(counts: NDArray[Any], modulus: int) -> NDArray[np.int64]:
+def steps_of(counts: Array, modulus: int) -> NDArray[np.int64]:
     """Return the increments, at least 1, of counts modulo a number."""
     return np.mod(np.diff(counts.astype(np.int64)) - 1, modulus) + 1

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.data.dataset import Dataset, several_labels
 from protonn_edge.data.naming import NO_CLASS, listed
@@ -25,6 +25,7 @@ from protonn_edge.learn.points import Float32, Indices, Targets
 from protonn_edge.learn.progress import EpochReport, Trained
 from protonn_edge.learn.targets import Target, nearest_distances
 from protonn_edge.model.statistics import InputStatistics
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 # The RBF of a distance d is exp(-(gamma d)^2), a byte on the device. It resolves distances best for
@@ -63,7 +64,7 @@ class OneClass(Target):
         """Return the labels (n,) of normal points X (n, D)."""
         return np.full(X.shape[0] if hasattr(X, "shape") else len(X), "normal")
 
-    def check(self, classes: Sequence[Any] | NDArray[Any]) -> None:
+    def check(self, classes: Sequence[Any] | Array) -> None:
         """Refuse several classes."""
         if len(classes) != 1:
             raise InputError(
@@ -75,7 +76,7 @@ class OneClass(Target):
         """Return a data set with only normal training points."""
         return of_normal_points(dataset, self.normal)
 
-    def relabelled(self, y: Any, before: Dataset, selected: Dataset) -> Any:
+    def relabelled(self, y: ArrayLike, before: Dataset, selected: Dataset) -> Any:
         """Return 0 for normal points, and `NO_CLASS` for others."""
         return np.where(y == before.classes.index(selected.classes[0]), 0, NO_CLASS)
 

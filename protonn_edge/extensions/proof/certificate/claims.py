@@ -17,7 +17,7 @@ from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.system.errors import InvalidValue, counted
 from protonn_edge.system.files import read_file
-from protonn_edge.system.schema import list_of, nullable, one_of, record_of, text, whole
+from protonn_edge.system.schema import JsonObject, list_of, nullable, one_of, record_of, text, whole
 
 PROVEN, MEASURED, NOT_CHECKED = "proven", "measured", "not checked"
 
@@ -83,7 +83,7 @@ class Certificate:
         """The compilers that the program names."""
         return list(filter(None, self.subject["compilers"].split("; ")))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the certificate with the keys of its file."""
         return {
             "format": _FORMAT,

@@ -8,14 +8,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.families import family_of
 from protonn_edge.codegen.families.family import MachineCode
 from protonn_edge.extensions.proof.certificate import claims
 from protonn_edge.extensions.proof.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.system.errors import CheckFailed, InvalidValue
+
+if TYPE_CHECKING:
+    from protonn_edge.chips.avr.paths import Paths
 
 _ALLOCATION = re.compile(r"malloc|calloc|realloc|free|_Zn[wa]\w*|_Zd[la]\w*|alloca")
 _READ = "the sections of the ELF file"
@@ -26,7 +30,7 @@ def certify_program(
     elf: Path,
     board: Board,
     settings: Settings,
-    more: Callable[[Any], Iterable[Claim]] = lambda _: (),
+    more: Callable[[LinkedProgram], Iterable[Claim]] = lambda _: (),
 ) -> Certificate:
     """Return the certificate of any linked program that has the settings' entry.
 
@@ -46,24 +50,24 @@ def certify_program(
     return Certificate(subject_of("program", program), settings, hashes, made)
 
 
-def subject_of(kind: str, program: Any) -> dict[str, str]:
+def subject_of(kind: str, program: LinkedProgram) -> dict[str, str]:
     """Return a certificate's description of the certified program."""
     return {"kind": kind, "core": program.core.name, "compilers": "; ".join(program.compilers)}
 
 
-def image_sha256(program: Any) -> str:
+def image_sha256(program: LinkedProgram) -> str:
     """Return the hash of the bytes that go into flash."""
     return hashlib.sha256(program.code).hexdigest()
 
 
 def program_claims(
-    program: Any,
+    program: LinkedProgram,
     code: MachineCode,
     entry: str,
     *,
     own_sources: bool = False,
     whole_program: bool = True,
-    prediction: Callable[[], Any] | None = None,
+    prediction: Callable[[], Paths] | None = None,
 ) -> Iterator[Claim]:
     """Yield the claims about a linked program: its memory, and the behaviour of `entry`.
 
@@ -83,7 +87,7 @@ def program_claims(
     yield from _cycles(what, paths, given, own_sources=own_sources)
 
 
-def _memory(program: Any, code: MachineCode, own_sources: bool) -> Iterator[Claim]:
+def _memory(program: LinkedProgram, code: MachineCode, own_sources: bool) -> Iterator[Claim]:
     """Yield claims about the memory of the whole program."""
     sections = program.sections
     flash, sram = sections.flash_bytes, sections.sram_bytes
@@ -94,7 +98,7 @@ def _memory(program: Any, code: MachineCode, own_sources: bool) -> Iterator[Clai
     yield _whole_stack(program, code, own_sources)
 
 
-def _whole_stack(program: Any, code: MachineCode, own_sources: bool) -> Claim:
+def _whole_stack(program: LinkedProgram, code: MachineCode, own_sources: bool) -> Claim:
     try:
         most = code.stack()
         all_code = _Reached.of(program, code, [0, *code.handlers().values()])
@@ -107,7 +111,7 @@ def _whole_stack(program: Any, code: MachineCode, own_sources: bool) -> Claim:
 
 
 def _cycles(
-    what: str, find: Callable[[], Any], given: list[str], *, own_sources: bool
+    what: str, find: Callable[[], Paths], given: list[str], *, own_sources: bool
 ) -> Iterator[Claim]:
     try:
         paths = find()
@@ -133,7 +137,9 @@ def _listed(conditions: Sequence[str]) -> str:
     return f", if {', '.join(first)} and {last}"
 
 
-def _behaviour(program: Any, code: MachineCode, entry: str, own_sources: bool) -> Iterator[Claim]:
+def _behaviour(
+    program: LinkedProgram, code: MachineCode, entry: str, own_sources: bool
+) -> Iterator[Claim]:
     """Yield claims about things that no function reached from `entry` does."""
     reached = _Reached.of(program, code, code.entries(entry))
     given = "" if own_sources else reached.given
@@ -164,7 +170,7 @@ class _Reached(NamedTuple):
     given: str  # the assumption about the tables of its jumps, as a part of a sentence
 
     @classmethod
-    def of(cls, program: Any, code: MachineCode, entries: Collection[int]) -> _Reached:
+    def of(cls, program: LinkedProgram, code: MachineCode, entries: Collection[int]) -> _Reached:
         """Follow all calls; raises `CheckFailed` if one is recursive or through a pointer."""
         functions = code.functions(entries)
         try:

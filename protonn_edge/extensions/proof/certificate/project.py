@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.families import family_of, read_program
 from protonn_edge.codegen.host import host_program
@@ -105,7 +105,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
 
 
 def firmware_claims(
-    program: Any,
+    program: LinkedProgram,
     plan: Plan,
     board: Board,
     entry: str = Settings.entry,

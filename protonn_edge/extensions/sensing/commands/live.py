@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -32,6 +31,7 @@ from protonn_edge.learn.evaluation.terminal import budget_facts, fact_table
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.model import Model
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.schema import JsonObject
 from protonn_edge.system.shell import command_line
 
 
@@ -85,7 +85,7 @@ class LiveOptions(SensorFirmware):
 
     def write_logger(
         self, out: Output, board_name: str, folder: Path | None, *, as_sketch: bool
-    ) -> tuple[dict[str, Any], Path]:
+    ) -> tuple[JsonObject, Path]:
         """Write firmware that only samples; print how to use it, return facts and its folder."""
         if self.rate is None:
             raise InputError("without MODEL, the firmware only samples; give --rate, too")
@@ -101,7 +101,7 @@ class LiveOptions(SensorFirmware):
         folder: Path | None,
         *,
         tries: bool,
-    ) -> tuple[dict[str, Any], Path, str]:
+    ) -> tuple[JsonObject, Path, str]:
         """Build firmware that classifies the samples; see `SensorFirmware`."""
         folder = folder or LIVE_FOLDER
         done = _build(out, model, board, folder, self, tries=tries)
@@ -116,7 +116,7 @@ def _build(
     live: LiveOptions,
     *,
     tries: bool,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Build firmware that classifies a sensor's samples; return its facts for display.
 
     Its classifier is tried in the serial firmware, with inputs from the host.

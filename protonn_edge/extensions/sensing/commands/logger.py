@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.command import Output
@@ -13,6 +12,7 @@ from protonn_edge.codegen.export.folder import LOGGER, check_folder, write_folde
 from protonn_edge.codegen.projects.folder import sketch_name
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.sensor_projects import logger_of
+from protonn_edge.system.schema import JsonObject
 from protonn_edge.system.shell import command_line
 
 LOGGER_FOLDER = Path("logger")
@@ -27,7 +27,7 @@ def write_logger(
     folder: Path,
     *,
     as_sketch: bool,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Write the firmware, as a project or a sketch; print how to use it.
 
     Returns facts for the JSON object.

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.bar import Bar
@@ -31,6 +30,7 @@ from protonn_edge.extensions.sensing.commands.source import Pace, SensorSource
 from protonn_edge.extensions.sensing.listener import Listener, NamedAnswer
 from protonn_edge.extensions.sensing.sensor_board import LiveDescription, WindowAnswer
 from protonn_edge.system.errors import InputError, counted
+from protonn_edge.system.schema import JsonObject
 
 _BAR_CELLS = 40
 _CERTAIN = 99  # in per cent; more is rounded to 100
@@ -154,9 +154,9 @@ def _introduced(listener: Listener) -> str:
     )
 
 
-def _record(window: NamedAnswer) -> dict[str, Any]:
+def _record(window: NamedAnswer) -> JsonObject:
     answer = window.answer
-    said: dict[str, Any] = {
+    said: JsonObject = {
         "class": window.label,
         "reported_class": window.reported,
         "scores": dict(zip(window.names, answer.scores, strict=True)),

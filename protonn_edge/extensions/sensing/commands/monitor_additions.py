@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.cli.command import Output
 from protonn_edge.device.protocol import Message
 from protonn_edge.extensions.sensing.listener import Listener
 from protonn_edge.system.extensions import AddedOptions
+from protonn_edge.system.schema import JsonObject
 
 
 class MonitorKeys(Protocol):
@@ -29,7 +30,7 @@ class MonitorKeys(Protocol):
     def act(self, what: str, label: int) -> None:
         """Do about a class what a page orders, such as "teach"."""
 
-    def replied(self, reply: Message) -> tuple[str, dict[str, Any]]:
+    def replied(self, reply: Message) -> tuple[str, JsonObject]:
         """Return a sentence about the board's reply to a key, and an object for JSON."""
 
 

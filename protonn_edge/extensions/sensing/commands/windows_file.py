@@ -16,6 +16,7 @@ from protonn_edge.data.values import means_of_windows, spread_of
 from protonn_edge.extensions.sensing.recordings.recorded import Recording
 from protonn_edge.extensions.sensing.sensor_kinds import ANALOG_RATE, MICROPHONE
 from protonn_edge.system.errors import counted
+from protonn_edge.system.schema import JsonObject
 
 _FEWEST_EVENTS = 5
 _NEAR = 0.1  # of the share for testing that is asked for
@@ -119,7 +120,7 @@ class WindowsFile:
             facts.append(("noise", f"{counted(len(self.noise), 'window')}, for 'train --copies'"))
         return facts
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the windows' facts with the field names of this command's JSON."""
         cut, recorded = self.windows, self.recorded
         classes, counts = recorded.dataset.classes, self.counts[0].tolist()

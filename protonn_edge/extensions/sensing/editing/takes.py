@@ -9,7 +9,6 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from protonn_edge.data.options import RECORDING_MARK
 from protonn_edge.data.recordings import runs_of
 from protonn_edge.data.takes import takes_in
 from protonn_edge.extensions.sensing.recordings.recorded import read_recording
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, InvalidValue, counted
 from protonn_edge.system.files import read_file
 
@@ -33,7 +33,7 @@ class EditableTake:
 
     label: str
     session: str
-    values: NDArray[Any]  # (samples, channels)
+    values: Array  # (samples, channels)
     file: str  # its file, below the recording's folder
     # where each sample's row begins in the file, and where the last one ends: (samples + 1,)
     rows: NDArray[np.int64]

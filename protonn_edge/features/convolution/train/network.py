@@ -13,7 +13,6 @@ from itertools import zip_longest
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.features.convolution.train.layers import (
     Convolution,
@@ -32,6 +31,7 @@ from protonn_edge.learn.objective import (
     through_distances,
 )
 from protonn_edge.learn.points import Float32, Indices
+from protonn_edge.system.arrays import Array
 
 _LARGEST_DISTANCE = 3.0  # between projected points and prototypes at first, squared, on average
 
@@ -202,7 +202,7 @@ def features_of(layers: Sequence[Layer], x: Float32) -> Float32:
     return flat(x)
 
 
-def innermost(images: NDArray[Any]) -> Float32:
+def innermost(images: Array) -> Float32:
     """Return images (n, h, w, channels) as (channels, h, w, n), in which layers compute fast."""
     return np.ascontiguousarray(np.moveaxis(images, (3, 0), (0, 3)), np.float32)
 

@@ -17,6 +17,7 @@ from protonn_edge.learn.points import Points
 from protonn_edge.learn.refusal import Refusal
 from protonn_edge.learn.searched import Among, SearchSpec, SearchTask
 from protonn_edge.policy.value.train import DeviceRegressor, searched_without
+from protonn_edge.system.schema import JsonObject
 
 _REGRESSORS = {
     "random": RandomForestRegressor,
@@ -30,7 +31,7 @@ class ForestValueLearner(ForestLearner):
 
     ensembles: ClassVar[Mapping[str, Callable[..., Any]]] = _REGRESSORS
 
-    def grown(self, Q: NDArray[np.float32], points: Points) -> tuple[GrownTrees, dict[str, Any]]:
+    def grown(self, Q: NDArray[np.float32], points: Points) -> tuple[GrownTrees, JsonObject]:
         """Return trees within the budget for bytes Q (n, D), and facts for the model's record."""
         forest = new_ensemble(self.settings, self.seed, self.ensembles)
         forest.fit(Q, points.y[:, 0], sample_weight=points.weight)

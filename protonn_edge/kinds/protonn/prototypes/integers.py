@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from protonn_edge.model import integer_stage
 from protonn_edge.model.checks import set_checked
 from protonn_edge.model.matvec import range_of_products
 from protonn_edge.model.nearness import NearestStage, Nearness
+from protonn_edge.system.arrays import Array
 
 TABLE_SIZE = 256
 
@@ -51,7 +52,7 @@ def distance_step(distance_shift: int) -> float:
     return math.sqrt(EXPONENT_LIMIT / (TABLE_SIZE << distance_shift))
 
 
-def rbf_of_squares(squares: NDArray[Any], distance_shift: int) -> NDArray[np.float64]:
+def rbf_of_squares(squares: Array, distance_shift: int) -> NDArray[np.float64]:
     """Return the exact kernel, at most 1, of squared distances in steps."""
     return np.exp(squares * -(distance_step(distance_shift) ** 2))
 
@@ -190,9 +191,7 @@ class IntegerPrototypes(NearestStage):
         squares = squared_distances(P, self.prototypes)
         return read_table(self.table, squares >> self.distance_shift)
 
-    def run_with_nearest(
-        self, x: NDArray[Any]
-    ) -> tuple[integer_stage.IntArray, integer_stage.IntArray]:
+    def run_with_nearest(self, x: Array) -> tuple[integer_stage.IntArray, integer_stage.IntArray]:
         """Return the scores (n, L) of points x, (n, d), and the nearest prototype's RBF, (n,)."""
         scores = np.zeros((len(x), self.n_outputs), np.int64)
         nearest = np.zeros(len(x), np.int64)
@@ -217,7 +216,7 @@ class IntegerPrototypes(NearestStage):
         first = np.ones((*partial.shape[:2], 1), np.bool_)
         return np.concatenate([first, partial < self.distance_limit], axis=2)
 
-    def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
+    def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
         """Return how often each coordinate (d,) is compared, and each prototype (m,) is near.
 
         Comparisons at a point are counted as a share of all prototypes.
@@ -226,7 +225,7 @@ class IntegerPrototypes(NearestStage):
         coordinates = reached[:, :, :-1].sum(axis=(0, 1)) / self.n_prototypes
         return coordinates, reached[:, :, -1].sum(axis=0).astype(np.float64)
 
-    def parameters(self) -> Iterator[NDArray[Any]]:
+    def parameters(self) -> Iterator[Array]:
         """Yield B and Z."""
         yield self.prototypes
         yield self.labels
@@ -296,8 +295,8 @@ def score_norms(
 
 def unrounded_scores(
     labels: NDArray[np.float64],
-    prototypes: NDArray[Any],
-    points: NDArray[Any],
+    prototypes: Array,
+    points: Array,
     distance_shift: int,
 ) -> NDArray[np.float64]:
     """Return ``sum_j z_j k(b_j, p)`` by the exact kernel, at most 1: (L, n) for points p (d, n).

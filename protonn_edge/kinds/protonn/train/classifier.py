@@ -86,7 +86,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
 
     Examples
     --------
-    >>> from protonn_edge.data import load_digits_dataset
+    >>> from protonn_edge import load_digits_dataset
     >>> from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = ProtoNNClassifier(n_projections=8, n_prototypes=30, random_state=0)

@@ -29,7 +29,7 @@ pytest.importorskip("labgrid", reason="needs labgrid; to run: pip install labgri
 
 __all__ = ["quick_to_close"]
 
-PAGE = (Path(__file__).parents[2] / "docs" / "harness.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[4] / "docs" / "harness.md").read_text("utf-8")
 CONFTEST = re.search(r"<!-- file: conftest.py -->\n```python\n(.*?)```", PAGE, re.DOTALL)
 LABS = re.findall(r"```yaml\n(targets:.*?)```", PAGE, re.DOTALL)  # of one board, and of four
 DEADLINE_S = 60.0

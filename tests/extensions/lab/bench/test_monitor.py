@@ -9,7 +9,7 @@ import pytest
 
 from protonn_edge.extensions.lab import plugin
 
-PAGE = Path(__file__).parents[2] / "docs" / "testing.md"
+PAGE = Path(__file__).parents[4] / "docs" / "testing.md"
 
 
 @pytest.fixture

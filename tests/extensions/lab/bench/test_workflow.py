@@ -11,7 +11,7 @@ import pytest
 import yaml
 from command_line import succeed
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[4] / "docs"
 
 
 def test_the_workflows_commands_pass(built: Path, pytester: pytest.Pytester):

@@ -33,14 +33,14 @@ from generated_programs import answers_in_bytes, write_c
 from protonn_edge.chips.avr.instructions import Decoded
 from protonn_edge.chips.avr.program import LinkedProgram, read_program
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.extensions.proof.equality import PredictionProof
+from protonn_edge.extensions.proof.difference import PredictionProof
 from protonn_edge.extensions.proof.forms import Unproven
 from protonn_edge.extensions.teaching.board import after_teaching
 from protonn_edge.model.integer_chain import IntegerChain
 
 POINTS = 1_000
 SIMILAR, CHANGED = 25, 15  # points around each that is taught, and the bits that change there
-OUTPUT = Path(__file__).parents[1] / "codegen/output.h"
+OUTPUT = Path(__file__).parents[3] / "codegen/output.h"
 EXAMPLES = [
     ("linear", 10), ("forest", 3), ("prototypes", 0), ("linear", 2), ("forest", 15), ("linear", 9),
     ("dense", 9), ("forest", 8), ("linear", 8), ("convolution", 6),

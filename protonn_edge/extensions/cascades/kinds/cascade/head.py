@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_stage import run_through
 from protonn_edge.model.model import Model, activity_sizes
 from protonn_edge.model.statistics import InputStatistics, Normalizer
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range
 
 PARTS = ("first", "second")
@@ -88,7 +89,7 @@ class CascadePart:
         folded = Normalizer("standard", (normalizer.offset - zero) / step, normalizer.scale * step)
         return replace(self, inputs=statistics, normalizer=folded, clipped=True)
 
-    def scores(self, X: NDArray[Any]) -> Float64:
+    def scores(self, X: Array) -> Float64:
         """Return the scores (n, L) of the cascade's inputs X (n, D)."""
         if self.features is not None:
             X = run_through(self.features.stages, X.astype(np.uint8)).astype(np.float64)
@@ -168,7 +169,7 @@ class CascadeHead(Head):
         """Values per point."""
         return sum(part.head.values_a_point + part.n_given for part in (self.first, self.second))
 
-    def scores(self, X: Any) -> Float64:
+    def scores(self, X: Array) -> Float64:
         """Return the scores (n, L) of inputs X (n, D), which are not normalized."""
         scores = self.first.scores(X)
         unsure = margins(scores) < self.margin
@@ -178,8 +179,8 @@ class CascadeHead(Head):
         return scores
 
 
-def margins(scores: NDArray[Any]) -> NDArray[Any]:
+def margins(scores: Array) -> Array:
     """Return by how much the largest of each point's scores (n, L) exceeds the second largest."""
     ordered = np.partition(scores, -2, axis=1)
-    lead: NDArray[Any] = ordered[:, -1] - ordered[:, -2]
+    lead: Array = ordered[:, -1] - ordered[:, -2]
     return lead

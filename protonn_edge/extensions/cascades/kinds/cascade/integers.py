@@ -20,6 +20,7 @@ from protonn_edge.model.integer_stage import (
     check_holds,
     run_through,
 )
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range
 
 MOST_FACTOR = 255
@@ -46,7 +47,7 @@ class PartStages:
         """The largest difference of two scores that generated code holds."""
         return int((1 << self.stages[-1].output.bits) - 1)
 
-    def sums(self, x: NDArray[Any]) -> Vectors:
+    def sums(self, x: Array) -> Vectors:
         """Return what its activity sums up over inputs (n, D); zeros of the sizes if n is 0."""
         some = x if len(x) else np.zeros((1, *x.shape[1:]), x.dtype)
         inputs, reported = activity_sums(self.stages, self.n_before, some)
@@ -127,7 +128,7 @@ class IntegerCascade(IntegerStage):
         t = self.second.output
         return Range(self.second_factor * t.low, self.second_factor * t.high)
 
-    def run(self, x: NDArray[Any]) -> IntArray:
+    def run(self, x: Array) -> IntArray:
         """Return the scores (n, L) of bytes (n, D)."""
         s = run_through(self.first.stages, x).astype(np.int64)
         unsure = margins(s) < self.margin
@@ -138,13 +139,13 @@ class IntegerCascade(IntegerStage):
             scores[unsure] = scores[unsure] + others if self.adds else others
         return scores
 
-    def activity(self, x: NDArray[Any]) -> Vectors:
+    def activity(self, x: Array) -> Vectors:
         """Return how many points are passed on, then what each model sums up over its points."""
         unsure = margins(run_through(self.first.stages, x).astype(np.int64)) < self.margin
         passed_on = np.array([np.count_nonzero(unsure)], np.float64)
         return (passed_on, *self.first.sums(x), *self.second.sums(x[unsure]))
 
-    def parameters(self) -> Iterator[NDArray[Any]]:
+    def parameters(self) -> Iterator[Array]:
         """Yield the learned arrays of both models."""
         for part in (self.first, self.second):
             for stage in part.stages:

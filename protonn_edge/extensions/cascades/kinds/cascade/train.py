@@ -7,7 +7,7 @@ is right than with the best share. Scores are added if that is better by more th
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,11 @@ from protonn_edge.model.policy import FloatPolicy, with_rules
 from protonn_edge.model.quantization import measure_activity, quantize
 from protonn_edge.model.rule_kinds import fitted_rules
 from protonn_edge.model.statistics import InputStatistics, Normalizer
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.extensions import parts_of
+from protonn_edge.system.schema import JsonObject
 
 _LEAST_POINTS = 20
 _MOST_SHARES = 200  # that are compared
@@ -43,8 +45,8 @@ _ROWS_AT_ONCE = 500
 def joined(
     first: Model | DeviceClassifier,
     second: Model | DeviceClassifier,
-    X: NDArray[Any],
-    y: NDArray[Any],
+    X: Array,
+    y: Array,
     *,
     share: float | None = None,
     adds: bool | None = None,
@@ -164,7 +166,7 @@ def _of_bytes(first: Model, second: Model) -> tuple[Features, InputStatistics]:
     return features, features.ranged(InputStatistics(zeros, zeros, zeros, zeros, zeros))
 
 
-def _record(first: Model, second: Model) -> dict[str, Any]:
+def _record(first: Model, second: Model) -> JsonObject:
     """Return the record: the first model's, and what is known of the second's training."""
     known = {"settings": dict(second.record.get("settings", {}))}
     return {**first.record, "second": known | {"kind": second.head.kind}}
@@ -181,7 +183,7 @@ class _Scored:
     y: NDArray[np.int64]
 
     @classmethod
-    def of(cls, model: Model, X: NDArray[Any], y: NDArray[np.int64]) -> _Scored:
+    def of(cls, model: Model, X: Array, y: NDArray[np.int64]) -> _Scored:
         """Return the scores of raw points (n, features)."""
         inputs, first, second = quantized_parts(model)
         scores = [_scores(model, inputs, chain, X) for chain in (first, second)]
@@ -234,7 +236,7 @@ def _better(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
 
 
 def _scores(
-    model: Model, inputs: InputQuantizer, chain: IntegerChain, X: NDArray[Any]
+    model: Model, inputs: InputQuantizer, chain: IntegerChain, X: Array
 ) -> NDArray[np.int64]:
     """Return the scores (n, L) of one of the models for raw points."""
     found = []

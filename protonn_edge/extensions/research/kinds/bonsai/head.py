@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.extensions.research.kinds.bonsai.integers import (
     CompleteTree,
@@ -28,6 +27,7 @@ from protonn_edge.model.activity import Sizes
 from protonn_edge.model.checks import Float32, Float64, checked_matrix, set_checked
 from protonn_edge.model.head import Head, Remedies, Size, member
 from protonn_edge.model.sums import scores_of_sums
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 
 DEPTHS = range(5)
@@ -84,7 +84,7 @@ class TreeHead(CompleteTree, Head):
         """d, the number of inputs of the tree."""
 
     @abstractmethod
-    def coordinates(self, X: Any) -> Float64:
+    def coordinates(self, X: Array) -> Float64:
         """Return the inputs of the tree, (n, d), for normalized points X (n, D)."""
 
     @property
@@ -97,7 +97,7 @@ class TreeHead(CompleteTree, Head):
         """Values per point."""
         return self.n_coordinates + 3 * len(self.weights)
 
-    def scores(self, X: Any) -> Float64:
+    def scores(self, X: Array) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D), dense or sparse."""
         return self.scores_of_coordinates(self.coordinates(X))
 
@@ -109,7 +109,7 @@ class TreeHead(CompleteTree, Head):
         return scores_of_sums(along(ways, gated))
 
 
-def affine(z: NDArray[Any], rows: NDArray[Any]) -> Float64:
+def affine(z: Array, rows: Array) -> Float64:
     """Return the products (n, r) of points z (n, d) and rows (r, d + 1) that end with a bias."""
     if not len(rows):
         return np.zeros((len(z), 0))
@@ -149,7 +149,7 @@ class BonsaiHead(TreeHead):
         """d."""
         return len(self.projection)
 
-    def coordinates(self, X: Any) -> Float64:
+    def coordinates(self, X: Array) -> Float64:
         """Return the projected points (n, d)."""
         projected: Float64 = X @ self.projection.astype(np.float64).T
         return projected
@@ -177,6 +177,6 @@ class LocalDeepKernelHead(TreeHead):
         """D."""
         return self.n_inputs
 
-    def coordinates(self, X: Any) -> Float64:
+    def coordinates(self, X: Array) -> Float64:
         """Return the points unchanged."""
         return np.asarray(X, dtype=np.float64)

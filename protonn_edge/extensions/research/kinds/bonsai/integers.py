@@ -19,13 +19,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sized
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range, check_bits, check_holds
 from protonn_edge.model.matvec import products
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check_range
 
 LARGEST_SHIFT = 8  # from 24-bit sums to 16 bits
@@ -41,7 +42,7 @@ class Sums:
     def __len__(self) -> int:
         return len(self.bias)
 
-    def of(self, x: NDArray[Any]) -> IntArray:
+    def of(self, x: Array) -> IntArray:
         """Return the sums (n, r) of inputs x (n, d)."""
         return products(self.weights, self.bias, x)
 
@@ -85,7 +86,7 @@ def depth_of(inner: int) -> int | None:
     return depth if inner + 1 == 1 << depth else None
 
 
-def paths(sums: NDArray[Any]) -> IntArray:
+def paths(sums: Array) -> IntArray:
     """Return the nodes (n, depth + 1) on the paths of points from the root to a leaf.
 
     A point goes right from inner node j if its sum j of `sums` (n, inner) is not negative.
@@ -101,9 +102,9 @@ def paths(sums: NDArray[Any]) -> IntArray:
     return ways
 
 
-def along(ways: IntArray, values: NDArray[Any]) -> NDArray[Any]:
+def along(ways: IntArray, values: Array) -> Array:
     """Return the sums (n, R) of values (n, nodes, R) over the nodes on paths (n, depth + 1)."""
-    met: NDArray[Any] = np.take_along_axis(values, ways[:, :, None], axis=1)
+    met: Array = np.take_along_axis(values, ways[:, :, None], axis=1)
     return np.asarray(met.sum(axis=1))
 
 
@@ -281,7 +282,7 @@ class IntegerBonsaiTree(CompleteTree, IntegerStage):
         root: IntArray = whole[0]
         return root
 
-    def run(self, x: NDArray[Any]) -> IntArray:
+    def run(self, x: Array) -> IntArray:
         """Return the scores (n, L) of inputs x (n, d)."""
         h = self.weights.of(x) >> self.weight_shift
         i = np.clip(self.gates.of(x) >> self.gate_shift, -128, 127)
@@ -289,11 +290,11 @@ class IntegerBonsaiTree(CompleteTree, IntegerStage):
         s = along(paths(self.branches.of(x)), gated.reshape(len(x), self.n_nodes, -1))
         return s if self.n_rows > 1 else np.concatenate([-s, s], axis=1)
 
-    def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
+    def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
         """Return the number of inputs that pass each node."""
         met = paths(self.branches.of(x))
         return (np.bincount(met.ravel(), minlength=self.n_nodes).astype(np.float64),)
 
-    def parameters(self) -> Iterator[NDArray[Any]]:
+    def parameters(self) -> Iterator[Array]:
         """Yield the table in flash."""
         yield np.frombuffer(self.flash.content, np.uint8)

@@ -250,7 +250,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
 
     Examples
     --------
-    >>> from protonn_edge.data import load_digits_dataset
+    >>> from protonn_edge import load_digits_dataset
     >>> from protonn_edge.extensions.research.kinds.basis_images.train.classifier import BasisImagesClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = BasisImagesClassifier(
