@@ -17,9 +17,6 @@ from numpy.typing import NDArray
 
 from protonn_edge.system.arrays import Array
 
-if TYPE_CHECKING:
-    pass
-
 Matrix = Array
 
 MATRICES = ("W", "B", "Z")

@@ -238,7 +238,7 @@ def test_what_cannot_be_converted_is_one_sentence(name: str) -> None:
     estimator, y = ESTIMATORS_REFUSED[name], np.abs(Y)
     estimator.fit(X, np.column_stack([y, -y]) if name.startswith("two") else y)
     modules = ("estimators", "reading")
-    with refused_by(*(f"conversion.{each}" for each in modules), "system.checks"):
+    with refused_by(*(f"extensions.conversion.{each}" for each in modules), "system.checks"):
         from_sklearn(estimator, X, Y)
 
 
