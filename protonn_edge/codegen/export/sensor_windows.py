@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.data.naming import Notice
+from protonn_edge.model.features import signal_of
 from protonn_edge.model.integer_chain import IntegerChain
 
 
@@ -28,9 +29,15 @@ class SensorWindows(ABC):
         """Samples per window."""
 
     @property
-    @abstractmethod
     def n_channels(self) -> int:
         """Values per sample."""
+        return self.model.n_features // self.window
+
+    @property
+    def triggered(self) -> bool:
+        """Whether a window begins at an event, such as a sound."""
+        signal = signal_of(self.model.features)
+        return signal is not None and signal.triggered
 
     @property
     @abstractmethod

@@ -34,7 +34,6 @@ from protonn_edge.extensions.sensing.sampling import (
 )
 from protonn_edge.extensions.sensing.sensor_board import NAME_LIMIT, sent_name
 from protonn_edge.extensions.sensing.sensor_kinds import SensorKind, is_chip
-from protonn_edge.model.features import signal_of
 from protonn_edge.model.head import channels_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
@@ -228,11 +227,6 @@ class Windowing(SensorWindows):
         return self.model.n_features // len(self.used)
 
     @property
-    def n_channels(self) -> int:
-        """Values per sample."""
-        return len(self.used)
-
-    @property
     def on_any_chip(self) -> bool:
         """Whether the sketch polls the sensor, instead of reading it in interrupts of an AVR."""
         return self.sampling.polled
@@ -241,12 +235,6 @@ class Windowing(SensorWindows):
     def leaves_pins(self) -> bool:
         """Whether the sensor leaves pins for LED and buttons; SPI takes them."""
         return self.sampling.kinds[0].bus != "spi"
-
-    @property
-    def triggered(self) -> bool:
-        """Whether a window begins at an event, such as a sound."""
-        signal = signal_of(self.model.features)
-        return signal is not None and signal.triggered
 
     @property
     def overlapping(self) -> bool:
@@ -291,6 +279,7 @@ class Windowing(SensorWindows):
 
         The load of a plan is estimated.
         """
+        board = self.sampling.board
         if isinstance(load, Plan):
             interrupts = self.sampling.interrupt_cycles + _EXTREMES_CYCLES * len(self.trained)
             shape = self.window, len(self.used)
@@ -298,12 +287,12 @@ class Windowing(SensorWindows):
         period = self.sampling.period_cycles
         free = 1 - load.interrupt_cycles / period
         whole = load.window_cycles + self.sending_cycles
-        said = self._said_bytes * _sent_byte_cycles(self._board)
+        said = self._said_bytes * _sent_byte_cycles(board)
         if free <= 0 or whole > _SHARE * free * self.hop * period:
             raise CheckFailed(
-                f"a window takes up to {self._board.milliseconds(whole):.1f} ms to compute and "
+                f"a window takes up to {board.milliseconds(whole):.1f} ms to compute and "
                 "send, but a window begins every "
-                f"{self._board.milliseconds(self.hop * period):.1f} ms; try a larger --hop, or a "
+                f"{board.milliseconds(self.hop * period):.1f} ms; try a larger --hop, or a "
                 "lower --rate"
             )
         if self.overlapping:
@@ -322,16 +311,12 @@ class Windowing(SensorWindows):
     def sending_cycles(self) -> float:
         """The most cycles from a window's class until it is sent, by the line's rate."""
         of_rules = sum(rule.cycles_a_class for rule in self.model.policy.rules)
-        sent = self._window_bytes * _sent_byte_cycles(self._board)
+        sent = self._window_bytes * _sent_byte_cycles(self.sampling.board)
         return sent + _WINDOW_CYCLES + self.model.n_classes * of_rules
 
     def _meanwhile(self, cycles: float, free: float) -> int:
         """Return the number of samples that arrive during a computation."""
         return 2 + math.ceil(cycles / free / self.sampling.period_cycles)
-
-    @property
-    def _board(self) -> Board:
-        return self.sampling.board
 
     @property
     def _window_bytes(self) -> int:
@@ -348,7 +333,7 @@ class Windowing(SensorWindows):
 
     def check_line(self) -> None:
         """Raise `InputError` if the serial line is too slow for the answers."""
-        baud = self._board.baud
+        baud = self.sampling.board.baud
         needed = self.sampling.actual_rate / self.hop * self._window_bytes + self._said_bytes
         if needed > bytes_carried(baud):
             raise InputError(
@@ -361,7 +346,7 @@ class Windowing(SensorWindows):
         rule = self.model.policy.answering
         longest = max(len(name.encode()) for name in self.model.classes)
         return self.sampling.context(
-            self._board.baud,
+            self.sampling.board.baud,
             reader="monitor",
             page="live",
             windowing=self,
