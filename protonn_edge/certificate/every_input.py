@@ -15,7 +15,6 @@ from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Claim
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.codegen import PREFIX, SOURCES, Limits, Plan, device_plans, render_c
-from protonn_edge.datasets.naming import listed
 from protonn_edge.device import Result
 from protonn_edge.errors import CheckFailed
 from protonn_edge.system.lazy import optional
@@ -33,21 +32,23 @@ def every_input(
     run: Callable[[NDArray[np.uint8]], list[Result]],
     *,
     asked: bool,
-    edited: Sequence[str] = (),
+    edited: str = "",
 ) -> Iterator[Claim]:
-    """Yield the claim, and one about cycles; without a proof, it names the reason.
+    """Yield the claims that a proof and its checker make; without a proof, the reason.
 
-    The sentence names files that were `edited`, which pass inputs and answers on.
+    Nothing is proven of a project that was `edited`, which names its files: these pass the inputs
+    and the answers on.
 
     Raises `CheckFailed` if a proof fails on points that the program, run on the emulated board,
     answers in another way than the model.
     """
-    if not asked:
-        yield _unchecked(_sentence(model, plan.buffered, edited=edited), "add --every-input")
+    if edited or not asked:
+        yield _unchecked(_sentence(model, plan.buffered), edited or "add --every-input")
         return
     parts = () if plan.buffered else parts_of(model, plan)
     refuse = partial(refuse_different, model, run=run)
-    yield from _proven(program, model, render_c(model, plan), PREFIX, parts, refuse, edited)
+    yield from _proven(program, model, render_c(model, plan), PREFIX, parts, refuse)
+    yield checked_again(program, model, parts, run)
 
 
 def in_sketch(program: LinkedProgram, model: IntegerChain, prefix: str) -> Iterator[Claim]:
@@ -67,10 +68,9 @@ def _proven(
     prefix: str,
     parts: Sequence[int],
     refuse: Callable[[NDArray[np.uint8]], None],
-    edited: Sequence[str] = (),
 ) -> Iterator[Claim]:
     """Yield the claims; `refuse` gets points on which a program may differ from the model."""
-    sentence = partial(_sentence, model, not parts, prefix, edited=edited)
+    sentence = partial(_sentence, model, not parts, prefix)
     room = optional("protonn_edge.proof.difference")
     if room is None:
         yield _unchecked(sentence(), "the proof is not installed")
@@ -104,7 +104,7 @@ def _unchecked(sentence: str, reason: str) -> Claim:
 def checked_again(
     program: LinkedProgram,
     model: IntegerChain,
-    plan: Plan,
+    parts: Sequence[int],
     run: Callable[[NDArray[np.uint8]], list[Result]],
 ) -> Claim:
     """Return the claim that a checker, which shares nothing with the proof, confirms it.
@@ -126,7 +126,7 @@ def checked_again(
         return unchecked("the checker is not installed")
     runs = 1 + model.n_features * model.quantizer.maximum
     try:
-        room.check_separable(program, model, () if plan.buffered else parts_of(model, plan))
+        room.check_separable(program, model, parts)
     except room.NotSeparable as reason:
         return unchecked(f"the checker stopped: {reason}")
     if runs * model.n_features > _MOST_SENT:
@@ -166,12 +166,10 @@ def _sentence(
     prefix: str = PREFIX,
     *,
     scores: bool = True,
-    edited: Sequence[str] = (),
 ) -> str:
     pushed = f"{prefix}_finish, behind the firmware's pushes,"
     function = f"{prefix}_predict" if at_once else pushed
     others = [f"{prefix}_{name}" for name in model.policy.c_functions]
-    others += [f"what was edited in {listed(edited)}"] if edited else []
     verb = "are" if others[1:] else "is"
     left_out = f"; {' and '.join(others)} {verb} not part of the claim" if others else ""
     taught = getattr(model.own_stages[-1], "voters", None) is not None

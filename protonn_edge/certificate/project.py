@@ -16,7 +16,7 @@ from protonn_edge.boards import Board
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.certificate.eva import memory_safety
-from protonn_edge.certificate.every_input import checked_again, every_input
+from protonn_edge.certificate.every_input import every_input
 from protonn_edge.certificate.program import image_sha256, program_claims, subject_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, render_c
@@ -74,7 +74,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
                 raise CheckFailed(
                     f"{linked} differs from what its sources compile to; build the project again"
                 )
-            run, edited = partial(_results, trial, board), project.edited_files(board)
+            run, edited = partial(_results, trial, board), _edits(project.edited_files(board))
             with _naming(edited):
                 made = (
                     *arithmetic_claims(reference),
@@ -82,11 +82,6 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
                     memory_safety(render_c(reference, plan), asked=settings.prove),
                     *every_input(
                         program, reference, plan, run, asked=settings.every_input, edited=edited
-                    ),
-                    *(
-                        [checked_again(program, reference, plan, run)]
-                        if settings.every_input
-                        else []
                     ),
                     *firmware_claims(
                         program,
@@ -143,8 +138,13 @@ def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
     )
 
 
+def _edits(files: Sequence[str]) -> str:
+    """Return which of a project's files someone edited, and the way back; "" if none."""
+    return f"not as 'build' writes them: {listed(files)}; {_RESTORE}" if files else ""
+
+
 @contextmanager
-def _naming(edited: Sequence[str]) -> Iterator[None]:
+def _naming(edited: str) -> Iterator[None]:
     """Name the files that someone edited, if any, as what may have made a claim false."""
     try:
         yield
@@ -152,23 +152,17 @@ def _naming(edited: Sequence[str]) -> Iterator[None]:
         if not edited or type(error) is not CheckFailed:  # a lost board is no claim
             raise
         fact = str(error).rpartition("; ")[0]
-        raise CheckFailed(
-            f"{fact}; not as 'build' writes them: {listed(edited)}; {_RESTORE}"
-        ) from error
+        raise CheckFailed(f"{fact}; {edited}") from error
 
 
-def _files_claim(edited: Sequence[str]) -> Claim:
+def _files_claim(edited: str) -> Claim:
     """Return the claim that a project has the package's files, which pass inputs and answers on."""
     sentence = "all other files that the firmware is compiled from are those of protonn-edge"
     if not edited:
         return Claim(
             "files", sentence, claims.PROVEN, "comparing each byte with what 'build' writes"
         )
-    reason = (
-        f"not as 'build' writes them: {listed(edited)}; no claim is about how they pass inputs and "
-        f"answers on; {_RESTORE}"
-    )
-    return Claim("files", sentence, claims.NOT_CHECKED, reason)
+    return Claim("files", sentence, claims.NOT_CHECKED, edited)
 
 
 def _executions(trial: Trial, board: Board, Q: NDArray[np.uint8]) -> Iterator[Claim]:
