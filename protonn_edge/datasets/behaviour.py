@@ -63,10 +63,12 @@ def behaviour_of(values: NDArray[np.float64], begins: NDArray[np.bool_]) -> Beha
     steps = np.diff(values)
     steps[begins[1:]] = 0
     moves = np.flatnonzero(steps)
-    return _drift(steps, moves) or _spaced(values) or _in_runs(values, begins, moves) or Behaviour()
+    return _drift(values, steps, moves) or _spaced(values) or _in_runs(values, begins, moves) or Behaviour()
 
 
-def _drift(steps: NDArray[np.float64], moves: NDArray[np.intp]) -> Behaviour | None:
+def _drift(
+    values: NDArray[np.float64], steps: NDArray[np.float64], moves: NDArray[np.intp]
+) -> Behaviour | None:
     """Judge whether numbers rise or fall, and whether steps are as even as a clock's."""
     if len(moves) < _FEWEST_STEPS:
         return None
@@ -77,6 +79,8 @@ def _drift(steps: NDArray[np.float64], moves: NDArray[np.intp]) -> Behaviour | N
         return None
     how = "rises" if 2 * rising >= len(sizes) else "falls"
     dense = 2 * len(moves) >= len(steps)
+    if not dense and len(np.unique(values)) <= _FEWEST_STEPS:
+        return None  # takes with sorted classes have the same steps
     ticks = _ratio(np.diff(moves)) <= _EVEN_TICKS
     restarts = len(sizes) - len(main)
     few = restarts <= max(3, _MOST_RESTARTS * len(sizes))
