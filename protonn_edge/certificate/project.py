@@ -44,7 +44,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
     """
     project = Project(folder)
     if not project.built:
-        raise nothing_built(folder.absolute(), "")
+        raise nothing_built(folder, "")
     model = project.model()
     with exclusive(folder):
         reference, plan = project.generated()
