@@ -68,7 +68,7 @@ class ClassifierCommand(Command):
                     formatter.write_dl(rows)
 
 
-def _default_text(default: Any) -> str:
+def _default_text(default: object) -> str:
     if default is None:
         return ""
     text = ",".join(default) if isinstance(default, tuple) else str(default)

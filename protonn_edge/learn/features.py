@@ -59,7 +59,7 @@ class FeatureRequest:
     refusals: ClassVar[tuple[Refusal, ...]] = ()
 
     @classmethod
-    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+    def read(cls, terms: Sequence[str], **image: object) -> Self:
         """Return the request in terms; the first one begins with `word`."""
         raise NotImplementedError
 

@@ -144,7 +144,7 @@ def settings_of_kind(settings: Mapping[str, Any]) -> tuple[str | None, dict[str,
     return kind, own
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a setting as text."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 

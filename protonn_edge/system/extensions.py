@@ -128,7 +128,7 @@ class Extension:
         """Return the form of a model that its firmware has."""
         return None
 
-    def improved(self, *search: Any) -> Any:
+    def improved(self, *search: object) -> Any:
         """Return what it makes of a search's model, or None; see `protonn_edge.cli.tuning`."""
         del search
 
@@ -167,7 +167,7 @@ class Extension:
         """Return sections of a report, `protonn_edge.report.content.SectionOfRuns`."""
         return ()
 
-    def library_readme(self, *library: Any) -> str:
+    def library_readme(self, *library: object) -> str:
         """Return what it adds to the README of a library; see `protonn_edge.codegen.export`."""
         del library
         return ""

@@ -47,7 +47,7 @@ class WindowRequest(features.FeatureRequest):
     kinds: FeatureSet
 
     @classmethod
-    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+    def read(cls, terms: Sequence[str], **image: object) -> Self:
         """Read the features that the terms name."""
         return cls(kinds=FeatureSet.of(",".join(terms)), **image)
 

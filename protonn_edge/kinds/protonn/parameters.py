@@ -187,7 +187,7 @@ class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
         option="--outlier-exposure",
     )
 
-    def frozen(self, **changed: Any) -> Self:
+    def frozen(self, **changed: object) -> Self:
         """Return an immutable copy, with the initial projection and the matrices' names unified."""
         if not isinstance(self.init_projection, str):
             given = np.asarray(self.init_projection, dtype=np.float32)

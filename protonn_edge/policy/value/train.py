@@ -213,7 +213,7 @@ class DeviceRegressor(RegressorMixin):
         """The target of the training."""
         return ValueTarget()
 
-    def predict(self, X: ArrayLike, *, unknown: Any = None) -> NDArray[np.float64]:
+    def predict(self, X: ArrayLike, *, unknown: object = None) -> NDArray[np.float64]:
         """Return the number (n,) that is predicted for each of the points X (n, D).
 
         Raises `InputError` if `unknown` is given: a number is never unknown.

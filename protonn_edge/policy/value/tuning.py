@@ -47,7 +47,9 @@ class ExplainedShare(Metric):
         """Return slices (n,) of the numbers, of which each fold gets about the same share."""
         return slices_of(y)
 
-    def judged(self, integers: IntegerChain, Q: NDArray[np.uint8], actual: Array, _: Any) -> Judged:
+    def judged(
+        self, integers: IntegerChain, Q: NDArray[np.uint8], actual: Array, _: object
+    ) -> Judged:
         """Return R2 of the numbers for quantized points, whose labels are known."""
         score = _r2(integers.policy.values(integers.scores(Q)), actual)
         return Judged(score, score, 1.0 - score)

@@ -232,7 +232,7 @@ class OnnxChain:
         self.order = inner.ravel()
         self.places = np.moveaxis(np.arange(inner.size).reshape(inner.shape), 2, 0)
 
-    def append(self, node: Node, layer: Any, shape: ImageShape) -> None:
+    def append(self, node: Node, layer: object, shape: ImageShape) -> None:
         """Append a layer with output of this shape: height, width and channels."""
         if len(self.layers) >= _MOST_LAYERS:
             text = f"follows {_MOST_LAYERS} layers, which is the limit"

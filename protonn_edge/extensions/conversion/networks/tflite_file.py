@@ -156,7 +156,7 @@ class _Translation:
             value = self._values[number] = self.node("DequantizeLinear", value, *scale)
             self._scales[value] = step, zero
 
-    def node(self, operator: str, *inputs: str, **attributes: Any) -> str:
+    def node(self, operator: str, *inputs: str, **attributes: object) -> str:
         """Append a node, and return its output."""
         output = f"value {len(self.nodes)}"
         self.nodes.append(Node(self.where, operator, inputs, (output,), attributes))
