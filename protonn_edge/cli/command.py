@@ -369,7 +369,7 @@ class Output:
             else:
                 self._text.print(part)
 
-    def finish(self, record: Mapping[str, Any], failure: ProtoNNEdgeError | None = None) -> None:
+    def finish(self, record: Mapping[str, object], failure: ProtoNNEdgeError | None = None) -> None:
         """Print the JSON object with --json, which includes `failure`, and raise that."""
         self._say_notices()
         if self._as_json:

@@ -64,7 +64,7 @@ class FeatureRequest:
         raise NotImplementedError
 
     @classmethod
-    def alternatives(cls, _shape: Shape) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def alternatives(cls, _shape: Shape) -> Iterator[tuple[str, Mapping[str, object]]]:
         """Yield texts for images of a shape that a search tries, with the settings they need."""
         yield from ()
 

@@ -128,12 +128,12 @@ def refusals() -> tuple[rows.Refusal, ...]:
     return (*IMAGES, *COPIES, *chain.from_iterable(each.refusals for each in REQUESTS))
 
 
-def alternatives(settings: FeatureParameters) -> Mapping[str, Mapping[str, Any]]:
+def alternatives(settings: FeatureParameters) -> Mapping[str, Mapping[str, object]]:
     """Return the settings, by name, that a search tries unless features are requested.
 
     Parameters that are incompatible with the features get their only possible values.
     """
-    variants: dict[str, Mapping[str, Any]] = {features.NO_FEATURES: {}}
+    variants: dict[str, Mapping[str, object]] = {features.NO_FEATURES: {}}
     asked = settings.asked
     if settings.image_shape is None:
         return variants

@@ -101,7 +101,7 @@ class Shelf:
 
     def check(
         self,
-        facts: Mapping[str, Any],
+        facts: Mapping[str, object],
         keys: Mapping[str, Key],
         optional: Collection[str],
         source: str,

@@ -29,6 +29,7 @@ from protonn_edge.system.lazy import folders_of
 
 _FOLDERS = "protonn_edge.extensions"
 _Kind = TypeVar("_Kind")
+_Chain = TypeVar("_Chain")  # of integer stages
 
 
 class FirmwarePart:
@@ -174,12 +175,13 @@ class Extension:
 
     # --- other extensions, and kinds of classifiers ---
 
-    def addition_to(self, name: str) -> Any:
+    def addition_to(self, name: str) -> object:
         """Return what it adds to another extension, or to a kind of classifier, that asks for it.
 
         That has a class for it, a subclass of which an object is returned; or None.
         """
         del name
+        return None
 
 
 @cache
@@ -210,7 +212,7 @@ def additions_to(name: str, kind: type[_Kind]) -> list[_Kind]:
     return [each for each in found if isinstance(each, kind)]
 
 
-def extended(chain: Any, model: Any, names: Iterable[str]) -> Any:
+def extended(chain: _Chain, model: object, names: Iterable[str]) -> _Chain:
     """Return an integer chain as the firmware with some extensions needs it.
 
     Raises `InputError` if it is impossible.
@@ -227,7 +229,7 @@ def device_forms() -> Iterator[DeviceForm]:
     yield from (form for form in forms if form is not None)
 
 
-def forms_of(chain: Any, model: Any) -> Iterator[Any]:
+def forms_of(chain: _Chain, model: object) -> Iterator[_Chain]:
     """Yield an integer chain, and the forms that extensions make of it, where they are possible."""
     yield chain
     for form in device_forms():
@@ -235,13 +237,13 @@ def forms_of(chain: Any, model: Any) -> Iterator[Any]:
             yield form.of(chain, model)
 
 
-def parts_of(model: Any) -> tuple[FirmwarePart, ...]:
+def parts_of(model: object) -> tuple[FirmwarePart, ...]:
     """Return the parts of the firmware of a model; those without integers have none."""
     parts = (each.part_of(model) for each in extensions())
     return tuple(part for part in parts if part is not None)
 
 
-def check_memories(model: Any, board: Any) -> None:
+def check_memories(model: object, board: Any) -> None:
     """Raise `CheckFailed` if a board lacks the memory for what parts of the firmware keep."""
     for part in parts_of(model):
         part.check_memory(board)

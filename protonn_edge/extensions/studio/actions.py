@@ -165,7 +165,7 @@ FIELDS: Mapping[str, _Check] = {
 """The fields of actions, and what checks their values."""
 
 
-def words_of(action: str, fields: Mapping[str, Any], listed: Listed) -> list[str]:
+def words_of(action: str, fields: Mapping[str, object], listed: Listed) -> list[str]:
     """Return the words of an action's command, without the program; `InputError` if it has none."""
     if action not in ACTIONS:
         raise InvalidValue("the action", shortened(repr(action)), "reload the page")
@@ -175,7 +175,7 @@ def words_of(action: str, fields: Mapping[str, Any], listed: Listed) -> list[str
     return words
 
 
-def _filled(word: str, fields: Mapping[str, Any], listed: Listed) -> list[str]:
+def _filled(word: str, fields: Mapping[str, object], listed: Listed) -> list[str]:
     if re.fullmatch(r"--[a-z]+\+\w+", word):
         flag, _, field = word.partition("+")
         return [flag] if fields.get(field) else []
@@ -188,7 +188,7 @@ def _filled(word: str, fields: Mapping[str, Any], listed: Listed) -> list[str]:
     return [word.rstrip("?").replace(place[0], text) for text in values]
 
 
-def values_of(field: str, fields: Mapping[str, Any], listed: Listed) -> list[str]:
+def values_of(field: str, fields: Mapping[str, object], listed: Listed) -> list[str]:
     """Return the values of a field, none if it is empty; `InputError` for a wrong one."""
     value = fields.get(field)
     if value in (None, "", []):

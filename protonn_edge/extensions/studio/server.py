@@ -213,7 +213,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(
         self,
         status: int,
-        content: bytes | Mapping[str, Any],
+        content: bytes | Mapping[str, object],
         kind: str = _KINDS[".json"],
         policy: str = _POLICY,
     ) -> None:

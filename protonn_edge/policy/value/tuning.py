@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice
+from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.evaluation.fidelity import Fidelity
 from protonn_edge.learn.search.limits import ACCURACY, Judged, Metric
 from protonn_edge.model.integer_chain import IntegerChain
@@ -33,7 +34,7 @@ class ExplainedShare(Metric):
 
     unit: ClassVar[str] = ""
     is_reported: ClassVar[bool] = True
-    estimators: ClassVar[Mapping[str, Any]] = REGRESSORS
+    estimators: ClassVar[Mapping[str, type[DeviceClassifier]]] = REGRESSORS
 
     def shown(self, score: float) -> str:
         """Return R2 as text."""

@@ -134,7 +134,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         Sparse B and Z are not searched: on the device they take as many bytes as dense ones.
         """
 
-        def allows(**drawn: object) -> bool:
+        def allows(**drawn: Any) -> bool:
             settings = cls(**{**task.fixed, **drawn}).frozen()
             return refusal_of(TrainingRequest(settings=settings), cls.refusals) is None
 
