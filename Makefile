@@ -57,10 +57,11 @@ versions: tools $(VENV)/has-versions  ## use the wheel with newest and lowest ve
 
 # cppcheck takes an int for 16 bits in firmware/, as the AVR does; the model's header, which it misses,
 # is generated later.
-lint: $(VENV)/has-lint  ## check style and types of all code
+lint: $(VENV)/has-lint  ## check style, types and imports of all code
 	@$(PYTHON) -m ruff check .
 	@$(PYTHON) -m ruff format --check .
 	@$(PYTHON) -m mypy
+	@$(VENV)/bin/lint-imports --no-logo
 	@find firmware protonn_edge -path firmware/generated -prune -o -name '*.[ch]' -print \
 	    | xargs $(VENV)/bin/clang-format --dry-run -Werror
 	@$(VENV)/bin/cppcheck --quiet --error-exitcode=1 --std=c99 --platform=avr8 \
@@ -84,7 +85,7 @@ gallery: setup node browser  ## make the reports of several data sets, and the s
 	@$(PYTHON) benchmarks/gallery.py $(ARGS)
 
 clean:  ## remove what was built and cached; .venv stays
-	rm -rf .pio dist docs/_build firmware/generated protonn-edge-demo gallery .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .pio dist docs/_build firmware/generated protonn-edge-demo gallery .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 # --- set-up ----------------------------------------------------------------------------------------

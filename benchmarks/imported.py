@@ -35,8 +35,8 @@ from sklearn.model_selection import train_test_split
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.extensions.conversion.converting import from_sklearn
+from protonn_edge.extensions.conversion.from_network import from_network
 from protonn_edge.extensions.conversion.kept import Conversion
-from protonn_edge.extensions.conversion.networks.from_network import from_network
 from protonn_edge.extensions.conversion.networks.int8_network import Int8Network
 
 _WHOLE, _OTHER = 0.999, 0.995  # the least share of equal answers, for features that are integers

@@ -22,7 +22,7 @@ from protonn_edge.device.runner import ReferenceAnswers as ReferenceAnswers
 from protonn_edge.device.runner import run as run
 from protonn_edge.device.session import Session as Session
 from protonn_edge.extensions.conversion.converting import from_sklearn as from_sklearn
-from protonn_edge.extensions.conversion.networks.from_network import (
+from protonn_edge.extensions.conversion.from_network import (
     from_network as from_network,
 )
 from protonn_edge.extensions.conversion.onward import to_onnx as to_onnx

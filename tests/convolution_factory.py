@@ -10,7 +10,7 @@ from chains import linear_model
 from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution, same_margins
 from protonn_edge.features.convolution.making import layered
-from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.model.features import Features

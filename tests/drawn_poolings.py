@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.model.features import Features
 from protonn_edge.model.shapes import Shape
 from protonn_edge.system.errors import InputError

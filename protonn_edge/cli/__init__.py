@@ -17,7 +17,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from protonn_edge import __version__
-from protonn_edge.system.errors import Interrupted
+from protonn_edge.system.errors import InputError, Interrupted
+from protonn_edge.system.extensions import folders_in_packages
 from protonn_edge.system.rounding import fix_rounding
 
 _ORDER = (
@@ -42,9 +43,8 @@ _ORDER = (
 
 def _commands() -> Iterator[tuple[str, str, str]]:
     """Yield the names of commands, their modules, and, by the first lines of these, their work."""
-    here = Path(__file__).parent
-    for folder in (here, *here.parent.glob("extensions/*/commands")):
-        package = ".".join(folder.relative_to(here.parents[1]).parts)
+    here = (__name__, Path(__file__).parent)
+    for package, folder in (here, *folders_in_packages("commands")):
         for path in folder.glob("*.py"):
             with path.open(encoding="utf-8") as lines:
                 first = lines.readline()
@@ -146,7 +146,7 @@ def _uncollected(module: str) -> Iterator[None]:
 
 
 def _imported(name: str) -> click.Command:
-    """Return a command; if a library of an extra is missing, one that reports it."""
+    """Return a command; one that reports it, if a library or a part of an extension is missing."""
     # Starting NumPy's threads takes a quarter of the CPU time of a command such as 'inspect', and
     # training uses one anyway.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -154,11 +154,11 @@ def _imported(name: str) -> click.Command:
     try:
         with _uncollected(MODULES[name]):
             command: click.Command = getattr(import_module(MODULES[name]), f"{name}_command")
-    except ImportError as error:
+    except (ImportError, InputError) as error:
         from protonn_edge.cli.command import Unavailable  # it imports NumPy
         from protonn_edge.system.lazy import sentence_of
 
-        sentence = sentence_of(error)
+        sentence = str(error) if isinstance(error, InputError) else sentence_of(error)
         if sentence is None:
             raise
         return Unavailable(name, sentence)

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from protonn_edge.model.policy import rule_modules
+from protonn_edge.model.rule_kinds import rule_kinds
 from protonn_edge.system.extensions import AddedOptions, extensions
 
 
 def added_to(command: str) -> dict[str, type[AddedOptions]]:
-    """Return what extensions and rules of a policy add to a command, by their names.
-
-    A rule has them in the `COMMANDS` of its module `commands`.
-    """
-    rules = {module.__package__: module.COMMANDS for module in rule_modules("commands")}
-    of_rules = {str(name): each[command] for name, each in rules.items() if command in each}
-    of_extensions = {each.name: each.options(command) for each in extensions()}
-    return of_rules | {name: kind for name, kind in of_extensions.items() if kind is not None}
+    """Return what extensions and rules of a policy add to a command, by their names."""
+    found = {f"policy.{each.name}": each.options(command) for each in rule_kinds()}
+    found |= {each.name: each.options(command) for each in extensions()}
+    return {name: kind for name, kind in found.items() if kind is not None}
 
 
 def with_added(

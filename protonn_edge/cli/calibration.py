@@ -9,7 +9,7 @@ import click
 
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import points_for
-from protonn_edge.cli.train import TrainOptions
+from protonn_edge.cli.train_given import TrainOptions
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.data.division import Division, digest_of
 from protonn_edge.data.naming import NO_CLASS, NO_CLASS_NAME, Notice
@@ -17,8 +17,8 @@ from protonn_edge.learn.evaluation.accuracy import share_of
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
-from protonn_edge.model.policy import described
 from protonn_edge.model.quantization import quantize
+from protonn_edge.model.rule_kinds import described
 from protonn_edge.model.watch import statistics_of
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import device_forms

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.boards import Board, load_board
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import chosen_emulator
 from protonn_edge.cli.hil import say_agreement, show
@@ -22,7 +22,9 @@ from protonn_edge.codegen.verification.agreement import disagreement, verify_hos
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.learn.evaluation.measurement import measure
+from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.system.errors import InputError, Interrupted
@@ -95,24 +97,31 @@ def demo_command(
         f"  {upload_line(output, board.environment)}",
     )
     record = measurement.to_json()
+    record |= _reported(results, model, board, points, out)
+    out.finish(record, disagreement([on_host, measurement.agreement]))
+
+
+def _reported(
+    results: Path, model: Model, board: Board, points: tuple[Float32, Indices], out: Output
+) -> dict[str, str]:
+    """Write the report beside the results; return its path, or nothing without matplotlib."""
     if lacking := missing("matplotlib"):
         out.say(f"the report is left out: {lacking}")
-    else:
-        report = output / "report.html"
-        from protonn_edge.cli.report import write_report
-        from protonn_edge.report.gathering import gather
+        return {}
+    from protonn_edge.cli.report import write_report
+    from protonn_edge.report.gathering import gather
 
-        run = gather(
-            results,
-            [model],
-            [Project(output)],
-            board,
-            data=points,
-            data_name="scikit-learn's digits",
-        )
-        write_report(run, report, out, title=f"Handwritten digits: {board.title}")
-        record["report"] = str(report)
-    out.finish(record, disagreement([on_host, measurement.agreement]))
+    folder = results.parent
+    run = gather(
+        results,
+        [model],
+        [Project(folder)],
+        board,
+        data=points,
+        data_name="scikit-learn's digits",
+    )
+    write_report(run, folder / "report.html", out, title=f"Handwritten digits: {board.title}")
+    return {"report": str(folder / "report.html")}
 
 
 def _untrained() -> Any:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from protonn_edge.model.integer_chain import IntegerChain
 
+if TYPE_CHECKING:
+    from protonn_edge.codegen.export.sensor_windows import SensorWindows
+
 _Kind = TypeVar("_Kind")
 
 
@@ -30,7 +33,7 @@ class SensorFirmware(AddedOptions):
         """Whether a sensor is named."""
         raise NotImplementedError
 
-    def windowing(self, model: Model, board: Board) -> Any:
+    def windowing(self, model: Model, board: Board) -> SensorWindows | None:
         """Return the windows of the sensor's samples that a model classifies; None without one."""
         raise NotImplementedError
 

@@ -15,13 +15,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import with_group_column
+from protonn_edge.cli.train_given import TrainOptions
 from protonn_edge.cli.train_options import flags, was_given
+from protonn_edge.cli.tune_given import TuneOptions
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.division import Division, digest_of
 from protonn_edge.data.groups import of_one_class_each, with_groups, with_own_groups
@@ -34,14 +36,11 @@ from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.features import FeatureRequest
 from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.learn.progress import EpochReport, TrainingStopped, was_stopped
-from protonn_edge.learn.refusals import TrainingRequest, check_compatible
+from protonn_edge.learn.refusal import TrainingRequest
+from protonn_edge.learn.refusals import check_compatible
 from protonn_edge.learn.targets import Target
 from protonn_edge.model.model import Model
 from protonn_edge.system.errors import InputError, Interrupted, counted
-
-if TYPE_CHECKING:
-    from protonn_edge.cli.train import TrainOptions
-    from protonn_edge.cli.tune import TuneOptions
 
 _SHORTEST = "the remaining steps are shortened so that a complete model is written"
 DEFAULT_SHARE = 0.2  # of the points, or of the groups, that are held out

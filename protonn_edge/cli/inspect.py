@@ -25,9 +25,9 @@ from protonn_edge.model.head import matrices_of, paper_bytes, settings_of, title
 from protonn_edge.model.integer_stage import IntegerStage, stage_names
 from protonn_edge.model.model import Model, units_of
 from protonn_edge.model.point_format import size_text
-from protonn_edge.model.policy import described
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.model.raw_inputs import unit_words
+from protonn_edge.model.rule_kinds import described
 from protonn_edge.system.errors import shortened
 from protonn_edge.system.schema import JsonObject
 

@@ -23,8 +23,8 @@ from protonn_edge.learn.evaluation.terminal import (
 )
 from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.model.model import Model
-from protonn_edge.model.policy import described, modules_of
 from protonn_edge.model.quantization import quantize, why_floats_alone
+from protonn_edge.model.rule_kinds import answering_kind, described
 from protonn_edge.system.schema import JsonObject
 
 _BY_CHANCE = 0.05  # share of rows of coarse data that may repeat
@@ -42,10 +42,10 @@ def describe(
     These are the JSON object, with accuracies 0 to 1 or None, and the parts to print that put the
     accuracy into proportion.
     """
-    for module in modules_of(model.policy, "steps"):
-        if hasattr(module, "describe"):
-            out.notice(repeated_rows(dataset))
-            return module.describe(model, dataset, out), []
+    kind = answering_kind(model.policy)
+    if kind is not None:
+        out.notice(repeated_rows(dataset))
+        return kind.describe(model, dataset, out), []
     X, y, reason = dataset.X_test, dataset.y_test, why_floats_alone(model)
     parts = dataset.X_train, X
     answers = [model.predict(each) if len(each) else np.empty(0, np.int64) for each in parts]

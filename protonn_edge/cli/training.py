@@ -9,7 +9,7 @@ from typing import Any
 from protonn_edge.cli import fitting
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
-from protonn_edge.cli.train import TrainOptions
+from protonn_edge.cli.train_given import TrainOptions
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.cli.trained import describe, detection_report, sentence_of
 from protonn_edge.data.dataset import Dataset

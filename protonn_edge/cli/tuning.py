@@ -19,10 +19,10 @@ from protonn_edge.cli import fitting
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.options import board_words
-from protonn_edge.cli.train import TrainOptions
+from protonn_edge.cli.train_given import TrainOptions
 from protonn_edge.cli.train_options import GivenClassifier
 from protonn_edge.cli.trained import describe
-from protonn_edge.cli.tune import TuneOptions
+from protonn_edge.cli.tune_given import TuneOptions
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.verification.agreement import PROVEN
 from protonn_edge.data.dataset import Dataset

@@ -18,6 +18,7 @@ from protonn_edge.codegen.context import c_float, program_context, render_contex
 from protonn_edge.codegen.plan import DevicePlan, Plan
 from protonn_edge.codegen.planner import device_plans, own_program
 from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.registry import ROOMS
 from protonn_edge.model.shapes import image_text, shape_text
 from protonn_edge.system.errors import InvalidValue, shortened
 from protonn_edge.system.extensions import parts_of
@@ -81,11 +82,16 @@ def with_prefix(text: str, prefix: str) -> str:
 
 
 class PrefixedLoader(FileSystemLoader):
-    """The templates of a folder, with another prefix; templates elsewhere are named by folder."""
+    """The templates of a folder, with another prefix; templates elsewhere are named by folder.
+
+    These are also in the folders of kinds and features.
+    """
 
     def __init__(self, folder: str, prefix: str) -> None:
         places = resources("templates")
-        super().__init__([*(place / folder for place in places), *places], encoding="utf-8")
+        super().__init__(
+            [*(place / folder for place in places), *places, *ROOMS.values()], encoding="utf-8"
+        )
         self._prefix = prefix
 
     def get_source(

@@ -43,14 +43,16 @@ from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.points import Float32, Points, Targets
 from protonn_edge.learn.preparation import PreparedPoints
 from protonn_edge.learn.progress import EpochReport, Learned, Restart, was_stopped
-from protonn_edge.learn.refusals import Refusal, TrainingRequest, check_compatible
+from protonn_edge.learn.refusal import Refusal, TrainingRequest
+from protonn_edge.learn.refusals import check_compatible
 from protonn_edge.learn.searched import FEATURES_BEGUN, FEATURES_SEARCHED, SearchSpec, SearchTask
 from protonn_edge.model import stored
 from protonn_edge.model.features import Features
 from protonn_edge.model.file import model_bytes
 from protonn_edge.model.model import Model
-from protonn_edge.model.policy import rule_modules, with_rules
+from protonn_edge.model.policy import with_rules
 from protonn_edge.model.registry import ESTIMATORS
+from protonn_edge.model.rule_kinds import fitted_rules
 from protonn_edge.system.rounding import one_thread
 
 
@@ -370,9 +372,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
 
     def _fit_rules(self, points: Float32, targets: Targets) -> None:
         """Add the rules that every training fits; see `protonn_edge.policy`."""
-        fitting = (getattr(each, "fitted", None) for each in rule_modules("train"))
-        rules = (fitted(self, points, targets) for fitted in fitting if fitted)
-        self.model_ = with_rules(self.model_, *(rule for rule in rules if rule is not None))
+        self.model_ = with_rules(self.model_, *fitted_rules(self, points, targets))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from protonn_edge.data.naming import Notice
     from protonn_edge.learn.objective import Loss
     from protonn_edge.learn.points import Float32, Transform
-    from protonn_edge.learn.refusals import Refusal
+    from protonn_edge.learn.refusal import Refusal, TrainingRequest
 
 NO_FEATURES = "none"
 """The name of raw points, without features, in a search."""
@@ -126,6 +126,18 @@ class GivenStage(FeatureRequest):
             "use points like those that the model was trained on",
         )
         return self.stage
+
+
+def given_signals(case: TrainingRequest) -> bool:
+    """Return whether features of samples are given, by themselves or by a model to start from."""
+    given = [case.asked.stage] if isinstance(case.asked, GivenStage) else []
+    given += [case.model.features] if case.model is not None and case.model.features else []
+    return any(each.points.is_signal for each in given)
+
+
+def is_of_windows(case: TrainingRequest) -> bool:
+    """Return whether features of samples are requested or given."""
+    return given_signals(case) or (case.asked is not None and case.asked.of_samples)
 
 
 def sides_of(term: str, form: str) -> tuple[Shape, int | None]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +13,8 @@ from protonn_edge.learn.given_points import given_points, points_to_report_on
 from protonn_edge.learn.objective import Loss, cross_entropy, cross_entropy_or_none
 from protonn_edge.learn.points import Points, Targets
 from protonn_edge.model.model import Model
-from protonn_edge.model.policy import FloatPolicy, rule_modules
+from protonn_edge.model.policy import FloatPolicy
+from protonn_edge.model.rule_kinds import rule_kinds
 from protonn_edge.system.arrays import Array
 
 
@@ -27,10 +29,10 @@ class ClassLabels:
         """Whether each point has one class."""
         return self.predicts == "class"
 
-    def of(self, y: ArrayLike | None) -> ClassLabels:
-        """Return what labels y of `fit` are: `LABELS` of a rule may recognize them."""
-        kinds = (getattr(module, "LABELS", None) for module in rule_modules("train"))
-        return next((kind() for kind in kinds if kind and kind.are(y)), self)
+    def of(self, y: Any) -> ClassLabels:
+        """Return what labels y of `fit` are: a kind of rule may recognize them."""
+        recognized = (kind.labels_of(y) for kind in rule_kinds())
+        return next((labels for labels in recognized if labels is not None), self)
 
     def given(
         self,
@@ -40,7 +42,8 @@ class ClassLabels:
         sample_weight: ArrayLike | None,
     ) -> tuple[Points, Array]:
         """Return the arguments of `fit`, checked, and the labels (L,) in the order of scores."""
-        return given_points(estimator, X, y, sample_weight)
+        points, labels = given_points(estimator, X, y, sample_weight)
+        return replace(points, labels=self), labels
 
     def reported(
         self,
@@ -51,7 +54,7 @@ class ClassLabels:
         labels: Array,
     ) -> Points:
         """Return points to report on, with targets like those of the given points."""
-        return points_to_report_on(estimator, X, y, labels)
+        return replace(points_to_report_on(estimator, X, y, labels), labels=self)
 
     def to_score(self, y: ArrayLike, labels: Array) -> ArrayLike:  # noqa: ARG002
         """Return the right answers y of `score` in the form of predictions."""

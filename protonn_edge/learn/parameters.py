@@ -24,6 +24,7 @@ from protonn_edge.system.errors import InputError, InvalidValue
 if TYPE_CHECKING:
     from protonn_edge.learn.features import FeatureData, FeatureRequest
     from protonn_edge.learn.given_points import ClassWeight
+    from protonn_edge.learn.network_head import NetworkHead
     from protonn_edge.learn.points import Transform
     from protonn_edge.learn.progress import Callback
     from protonn_edge.learn.targets import Target
@@ -295,8 +296,8 @@ class FeatureParameters(Parameterized):
                 f"{error.reason}); " + (error.remedy or "choose other features or sizes")
             ) from error
 
-    def keep_network(self, network: Any) -> None:
-        """Keep the network that was learned, for a classifier that takes more than its layers."""
+    def keep_head(self, head: NetworkHead) -> None:
+        """Keep the head of a network that was learned, whose layers are the features."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

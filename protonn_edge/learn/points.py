@@ -63,14 +63,10 @@ class Points:
     unmoved: Float32 | None = None
     n_rows: int = 0  # points before equal ones were merged; 0 for as many as these
     test: Points | None = None  # normalized points that are used only in reports
-    labels: Any = None  # their `ClassLabels`; by default, classes or, of a matrix, sets of labels
+    labels: Any = None  # their `ClassLabels`, which training needs
 
     def __post_init__(self) -> None:
-        from protonn_edge.learn.labels import ClassLabels
-
         y, count = self.y, self.n_classes
-        if self.labels is None:
-            object.__setattr__(self, "labels", ClassLabels().of(y if y.ndim == 2 else None))
         if not count:
             count = y.shape[1] if y.ndim == 2 else int(y.max()) + 1
             object.__setattr__(self, "n_classes", count)
@@ -92,7 +88,7 @@ class Points:
     @cached_property
     def has_strangers(self) -> bool:
         """Whether some points are of no class."""
-        return self.labels.are_classes and int(self.y.max()) == self.n_classes
+        return self.y.ndim == 1 and int(self.y.max()) == self.n_classes
 
     def part(self, rows: Any) -> Self:
         """Return some of the points."""

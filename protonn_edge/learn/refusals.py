@@ -1,101 +1,18 @@
 """What cannot be combined in a training: each part refuses what it cannot do, by one sentence.
 
 Here are the refusals of the parts that every training has. Those of a kind of feature or classifier
-are next to its parameters. In sentences, names of parameters are in braces; the command
-line replaces them by its options.
+are next to its parameters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any
 
-from protonn_edge.model.model import Model
+from protonn_edge.learn import features
+from protonn_edge.learn.refusal import Refusal, TrainingRequest, excluded
 from protonn_edge.system.errors import InputError
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingRequest:
-    """A training to check: its settings and properties of its points."""
-
-    settings: Any  # settings of the kind of classifier
-    predicts: str = "class"  # what labels are: "class", "labels" or "value"
-    in_groups: bool = False  # whether the points come in groups
-    given: frozenset[str] = frozenset()  # options given on the command line
-
-    @property
-    def model(self) -> Model | None:
-        """The model to start from."""
-        given: Model | None = self.settings.initial_model
-        return given
-
-    @property
-    def asked(self) -> Any:
-        """The `FeatureRequest` of the settings, if any."""
-        return self.settings.asked
-
-    @property
-    def clips(self) -> bool:
-        """Whether a share of outliers is to be clipped, whatever the points are."""
-        return self.settings.clip not in (0, "auto")
-
-    @property
-    def for_floats_alone(self) -> bool:
-        """Whether the trained model cannot be converted to integers."""
-        return bool(self.settings.normalizer_kind == "l2")
-
-    def first_given(self, names: str) -> str:
-        """Return the first of these parameters that is given on the command line, in braces."""
-        return next((f"{{{name}}}" for name in names.split() if name in self.given), "")
-
-    def first_set(self, names: str) -> str:
-        """Return the first of these parameters that is given or not the default, in braces."""
-        is_set = (name for name in names.split() if name in self.given or self.differs(name))
-        return next((f"{{{name}}}" for name in is_set), "")
-
-    def names_only_for(self, what: str) -> str:
-        """Return the parameters that only "classes" or "devices" use, separated by blanks."""
-        declared: Mapping[str, Any] = self.settings.parameters
-        return " ".join(name for name, each in declared.items() if what in each.only.split())
-
-    def differs(self, name: str) -> bool:
-        """Return whether the kind of classifier has a parameter, and it is not the default."""
-        if not hasattr(self.settings, name):
-            return False
-        value, default = getattr(self.settings, name), getattr(type(self.settings), name, None)
-        return value is not default and not (type(value) is type(default) and value == default)
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """A combination that a part of a training cannot be in."""
-
-    # whether a request is refused; a text is what is refused in it, such as "{clip}"
-    when: Callable[[TrainingRequest], object]
-    # the reason, and what to try: ``{it}`` is the text, ``{name}`` the caller's name for a
-    # parameter, ``{settings.name}`` its value
-    sentence: str
-
-    def refused(self, case: TrainingRequest) -> str | None:
-        """Return the sentence by which the request is refused, if it is."""
-        refused = self.when(case)
-        return self.sentence.replace("{it}", str(refused)) if refused else None
-
-
-def without_effect(when: Callable[[TrainingRequest], object], names: str, because: str) -> Refusal:
-    """Return the refusal of parameters, separated by blanks, that nothing uses if this holds."""
-    return Refusal(
-        lambda case: when(case) and case.first_given(names),
-        f"{{it}} has no effect, because {because}; leave {{it}} out",
-    )
-
-
-def excluded(
-    when: Callable[[TrainingRequest], object], because: str, given: str = "{it}"
-) -> Refusal:
-    """Return the refusal of what is given, although something else in the training excludes it."""
-    return Refusal(when, f"{given} is given, but {because}; leave {given} out")
 
 
 class _Names(dict[str, Any]):
@@ -124,9 +41,10 @@ def check_compatible(
 
 def refusal_of(case: TrainingRequest, own: Iterable[Refusal] = ()) -> str | None:
     """Return the sentence of the first refusal that applies, or None."""
-    from protonn_edge.learn.requests import refusals
+    from protonn_edge.learn.requests import REQUESTS  # imports all kinds of features
 
-    every = (*REFUSALS, *refusals(), *own)
+    of_features = chain.from_iterable(each.refusals for each in REQUESTS)
+    every = (*REFUSALS, *IMAGES, *COPIES, *of_features, *own)
     return next(filter(None, (each.refused(case) for each in every)), None)
 
 
@@ -203,5 +121,65 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda case: case.clips and case.asked is not None and not case.asked.can_be_clipped,
         "{features} makes values that are not clipped",
         "{clip}",
+    ),
+)
+
+
+def _are_windows_alone(case: TrainingRequest) -> bool:
+    """Return whether these features may not be of images."""
+    asked = case.asked
+    of_samples = asked is not None and asked.of_samples and not asked.of_images
+    return features.given_signals(case) or of_samples
+
+
+IMAGES: tuple[Refusal, ...] = (
+    Refusal(
+        lambda case: type(case.asked) is features.ImageRequest,
+        "{features} is {settings.features}, which prepares images but computes no features; add "
+        "features, such as pool:4x4 or gradients:4x4",
+    ),
+    Refusal(
+        lambda case: (
+            case.asked is not None
+            and case.asked.of_images
+            and case.settings.image_shape is None
+            and not (case.asked.of_samples and case.settings.window_shape)
+        ),
+        "{features} is {settings.features}, but the shape of the image is not given; give its "
+        "height and width with {image_shape}",
+    ),
+    Refusal(
+        lambda case: (
+            case.settings.image_shape is not None
+            and (case.settings.window_shape is not None or _are_windows_alone(case))
+        ),
+        "points are either images or windows of samples, but {image_shape} is given with the shape "
+        "or the features of windows; leave one of the two out",
+    ),
+)
+
+
+COPIES: tuple[Refusal, ...] = (
+    Refusal(
+        lambda case: (
+            case.settings.background_noise is not None
+            and (
+                case.settings.copies == 0
+                or not features.is_of_windows(case)
+                or case.settings.image_shape is not None
+            )
+        ),
+        "{background_noise} is mixed only into copies of windows and clips; set {copies} above 0 "
+        "and {features} to features of windows or clips, or leave {background_noise} out",
+    ),
+    Refusal(
+        lambda case: (
+            case.settings.copies > 0
+            and case.settings.image_shape is None
+            and (case.asked is None or not case.asked.of_samples)
+        ),
+        "{copies} is {settings.copies}, but copies are moved at random, which is possible only for "
+        "images, windows of samples and clips of sound; omit {copies}, or declare the points as "
+        "one of these with {image_shape}, or with {window_shape} and {features}",
     ),
 )

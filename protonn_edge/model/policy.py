@@ -2,8 +2,8 @@
 
 Without rules, the answer is the class with the highest score. A rule may give another answer, such
 as "unknown", or add a figure to each answer. Every kind of rule is a folder of
-`protonn_edge.policy`, which brings the rule's part of each room; see there. No other module knows
-which kinds there are. A model has its rules in the units of its float scores, and its integer chain
+`protonn_edge.policy`, which brings the rule's part of each room; see
+`protonn_edge.model.rule_kinds`. A model has its rules in the units of its float scores, and its integer chain
 in units of the integer scores.
 """
 
@@ -12,8 +12,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -21,14 +19,11 @@ from numpy.typing import NDArray
 
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
-from protonn_edge.system.lazy import folders_of, optional
 from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     from protonn_edge.model.head import Head
     from protonn_edge.model.integer_stage import IntArray
-
-ROOM = "protonn_edge.policy"
 
 Facts = list[tuple[str, str]]
 
@@ -312,39 +307,9 @@ FloatPolicy = Policy[FloatRule]
 IntegerPolicy = Policy[IntegerRule]
 
 
-@cache
-def rule_modules(name: str) -> tuple[ModuleType, ...]:
-    """Return the modules of this name of all kinds of rules that have one."""
-    modules = (optional(f"{folder}.{name}") for folder in folders_of(ROOM))
-    return tuple(module for module in modules if module)
-
-
-def modules_of(policy: FloatPolicy, name: str) -> tuple[ModuleType, ...]:
-    """Return the modules of this name of the rules that a policy has."""
-    modules = (optional(f"{ROOM}.{rule.name}.{name}") for rule in policy.rules)
-    return tuple(module for module in modules if module)
-
-
-def rule_kinds() -> tuple[type[FloatRule], ...]:
-    """Return the kinds of rules: `RULE` of each module `rule`."""
-    return tuple(module.RULE for module in rule_modules("rule"))
-
-
-def policy_of(arrays: Mapping[str, Array]) -> FloatPolicy:
-    """Return the policy of which a model file has these arrays, among others."""
-    kinds = (kind for kind in rule_kinds() if kind.array in arrays)
-    return FloatPolicy(tuple(kind.of_array(arrays[kind.array]) for kind in kinds))
-
-
 def policy_arrays(policy: FloatPolicy) -> dict[str, NDArray[np.float64]]:
     """Return a policy's arrays in a model file."""
     return {rule.array: rule.to_array() for rule in policy.rules}
-
-
-def described(policy: FloatPolicy) -> JsonObject:
-    """Return what the JSON object of a command has of a policy, with None for absent rules."""
-    absent = {key: value for kind in rule_kinds() for key, value in kind.ABSENT.items()}
-    return absent | {key: value for rule in policy.rules for key, value in rule.described().items()}
 
 
 def in_integers(policy: FloatPolicy, units: Units) -> IntegerPolicy:

@@ -1,8 +1,8 @@
 """The kinds of classifiers and features: what their folders bring, imported on first use.
 
-A kind of classifier is a folder of `protonn_edge.kinds`, and a kind of feature one of
-`protonn_edge.features`. Nothing else lists them: the registry finds the folders that exist, and
-reads in the ``__init__.py`` of each
+A kind of classifier is a folder of `protonn_edge.kinds`, or of ``kinds`` in an extension, and a
+kind of feature one of ``features`` there. Nothing else lists them: the registry finds the folders
+that exist, and reads in the ``__init__.py`` of each
 
 ``KINDS``     the kinds of classifiers, as `Kind`
 ``REQUESTS``  the requests for features in training, as `Requested`
@@ -25,6 +25,8 @@ and the folder of a stage in
 
 ``kernels``   ``kernels(stage, core)``, the ways to compute it
 ``onnx``      ``formula(x, stage)``, its formula in ONNX, if that can express it
+
+The C of a stage is ``STAGE.j2`` in its folder, or ``STAGE/STAGE.j2`` in ``templates/c``.
 """
 
 from __future__ import annotations
@@ -32,33 +34,46 @@ from __future__ import annotations
 from collections import UserDict
 from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from protonn_edge.model.entries import Kind
 from protonn_edge.system.errors import InvalidValue
+from protonn_edge.system.extensions import folders_in_packages
 from protonn_edge.system.lazy import folders_of, optional
 
 _ROOMS = ("features", "kinds")
 
 
 class Imported(UserDict[str, Any]):
-    """Names of this package, as "module:name" below it, each imported when it is asked for."""
+    """Names, as "module:name", each imported when it is asked for."""
 
     def __getitem__(self, key: str) -> Any:
         entry = super().__getitem__(key)
         if isinstance(entry, str):
             module, name = entry.split(":")
-            self.data[key] = entry = getattr(import_module(f"protonn_edge.{module}"), name)
+            self.data[key] = entry = getattr(import_module(module), name)
         return entry
+
+
+def _rooms() -> Iterator[tuple[str, Path]]:
+    """Yield the packages that have folders of kinds and features, and their paths."""
+    for room in _ROOMS:
+        yield f"protonn_edge.{room}", Path(__file__).parents[1] / room
+    for room in _ROOMS:
+        yield from folders_in_packages(room)
+
+
+ROOMS = dict(_rooms())
+"""The paths of the packages that have folders of kinds and features, by their names."""
 
 
 def _folders() -> Iterator[tuple[str, ModuleType]]:
     """Yield the folders of kinds and features that exist: their names, and what they bring."""
-    for place in ("protonn_edge", *folders_of("protonn_edge.extensions")):
-        for room in _ROOMS:
-            for name in folders_of(f"{place}.{room}"):
-                yield name.removeprefix("protonn_edge."), import_module(name)
+    for room in ROOMS:
+        for name in folders_of(room):
+            yield name, import_module(name)
 
 
 _FOLDERS = dict(_folders())
@@ -103,7 +118,7 @@ REGRESSORS = Imported(
     {
         name: _place(name, "value.train", "Regressor")
         for name, folder in _FOLDER_OF.items()
-        if f"protonn_edge.{folder}.value" in folders_of(f"protonn_edge.{folder}")
+        if f"{folder}.value" in folders_of(folder)
     }
 )
 """The estimators that predict a number, of the kinds that can."""
@@ -118,7 +133,7 @@ _STAGE_FOLDERS = {
 }
 
 STAGES = Imported(
-    {"decision": "codegen.kernels.decision:kernels"}
+    {"decision": "protonn_edge.codegen.kernels.decision:kernels"}
     | {stage: f"{folder}.kernels:kernels" for stage, folder in _STAGE_FOLDERS.items()}
 )
 """What finds the kernels of an integer stage; `codegen.kernels.kernel` has it with its type."""
@@ -139,32 +154,29 @@ PLANS = tuple(dict.fromkeys(plan for kind in KINDS.values() for plan in kind.pla
 
 EXPORTS: Mapping[str, str] = (
     {
-        name: f"protonn_edge.{folder}.{module}"
+        name: f"{folder}.{module}"
         for folder, each in _FOLDERS.items()
         for name, module in getattr(each, "EXPORTS", {}).items()
     }
     | {
-        f"{kind.prefix}Classifier": f"protonn_edge.{folder}.{kind.training}"
+        f"{kind.prefix}Classifier": f"{folder}.{kind.training}"
         for kind, folder in _IN_ORDER
         if kind.training
     }
-    | {
-        f"{KINDS[name].prefix}Regressor": f"protonn_edge.{_FOLDER_OF[name]}.value.train"
-        for name in REGRESSORS
-    }
+    | {f"{KINDS[name].prefix}Regressor": f"{_FOLDER_OF[name]}.value.train" for name in REGRESSORS}
 )
 """The modules of what `protonn_edge` offers of them, by name."""
 
 
 def quantizer_of(kind: str) -> ModuleType:
     """Return the module that quantizes models of a kind."""
-    return import_module(f"protonn_edge.{_FOLDER_OF[kind]}.quantize")
+    return import_module(f"{_FOLDER_OF[kind]}.quantize")
 
 
 def modules_named(name: str) -> Iterator[Any]:
     """Yield the modules of this name of the folders that have one."""
     for folder in _FOLDERS:
-        if module := optional(f"protonn_edge.{folder}.{name}"):
+        if module := optional(f"{folder}.{name}"):
             yield module
 
 
@@ -181,4 +193,4 @@ def stage_class(kind: str) -> Any:
 def module_of_stage(stage: str, name: str) -> ModuleType | None:
     """Return a module of the folder of an integer stage; None if there is none of this name."""
     folder = _STAGE_FOLDERS.get(stage)
-    return optional(f"protonn_edge.{folder}.{name}") if folder else None
+    return optional(f"{folder}.{name}") if folder else None

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Sequence
-from itertools import count
+from itertools import chain, count
 
 from markupsafe import Markup
 
@@ -19,7 +19,8 @@ from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.learn.evaluation.accuracy import wilson_interval
 from protonn_edge.model import head
-from protonn_edge.model.policy import about_answers, rule_modules
+from protonn_edge.model.policy import about_answers
+from protonn_edge.model.rule_kinds import rule_kinds
 from protonn_edge.report import answers, panels
 from protonn_edge.report.content import (
     PageScript,
@@ -59,7 +60,8 @@ def render_page(
     )
     predicts = one.reference.policy.predicts
     code = None if script.text is None or predicts == "labels" else _inline(script.text)
-    parts = [_section(each, one) for each in (*_sections_of_rules("ANSWERS"), *_SECTIONS)]
+    of_answers = chain.from_iterable(kind.answer_sections() for kind in rule_kinds())
+    parts = [_section(each, one) for each in (*of_answers, *_SECTIONS)]
     parts += added
     parts += [_section(each, one, folded=True) for each in _details()]
     missing = script.missing if one.board.mcu == _PAGE_MCU else _OTHER_CHIP
@@ -277,12 +279,7 @@ _ORIGIN = (
 )
 
 
-def _sections_of_rules(name: str) -> list[SectionOfRun]:
-    """Return the sections of this name of all kinds of rules."""
-    modules = rule_modules("report")
-    return [section for module in modules for section in getattr(module, name, ())]
-
-
 def _details() -> list[SectionOfRun]:
     added = [each for one in extensions() for each in one.report_sections()]
-    return [*_sections_of_rules("SECTIONS"), *_COST, *added, *_ORIGIN]
+    of_rules = chain.from_iterable(kind.sections() for kind in rule_kinds())
+    return [*of_rules, *_COST, *added, *_ORIGIN]

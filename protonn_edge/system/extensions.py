@@ -2,15 +2,19 @@
 
 An extension is a package in `protonn_edge.extensions`, or one that another distribution names in
 the entry points `protonn_edge.extensions`. Its ``__init__`` has an object of a subclass of
-`Extension`, `EXTENSION`, whose methods return what it adds. The core asks all extensions, and imports
-none of them; an extension may import the core, and the extensions that it names. If the folder is
-deleted, the idea is gone.
+`Extension`, `EXTENSION`, whose methods return what it adds. The core asks all extensions, and
+imports none of them; an extension may import the core, and the extensions that it names. If the
+folder is deleted, the idea is gone.
 
 Beside its code, a folder may have
 
 ``commands``   a module for each command, named after it, whose first line describes it
 ``kinds``      kinds of classifiers, and ``features``, kinds of features, as the core's
 ``templates``  templates, and ``firmware``, C, that belong beside the core's
+
+These are found without importing the extension: ``import protonn_edge`` finds kinds, and may itself
+be imported by an extension's ``__init__``, which therefore imports nothing of the package but this
+module.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -90,11 +95,6 @@ class Extension:
 
     name: ClassVar[str]
     has_sensors: ClassVar[bool] = False  # whether it has firmware that reads sensors
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the extension's package."""
-        return Path(str(import_module(type(self).__module__).__file__)).parent
 
     # --- the command line ---
 
@@ -185,12 +185,42 @@ class Extension:
 
 
 @cache
+def packages() -> tuple[str, ...]:
+    """Return the names of the packages of all extensions, the bundled ones first."""
+    return (*folders_of(_FOLDERS), *sorted({each.value for each in entry_points(group=_FOLDERS)}))
+
+
+def folders_in_packages(name: str) -> Iterator[tuple[str, Path]]:
+    """Yield the extensions' folders of a name, such as ``commands``, each after its package."""
+    for package in packages():
+        spec = find_spec(package)
+        for place in (spec and spec.submodule_search_locations) or ():
+            if (folder := Path(place, name)).is_dir():
+                yield f"{package}.{name}", folder
+
+
+@cache
 def extensions() -> tuple[Extension, ...]:
-    """Return all extensions that are installed, in the order of their names."""
-    modules = [import_module(name) for name in folders_of(_FOLDERS)]
-    found = [module.EXTENSION for module in modules]
-    found += [each.load().EXTENSION for each in entry_points(group=_FOLDERS)]
-    return tuple(sorted(found, key=lambda each: each.name))
+    """Return all extensions that are installed, in the order of their names.
+
+    Raises `InputError` if a package is not an extension, or two extensions have the same name.
+    """
+    found: dict[str, Extension] = {}
+    for package in packages():
+        try:
+            extension = import_module(package).EXTENSION
+        except (ImportError, AttributeError) as error:
+            raise InputError(
+                f"the installed extension {package} cannot be loaded ({error}); uninstall it, or "
+                "install a version that fits this protonn-edge"
+            ) from error
+        if extension.name in found:
+            raise InputError(
+                f"the installed extension {package} has the name {extension.name!r} of another "
+                "one; uninstall one of them"
+            )
+        found[extension.name] = extension
+    return tuple(sorted(found.values(), key=lambda each: each.name))
 
 
 def missing_extension(name: str) -> InputError:

@@ -19,6 +19,7 @@ from typing import Self
 
 from protonn_edge.system.checks import check, check_most
 from protonn_edge.system.errors import InputError, InvalidValue, cannot_read, cannot_write
+from protonn_edge.system.extensions import folders_in_packages
 from protonn_edge.system.folders import InUse, scratch_folder, try_lock
 
 Content = bytes | str | Callable[[], bytes]
@@ -344,4 +345,4 @@ def resource(name: str) -> Path:
 def resources(name: str) -> list[Path]:
     """Return the paths of the folders of a name: the top-level one, and those in extensions."""
     own = [root / name for root in (_PACKAGE, _PACKAGE.parent)]
-    return [*filter(Path.is_dir, own), *sorted(_PACKAGE.glob(f"extensions/*/{name}"))]
+    return [*filter(Path.is_dir, own), *(folder for _, folder in folders_in_packages(name))]

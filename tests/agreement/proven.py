@@ -23,7 +23,7 @@ from extensions.proof.equality.programs import linked
 from protonn_edge.chips.avr.instructions import Decoded
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.codegen.planner import plan_of
-from protonn_edge.extensions.proof.equality import PredictionProof
+from protonn_edge.extensions.proof.difference import PredictionProof
 from protonn_edge.extensions.proof.forms import Unproven
 
 WITHOUT_PROOF = ("audio", "bonsai_tree", "cascade", "deskew", "gradients", "window_features")

@@ -18,6 +18,7 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.cores import CORES
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.sensor_projects import logger_of
+from protonn_edge.system.files import resources
 
 _ASSEMBLY = re.compile(r"\b(?:__asm__|asm)\b")
 
@@ -63,9 +64,9 @@ def test_loggers(tmp_path: Path) -> None:
 
 def test_no_other_template_has_assembly() -> None:
     """Those of ``c`` and of rooms are in models, that of the logger is in its firmware."""
-    templates = CHECKOUT / "templates"
     found = {
         path.relative_to(templates).parts[0]
+        for templates in resources("templates")
         for path in templates.rglob("*.j2")
         if _ASSEMBLY.search(path.read_text())
     }

@@ -18,7 +18,7 @@ from protonn_edge.features.average_pooling.integers import (
     IntegerAveragePooling,
 )
 from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.learn.features import FeatureData
 from protonn_edge.learn.parameters import SharedParameters
 from protonn_edge.system.errors import InputError

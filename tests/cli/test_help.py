@@ -41,7 +41,7 @@ def _modules() -> Iterator[Path]:
     """Yield the modules of the command line, and those of commands of extensions."""
     folder = Path(commands.__file__).parent
     yield from folder.glob("*.py")
-    yield from folder.parent.glob("*/commands/*.py")
+    yield from folder.parent.glob("extensions/*/commands/*.py")
 
 
 def test_each_option_is_declared_once() -> None:

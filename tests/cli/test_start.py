@@ -17,10 +17,7 @@ from protonn_edge.cli import COMMANDS, MODULES
 
 MODEL = Path(__file__).parents[1] / "model" / "format_9.npz"
 HEAVY = ("sklearn", "scipy", "matplotlib", "optuna", "requests", "platformio", "serial", "elftools")
-LAZY = (
-    "protonn_edge",
-    *(f"protonn_edge.{name}" for name in ("codegen", "datasets", "quantization")),
-)
+LAZY = ("protonn_edge",)
 PROGRAM = """
 import os, sys
 from protonn_edge.cli import main

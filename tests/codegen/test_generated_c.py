@@ -17,7 +17,7 @@ from model_factory import (
 
 from protonn_edge.codegen.context import c_comment, c_string
 from protonn_edge.codegen.host import host_program
-from protonn_edge.features.deskew.integers import UNSCALED
+from protonn_edge.features.images.pixel_scale import UNSCALED
 from protonn_edge.model.features import Features
 from protonn_edge.model.quantization import quantize
 

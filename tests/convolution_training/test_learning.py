@@ -19,7 +19,7 @@ from protonn_edge.features.convolution.train.learning import (
 from protonn_edge.features.convolution.train.network import Network
 from protonn_edge.features.convolution.train.notation import read_layers
 from protonn_edge.features.convolution.train.rounding import Bits
-from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.images.pixel_scale import PixelScale
 
 WANTED = NetworkSpec(
     (8, 8),

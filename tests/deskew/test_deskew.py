@@ -11,7 +11,8 @@ from hypothesis.extra.numpy import arrays
 from refusals import refused_by
 
 from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.features.deskew.integers import SIDE_LIMIT, PixelScale, row_shifts, sheared
+from protonn_edge.features.deskew.integers import SIDE_LIMIT, row_shifts, sheared
+from protonn_edge.features.images.pixel_scale import PixelScale
 
 _SCALE = PixelScale(0.0, 1.0)
 

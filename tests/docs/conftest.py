@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 from checkout import CHECKOUT
 from jinja2 import ChoiceLoader, FileSystemLoader
@@ -19,11 +17,10 @@ EXAMPLE = CHECKOUT / "docs" / "adding-a-stage"
 def example(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put the example where the package's own kinds of stages are."""
     monkeypatch.syspath_prepend(EXAMPLE)
-    from scale import integers, kernels
+    from scale import kernels
 
     monkeypatch.setitem(KERNELS, "scale", kernels.kernels)
-    monkeypatch.setitem(registry._STAGE_FOLDERS, "scale", "features.scale")
-    monkeypatch.setitem(sys.modules, "protonn_edge.features.scale.integers", integers)
+    monkeypatch.setitem(registry._STAGE_FOLDERS, "scale", "scale")
     environment = template_environment("c", PREFIX)
     assert environment.loader is not None
     both = ChoiceLoader([environment.loader, FileSystemLoader(EXAMPLE)])

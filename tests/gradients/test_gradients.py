@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from model_factory import random_gradients_model, random_images
 from refusals import refused_by
 
-from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.gradients.integers import (
     ROOTS,
     CellAxis,
@@ -22,6 +21,7 @@ from protonn_edge.features.gradients.integers import (
     gradients,
 )
 from protonn_edge.features.gradients.making import fitted_to, gradient_features
+from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.model.features import Features
 from protonn_edge.model.integer_chain import own_inputs
 from protonn_edge.model.quantization import quantize

@@ -87,7 +87,10 @@ def test_what_has_no_integers_is_refused(kind: str) -> None:
         given = getattr(model.head, name)
         arrays = given if isinstance(given, tuple) else (given,)
         changed = (*arrays[:-1], arrays[-1] + more if more else np.zeros_like(arrays[-1]))
-        with refused_by(f"kinds.{own.folder or kind}.quantize"):
+        with refused_by(
+            f"kinds.{own.folder or kind}.quantize",
+            f"extensions.research.kinds.{own.folder or kind}.quantize",
+        ):
             quantize(replace(model, **{name: changed if given is arrays else changed[0]}))
     with refused_by("model.quantization"):
         quantize(replace(model, normalizer=Normalizer("l2", np.zeros(12), np.ones(12))))

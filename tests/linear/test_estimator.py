@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.data.splits import load_digits_dataset
-from protonn_edge.features.convolution.train.learning import LearnedNetwork
 from protonn_edge.kinds.linear.train import LinearClassifier, _l1_penalty
+from protonn_edge.learn.network_head import NetworkHead
 from protonn_edge.model.quantization import quantize
 
 DIGITS = load_digits_dataset()
@@ -72,20 +72,21 @@ def test_that_it_has_not_converged_is_remarked() -> None:
 def test_it_takes_the_weights_that_convolutions_were_learned_with(
     y: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept: list[LearnedNetwork] = []
-    own = LinearClassifier.keep_network
+    kept: list[NetworkHead] = []
+    own = LinearClassifier.keep_head
 
-    def keep(settings: LinearClassifier, network: LearnedNetwork) -> None:
-        kept.append(network)
-        own(settings, network)
+    def keep(settings: LinearClassifier, head: NetworkHead) -> None:
+        kept.append(head)
+        own(settings, head)
 
-    monkeypatch.setattr(LinearClassifier, "keep_network", keep)
+    monkeypatch.setattr(LinearClassifier, "keep_head", keep)
     layers = {"image_shape": (8, 8), "features": "conv:4x3,max2", "network_epochs": 4}
     classifier = LinearClassifier(random_state=0, solver="network", **layers).fit(X, y)
     model = classifier.to_model()
-    (network,) = kept
-    features = model.features.apply(X) * np.float32(network.unit)
-    scores = network.head.scores(features)
+    (head,) = kept
+    weights, bias = head.parameters
+    features = model.features.apply(X) * np.float32(head.unit)
+    scores = features @ weights.T + bias
     found = model.scores(X)
     differences = (each - each.mean(axis=1, keepdims=True) for each in (found, scores))
     np.testing.assert_allclose(*differences, atol=1e-3)

@@ -28,8 +28,8 @@ ATTRIBUTES = {
 }
 # Where each is used with care, and what the care is.
 CARE = {
-    ("toolchain/process.py", "os.killpg"): 'hasattr(os, "killpg")',
-    ("toolchain/process.py", "signal.SIGKILL"): 'hasattr(os, "killpg")',
+    ("chips/toolchain/process.py", "os.killpg"): 'hasattr(os, "killpg")',
+    ("chips/toolchain/process.py", "signal.SIGKILL"): 'hasattr(os, "killpg")',
     ("system/folders.py", "fcntl"): "except ImportError:",
     ("cli/keys.py", "termios"): "except ImportError:",
     ("cli/keys.py", "tty"): "except ImportError:",

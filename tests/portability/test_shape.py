@@ -22,7 +22,7 @@ METHODS = 15  # with its properties
 MODULE_LINES = 450
 
 LONG_FUNCTIONS: set[str] = set()
-LARGE_CLASSES: set[str] = set()
+LARGE_CLASSES = {"system/extensions.py Extension"}  # all that an extension may add, at one place
 LONG_MODULES: set[str] = set()
 TWO_MEANINGS: set[str] = set()
 """Names of classes that several modules have."""

@@ -9,8 +9,8 @@ import pytest
 from evidence_factory import evidence_of
 from model_factory import random_model
 
-from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.gradients.making import gradient_features
+from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.report.points import levels_of, typical_drawing
 
 

@@ -10,6 +10,7 @@ from protonn_edge.extensions.research.paper.train.losses import LOSSES
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.joint import QuantizationAware, minimize
 from protonn_edge.learn.initialization import initial_parameters
+from protonn_edge.learn.labels import ClassLabels
 from protonn_edge.learn.objective import Parameters, objective
 from protonn_edge.learn.points import Points
 from protonn_edge.learn.progress import EpochReport
@@ -25,7 +26,7 @@ def start() -> tuple[Parameters, Points]:
     parameters, _ = initial_parameters(
         X, y, n_projections=4, n_prototypes=6, gamma_numerator=1.5, generator=rng
     )
-    return parameters, Points(X, y)
+    return parameters, Points(X, y, labels=ClassLabels())
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -133,7 +134,7 @@ def test_rounding_that_does_not_fit_is_left_out() -> None:
 
 def test_prototypes_that_a_device_cannot_see_have_no_vote_from_the_first_step_on() -> None:
     X = np.random.default_rng(0).normal(scale=0.1, size=(60, 2)).astype(np.float32)
-    data = Points(X, (X[:, 0] > 0).astype(np.int64))
+    data = Points(X, (X[:, 0] > 0).astype(np.int64), labels=ClassLabels())
     here_and_beyond = np.array([[0.0, 2.5], [0.0, 0.0]], dtype=np.float32)  # exp(-6.25) < 1/128
     alike = np.ones((2, 2), dtype=np.float32)
     parameters = Parameters(

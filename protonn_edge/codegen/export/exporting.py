@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
@@ -16,6 +15,7 @@ from protonn_edge.codegen.export.archive import check_archive, is_archive, write
 from protonn_edge.codegen.export.folder import check_folder, write_folder
 from protonn_edge.codegen.export.rendering import Imprint, Kind, Library
 from protonn_edge.codegen.export.self_test import KnownAnswers
+from protonn_edge.codegen.export.sensor_windows import SensorWindows
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import Limits, device_plans
 from protonn_edge.codegen.renderer import PREFIX, check_prefix
@@ -30,9 +30,6 @@ from protonn_edge.system.checks import check_enough
 from protonn_edge.system.errors import CheckFailed, InputError
 from protonn_edge.system.extensions import check_memories, extensions
 from protonn_edge.system.files import resolved
-
-if TYPE_CHECKING:
-    from protonn_edge.extensions.sensing.windowing import Windowing
 
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")  # Arduino Lint, LS002 and LS003
 
@@ -64,7 +61,7 @@ def export(
     flash_bytes: int | None = None,
     sram_bytes: int | None = None,
     prefix: str = PREFIX,
-    windowing: Windowing | None = None,
+    windowing: SensorWindows | None = None,
     imprint: Imprint | None = None,
     tries: bool = True,
     extensions: Sequence[str] = (),
@@ -94,7 +91,7 @@ def export(
         SRAM for a sketch with the model, including the stack; by default all of it.
     prefix : str, optional
         Prefix of C names and files; exports with different prefixes fit into one program.
-    windowing : Windowing, optional
+    windowing : SensorWindows, optional
         A sensor, for an additional sketch that reads it, made for this model and board.
     imprint : Imprint, optional
         The library's author, url and version; by default this tool's.
@@ -160,8 +157,8 @@ def export(
 
 
 def _counting_alike(
-    device_model: DeviceModel, windowing: Windowing
-) -> tuple[DeviceModel, Windowing]:
+    device_model: DeviceModel, windowing: SensorWindows
+) -> tuple[DeviceModel, SensorWindows]:
     """Return a model that counts what a sensor's sketch counts, and the sketch for this model."""
     chain = replace(device_model.chain, counts=windowing.model.counts)
     return replace(device_model, chain=chain), replace(windowing, model=chain)
@@ -188,7 +185,7 @@ def _limited(board: Board, flash_bytes: int | None, sram_bytes: int | None) -> B
     )
 
 
-def _check_request(kind: Kind, folder: Path, prefix: str, windowing: Windowing | None) -> None:
+def _check_request(kind: Kind, folder: Path, prefix: str, windowing: SensorWindows | None) -> None:
     """Raise `InputError` if a folder, a ZIP file, a prefix or a sensor cannot be used."""
     if windowing is not None and kind == "c":
         raise InputError("plain C cannot read a sensor; omit --sensor, or use --arduino")
@@ -229,19 +226,24 @@ def _tried(kind: Kind, library: Library, files: Mapping[str, str], board: Board)
     return self_test.try_on_board(files, rendering.render_bare_self_test(library, board), board)
 
 
-def _sketch_sram(plan: Plan | WordPlan, windowing: Windowing | None) -> tuple[int, int]:
+def _sketch_sram(plan: Plan | WordPlan, windowing: SensorWindows | None) -> tuple[int, int]:
     """Return the SRAM of a sketch with the model, and what of it holds samples of a sensor."""
     if windowing is None:
         held = 0
     elif isinstance(plan, Plan):
-        held = windowing.ring_samples(plan) * len(windowing.used)
+        held = windowing.ring_samples(plan) * windowing.n_channels
     else:
         held = plan.model.n_features
     return plan.state_bytes + held + rendering.SKETCH_SRAM_BYTES, held
 
 
 def _check_sram(
-    needed: int, held: int, has: str, board: Board, model: DeviceModel, windowing: Windowing | None
+    needed: int,
+    held: int,
+    has: str,
+    board: Board,
+    model: DeviceModel,
+    windowing: SensorWindows | None,
 ) -> None:
     """Raise `CheckFailed` if a sketch with the model takes more SRAM than there is."""
     samples, remedy = "", f"try {model.remedies.sram}, or fewer features"

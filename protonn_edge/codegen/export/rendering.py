@@ -9,7 +9,7 @@ import math
 import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from protonn_edge.codegen.context import (
     safe_sendings,
 )
 from protonn_edge.codegen.export.self_test import KnownAnswers
+from protonn_edge.codegen.export.sensor_windows import SensorWindows
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.renderer import PREFIX, check_collisions, render_c, template_environment
 from protonn_edge.codegen.words import WordPlan
@@ -36,9 +37,6 @@ from protonn_edge.model.registry import FUNCTIONS
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InvalidValue, shortened
 from protonn_edge.system.extensions import FirmwarePart, parts_of
-
-if TYPE_CHECKING:
-    from protonn_edge.extensions.sensing.windowing import Windowing
 
 Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -155,7 +153,7 @@ class Library:
     preparation: Preparation | None = None  # the preparation of the columns
     prefix: str = PREFIX  # the beginning of C names and files
     # the sensor that a sketch reads, and the windows that it makes
-    windowing: Windowing | None = None
+    windowing: SensorWindows | None = None
     imprint: Imprint = field(default_factory=Imprint)  # its author and version
 
     @cached_property
@@ -165,16 +163,13 @@ class Library:
 
     @property
     def live_sketches(self) -> dict[str, str]:
-        """The sketches that read the board's own sensor, and their templates.
-
-        SPI needs the pins of LED and buttons.
-        """
+        """The sketches that read the board's own sensor, and their templates."""
         if self.windowing is None:
             return {}
-        if self.windowing.sampling.polled:
+        if self.windowing.on_any_chip:
             return {_LIVE_SKETCH: f"sensors/{_LIVE_SKETCH}OnAnyChip.ino.j2"}
         sketches = {_LIVE_SKETCH: f"sensors/{_LIVE_SKETCH}.ino.j2"}
-        if self.windowing.sampling.kinds[0].bus != "spi":
+        if self.windowing.leaves_pins:
             for part in self.parts:
                 sketches |= part.live_sketches
         return sketches

@@ -95,7 +95,8 @@ class Kernel(ABC):
     chunk: ClassVar[int] = 64
     # whether firmware may hold all values even though the library does not need them at once
     holds_inputs: ClassVar[bool] = True
-    # whether a plan is named after it, for the option --plan, if it is the first such kernel
+    # whether a plan is named after it, for the option --plan, if it is the first such kernel; each
+    # kind of classifier has one
     names_plan: ClassVar[bool] = False
 
     stage: IntegerStage  # the stage that it computes

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from protonn_edge.system.extensions import AddedOptions, Extension
 
 
-class Cascades(Extension):
+class CascadesExtension(Extension):
     """What joins two models."""
 
     name: ClassVar[str] = "cascades"
@@ -30,4 +30,4 @@ class Cascades(Extension):
         return faster_cascade(*search)
 
 
-EXTENSION = Cascades()
+EXTENSION = CascadesExtension()

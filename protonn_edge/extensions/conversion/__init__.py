@@ -22,7 +22,7 @@ EPOCHS = 60
 """Epochs of training on an estimator's answers, where the conversion is not exact."""
 
 
-class Conversion(Extension):
+class ConversionExtension(Extension):
     """The command `convert`."""
 
     name: ClassVar[str] = "conversion"
@@ -34,4 +34,4 @@ class Conversion(Extension):
         return reference_model_for(dataset, folder, normalization)
 
 
-EXTENSION = Conversion()
+EXTENSION = ConversionExtension()

@@ -116,7 +116,7 @@ def from_sklearn(
     --------
     >>> from sklearn.svm import SVC
     >>> from protonn_edge import from_sklearn
-    >>> from protonn_edge.data import load_digits_dataset
+    >>> from protonn_edge import load_digits_dataset
     >>> digits = load_digits_dataset()
     >>> machine = SVC(C=10).fit(digits.X_train, digits.y_train)
     >>> test = (digits.X_test, digits.y_test)

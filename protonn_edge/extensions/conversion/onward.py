@@ -10,9 +10,9 @@ import json
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.onnx_graph import IntegerGraph, Values
-from protonn_edge.model.policy import rule_modules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.registry import module_of_stage
+from protonn_edge.model.rule_kinds import rule_kinds
 from protonn_edge.system.errors import InputError
 
 
@@ -58,6 +58,6 @@ def _class(scores: Values, before: Values, chain: IntegerChain) -> Values:
         return of_last
 
     answer = scores.op("ArgMax", axis=1)
-    for module in rule_modules("onnx"):
-        answer = module.judged(answer, scores, nearest, chain)
+    for kind in rule_kinds():
+        answer = kind.judged_in_onnx(answer, scores, nearest, chain)
     return answer

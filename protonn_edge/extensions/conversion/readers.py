@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from protonn_edge.extensions.conversion import linear, networks, protonn, trees
-from protonn_edge.extensions.conversion.values import dense, forest
-from protonn_edge.extensions.conversion.values import linear as linear_values
+from protonn_edge.extensions.conversion import linear, linear_numbers, networks, protonn, trees
+from protonn_edge.extensions.conversion.networks import numbers as network_numbers
+from protonn_edge.extensions.conversion.trees import numbers as tree_numbers
 
 
 def converters() -> tuple[Any, ...]:
     """Return the modules with `READERS` of fitted estimators, by type, and `LOADERS` of files."""
-    return (networks, dense, trees, forest, linear, linear_values, protonn)
+    return (networks, network_numbers, trees, tree_numbers, linear, linear_numbers, protonn)

@@ -255,7 +255,7 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> PipelineMod
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from protonn_edge import from_pipeline
-    >>> from protonn_edge.data import load_digits_dataset
+    >>> from protonn_edge import load_digits_dataset
     >>> from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
     >>> digits = load_digits_dataset()
     >>> pipeline = make_pipeline(StandardScaler(), ProtoNNClassifier(epochs=5, random_state=0))

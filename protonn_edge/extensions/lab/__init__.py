@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from protonn_edge.report.content import ShownFile
 
 
-class Lab(Extension):
+class LabExtension(Extension):
     """Power meters."""
 
     name: ClassVar[str] = "lab"
@@ -41,4 +41,4 @@ class Lab(Extension):
         return FILES
 
 
-EXTENSION = Lab()
+EXTENSION = LabExtension()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from protonn_edge.model.integer_chain import IntegerChain
 
 
-class Observation(Extension):
+class ObservationExtension(Extension):
     """Counters of answers, on devices and in model files."""
 
     name: ClassVar[str] = "observation"
@@ -77,4 +77,4 @@ class Observation(Extension):
         return None
 
 
-EXTENSION = Observation()
+EXTENSION = ObservationExtension()

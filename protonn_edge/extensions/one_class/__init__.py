@@ -11,7 +11,7 @@ from typing import ClassVar
 from protonn_edge.system.extensions import AddedOptions, Extension
 
 
-class LearningOneClass(Extension):
+class OneClassExtension(Extension):
     """Training on normal points."""
 
     name: ClassVar[str] = "one_class"
@@ -37,4 +37,4 @@ class LearningOneClass(Extension):
         return OneClassProtoNN()
 
 
-EXTENSION = LearningOneClass()
+EXTENSION = OneClassExtension()

@@ -11,10 +11,10 @@ from typing import ClassVar
 from protonn_edge.system.extensions import Extension
 
 
-class Page(Extension):
+class PageExtension(Extension):
     """The folder `scripts`."""
 
     name: ClassVar[str] = "page"
 
 
-EXTENSION = Page()
+EXTENSION = PageExtension()

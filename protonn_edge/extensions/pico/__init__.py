@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from protonn_edge.extensions.pico.family import RP2040
 
 
-class Pico(Extension):
+class PicoExtension(Extension):
     """Firmware for boards with an RP2040."""
 
     name: ClassVar[str] = "pico"
@@ -25,4 +25,4 @@ class Pico(Extension):
         return RP2040()
 
 
-EXTENSION = Pico()
+EXTENSION = PicoExtension()

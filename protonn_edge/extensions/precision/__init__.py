@@ -10,7 +10,7 @@ NAME = "float32"
 """What W, B and Z are on the device, for `--precision`."""
 
 
-class Precision(Extension):
+class PrecisionExtension(Extension):
     """Float builds."""
 
     name: ClassVar[str] = "precision"
@@ -34,4 +34,4 @@ class Precision(Extension):
         return IN_FLOATS
 
 
-EXTENSION = Precision()
+EXTENSION = PrecisionExtension()

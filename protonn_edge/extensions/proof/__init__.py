@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from protonn_edge.report.content import SectionOfRun
 
 
-class Proof(Extension):
+class ProofExtension(Extension):
     """Claims about builds, and their evidence."""
 
     name: ClassVar[str] = "proof"
@@ -42,4 +42,4 @@ class Proof(Extension):
         return readme_section(*library)
 
 
-EXTENSION = Proof()
+EXTENSION = ProofExtension()

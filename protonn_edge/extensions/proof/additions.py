@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from protonn_edge.system.extensions import extension_named
+
 
 class ProofAddition:
     """What an extension's ``addition_to("proof")`` returns."""
@@ -16,3 +18,10 @@ class ProofAddition:
         """Return the `VotersProof` of what votes beside the prototypes of a stage."""
         del stage, proof
         raise NotImplementedError
+
+
+def voters_proof(extension: str, stage: Any, proof: Any) -> Any:
+    """Return the proof of the voters of a stage, which an extension has."""
+    added = extension_named(extension).addition_to("proof")
+    assert isinstance(added, ProofAddition)
+    return added.voters_proof(stage, proof)

@@ -16,7 +16,7 @@ from protonn_edge.extensions.proof.forms import Byte, Root, SumForm, Unproven
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.arrays import Array
 
-__all__ = ["Unproven", "prove", "suspects"]
+__all__ = ["PredictionProof", "Unproven", "prove", "suspects"]
 
 _TRIED = 2_048
 _MOST = 8

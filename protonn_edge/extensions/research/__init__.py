@@ -11,7 +11,7 @@ from typing import ClassVar
 from protonn_edge.system.extensions import Extension
 
 
-class Research(Extension):
+class ResearchExtension(Extension):
     """The paper's optimizer; the kinds of classifiers are in `kinds`."""
 
     name: ClassVar[str] = "research"
@@ -29,4 +29,4 @@ class Research(Extension):
         return PaperProtoNN()
 
 
-EXTENSION = Research()
+EXTENSION = ResearchExtension()

@@ -11,7 +11,7 @@ from typing import ClassVar
 from protonn_edge.system.extensions import AddedOptions, Extension
 
 
-class Sensing(Extension):
+class SensingExtension(Extension):
     """Sensors, and what their boards send."""
 
     name: ClassVar[str] = "sensing"
@@ -40,4 +40,4 @@ class Sensing(Extension):
         return channels_of(sensor)
 
 
-EXTENSION = Sensing()
+EXTENSION = SensingExtension()

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.context import as_it_is
+from protonn_edge.codegen.export.sensor_windows import SensorWindows
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.data.instruments import Instrument, trained_units
 from protonn_edge.data.naming import Notice, channel_names
@@ -173,13 +174,12 @@ def _conversions(
 
 
 @dataclass(frozen=True)
-class Windowing:
+class Windowing(SensorWindows):
     """Windows of a sensor's samples for a model, validated on construction.
 
     Raises `InputError` if the model does not take the sensor's values, or a number is out of range.
     """
 
-    model: IntegerChain
     sampling: Sampling  # the sensor, and its rate
     used: tuple[int, ...]  # the channels of the sensor that the model uses, in its order
     # samples from the start of a window to the start of the next; the minimum, if windows begin at
@@ -187,7 +187,6 @@ class Windowing:
     hop: int
     votes: int = 1  # windows that vote: a class is reported once most of them have it, 1 to 15
     refractory_s: float = 0.0  # seconds for which a reported class remains, at least
-    notices: tuple[Notice, ...] = ()  # about conversions and assumptions
 
     def __post_init__(self) -> None:
         fits, remedy = self.model.policy.predicts != "labels", "call pnn_top() in your own sketch"
@@ -227,6 +226,21 @@ class Windowing:
     def window(self) -> int:
         """Samples per window."""
         return self.model.n_features // len(self.used)
+
+    @property
+    def n_channels(self) -> int:
+        """Values per sample."""
+        return len(self.used)
+
+    @property
+    def on_any_chip(self) -> bool:
+        """Whether the sketch polls the sensor, instead of reading it in interrupts of an AVR."""
+        return self.sampling.polled
+
+    @property
+    def leaves_pins(self) -> bool:
+        """Whether the sensor leaves pins for LED and buttons; SPI takes them."""
+        return self.sampling.kinds[0].bus != "spi"
 
     @property
     def triggered(self) -> bool:
@@ -416,7 +430,7 @@ def windowing_of(
         hop or model.n_features // n,
         votes,
         refractory_s,
-        (*by_place, *notices),
+        notices=(*by_place, *notices),
     )
     windowing.check_line()
     return windowing

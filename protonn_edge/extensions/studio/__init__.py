@@ -10,10 +10,10 @@ from typing import ClassVar
 from protonn_edge.system.extensions import Extension
 
 
-class Studio(Extension):
+class StudioExtension(Extension):
     """The command `studio`."""
 
     name: ClassVar[str] = "studio"
 
 
-EXTENSION = Studio()
+EXTENSION = StudioExtension()

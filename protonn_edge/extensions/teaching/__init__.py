@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from protonn_edge.report.content import ShownFile
 
 
-class Teaching(Extension):
+class TeachingExtension(Extension):
     """Taught examples, which vote beside a model's prototypes."""
 
     name: ClassVar[str] = "teaching"
@@ -71,4 +71,4 @@ class Teaching(Extension):
         return None
 
 
-EXTENSION = Teaching()
+EXTENSION = TeachingExtension()

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from protonn_edge.features.deskew.integers import UNSCALED, IntegerDeskew, PixelScale
+from protonn_edge.features.deskew.integers import IntegerDeskew
 from protonn_edge.features.gradients.integers import LEVELS, SHIFTS, Cells, IntegerGradients
 from protonn_edge.features.images.cropped_image import CroppedImage
+from protonn_edge.features.images.pixel_scale import UNSCALED, PixelScale
 from protonn_edge.model.features import Features
 from protonn_edge.model.integer_stage import run_through
 from protonn_edge.model.point_format import PointFormat

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.learn.features import FeatureData
 from protonn_edge.model.statistics import common_range
 

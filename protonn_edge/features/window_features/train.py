@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.making import fitted_to
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
 from protonn_edge.learn import features
-from protonn_edge.learn import refusals as rows
+from protonn_edge.learn import refusal as rows
 from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.model.features import Features
-
-
-def _is_of_windows(case: Any) -> bool:
-    from protonn_edge.learn.requests import is_of_windows  # which imports this module
-
-    return is_of_windows(case)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,7 +27,7 @@ class WindowRequest(features.FeatureRequest):
     refusals: ClassVar[tuple[rows.Refusal, ...]] = (
         rows.Refusal(
             lambda case: (
-                not _is_of_windows(case)
+                not features.is_of_windows(case)
                 and (
                     "{window_shape}" * (case.settings.window_shape is not None)
                     or case.first_given("sample_rate")

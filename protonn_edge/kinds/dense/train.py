@@ -277,7 +277,7 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
 
     Examples
     --------
-    >>> from protonn_edge.data import load_digits_dataset
+    >>> from protonn_edge import load_digits_dataset
     >>> from protonn_edge.kinds.dense.train import DenseClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = DenseClassifier(hidden="16", size_budget=800, epochs=40, random_state=0)

@@ -25,7 +25,7 @@ from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.points import Float32, Points, sample_with_all_classes
 from protonn_edge.learn.progress import EpochReport, Learned, qualities
-from protonn_edge.learn.refusals import Refusal, without_effect
+from protonn_edge.learn.refusal import Refusal, without_effect
 from protonn_edge.learn.searched import Among, Between, SearchSpec, SearchTask
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.schema import JsonObject
@@ -235,7 +235,7 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
 
     Examples
     --------
-    >>> from protonn_edge.data import load_digits_dataset
+    >>> from protonn_edge import load_digits_dataset
     >>> from protonn_edge.kinds.forest.train import ForestClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = ForestClassifier(n_trees=20, random_state=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -14,9 +14,10 @@ from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.parameters import NETWORK, LinearParameters
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.learner import Learner
+from protonn_edge.learn.network_head import NetworkHead
 from protonn_edge.learn.points import Points
 from protonn_edge.learn.progress import Learned, logistic_report
-from protonn_edge.learn.refusals import Refusal
+from protonn_edge.learn.refusal import Refusal
 from protonn_edge.learn.searched import (
     FEATURES_BEGUN,
     FEATURES_SEARCHED,
@@ -26,9 +27,6 @@ from protonn_edge.learn.searched import (
 )
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.schema import JsonObject
-
-if TYPE_CHECKING:
-    from protonn_edge.features.convolution.train.learning import LearnedNetwork
 
 _CONVOLUTIONS = "conv"  # the word that requests them; they may not be installed
 _HEAD_KEPT = (
@@ -45,10 +43,11 @@ class LinearLearner(Learner):
     def fit(self, points: Points) -> Learned:
         """Learn a weight per feature and class; see `Learner.fit`."""
         settings = self.settings
-        stopped = settings.network is not None and settings.network.stopped
+        network = settings.network_head
+        stopped = network is not None and network.stopped
         if settings.solver == NETWORK or (stopped and points.for_device):
-            assert settings.network is not None  # otherwise refused before
-            head = _head_of(settings.network, points)
+            assert network is not None  # otherwise refused before
+            head = _head_of(network, points)
             report = logistic_report(head, points, points.weight)
             remarks = (_HEAD_KEPT,) if settings.solver != NETWORK else ()
             facts: JsonObject = {"trainer": NETWORK}
@@ -92,7 +91,7 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
 
     Examples
     --------
-    >>> from protonn_edge.data import load_digits_dataset
+    >>> from protonn_edge import load_digits_dataset
     >>> from protonn_edge.kinds.linear.train import LinearClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = LinearClassifier(regularization=1e-3, random_state=0)
@@ -101,7 +100,7 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
     True
     """
 
-    network: LearnedNetwork | None = field(init=False, default=None)
+    network_head: NetworkHead | None = field(init=False, default=None)
 
     learner: ClassVar[type[Learner]] = LinearLearner
     scores_are_logits = True
@@ -131,16 +130,16 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
             columns={"regularization": ("regularization",)},
         )
 
-    def keep_network(self, network: LearnedNetwork) -> None:
-        """Keep the network; its head may become the classifier."""
-        self.network = network
+    def keep_head(self, head: NetworkHead) -> None:
+        """Keep the head of the network; it may become the classifier."""
+        self.network_head = head
 
 
-def _head_of(network: LearnedNetwork, points: Points) -> LinearHead:
-    """Return a network's last layer as the head of normalized points."""
+def _head_of(network: NetworkHead, points: Points) -> LinearHead:
+    """Return a network's head as the head of normalized points."""
     assert points.space is not None
-    head, normalizer = network.head, points.space.normalizer
-    weights, bias = (each.astype(np.float64) for each in head.parameters)
+    normalizer = points.space.normalizer
+    weights, bias = (each.astype(np.float64) for each in network.parameters)
     weights *= network.unit
     if len(bias) == 2:  # one row is enough for two classes
         weights, bias = np.diff(weights, axis=0), np.diff(bias)

@@ -23,7 +23,7 @@ class ProtoNNAddition:
         return {}
 
     def refusals(self) -> Sequence[Any]:
-        """Return combinations that training refuses, `protonn_edge.learn.refusals.Refusal`."""
+        """Return combinations that training refuses, `protonn_edge.learn.refusal.Refusal`."""
         return ()
 
     def notices(self, settings: Any, n_projections: int) -> Sequence[Any]:

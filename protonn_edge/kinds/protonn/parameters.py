@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protonn_edge.kinds.protonn.additions import protonn_additions
+from protonn_edge.kinds.protonn.defaults import ProtoNNDefaults
 from protonn_edge.kinds.protonn.head import GAMMAS, PROJECTION_BITS, protonn_head
-from protonn_edge.kinds.protonn.train.defaults import ProtoNNDefaults
 from protonn_edge.learn.parameters import (
     AUGMENT,
     BYTES,

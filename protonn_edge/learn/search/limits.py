@@ -27,8 +27,8 @@ from protonn_edge.learn.evaluation.fidelity import Fidelity, fidelity_of
 from protonn_edge.model.head import Remedies, remedies_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.policy import rule_modules
 from protonn_edge.model.quantization import measure_activity
+from protonn_edge.model.rule_kinds import rule_kinds
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import CheckFailed, InputError, shortened
 
@@ -141,8 +141,8 @@ ACCURACY = Metric("accuracy")
 
 def metric_of(dataset: Dataset, asked: str) -> Metric:
     """Return the metric that is asked for; rules have others for labels that are no classes."""
-    for module in rule_modules("tuning"):
-        if (metric := module.metric_for(dataset, asked)) is not None:
+    for kind in rule_kinds():
+        if (metric := kind.metric_for(dataset, asked)) is not None:
             found: Metric = metric
             return found
     return Metric.parse(asked, dataset.classes)

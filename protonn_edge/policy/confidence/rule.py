@@ -64,9 +64,6 @@ class Sharpness(FloatRule):
         return scores * self.factor
 
 
-RULE = Sharpness
-
-
 @dataclass(frozen=True)
 class Confidence(IntegerRule):
     """Computes the confidence: maps differences of integer scores to indices in `EXPONENTIAL`."""

@@ -1,1 +1,47 @@
 """Sets of labels: a model that ranks its labels, and answers with those above a threshold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from protonn_edge.model.rule_kinds import RuleKind
+from protonn_edge.system.schema import JsonObject
+
+if TYPE_CHECKING:
+    from protonn_edge.policy.label_sets.rule import LabelSets
+    from protonn_edge.policy.label_sets.train import SetsOfLabels
+    from protonn_edge.report.content import SectionOfRun
+
+
+class LabelSetsKind(RuleKind):
+    """The threshold of labels."""
+
+    name: ClassVar[str] = "label_sets"
+
+    def rule(self) -> type[LabelSets]:
+        """Return the rule."""
+        from protonn_edge.policy.label_sets.rule import LabelSets
+
+        return LabelSets
+
+    def labels_of(self, y: Any) -> SetsOfLabels | None:
+        """Recognize sets of labels."""
+        from protonn_edge.policy.label_sets.targets import are_label_sets
+        from protonn_edge.policy.label_sets.train import SetsOfLabels
+
+        return SetsOfLabels() if are_label_sets(y) else None
+
+    def describe(self, model: Any, dataset: Any, out: Any) -> JsonObject:
+        """Return how well a trained model ranks labels."""
+        from protonn_edge.policy.label_sets.steps import describe
+
+        return describe(model, dataset, out)
+
+    def answer_sections(self) -> tuple[SectionOfRun, ...]:
+        """Return the section about labels."""
+        from protonn_edge.policy.label_sets.report import ANSWERS
+
+        return ANSWERS
+
+
+KIND = LabelSetsKind()

@@ -112,9 +112,6 @@ class LabelSets(LabelRule, FloatRule):
         return {"threshold": self.threshold}
 
 
-RULE = LabelSets
-
-
 @dataclass(frozen=True)
 class IntegerLabelSets(LabelRule, IntegerRule):
     """The threshold of integer scores."""

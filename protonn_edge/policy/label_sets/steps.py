@@ -8,8 +8,9 @@ from protonn_edge.cli.command import Output
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.model.model import Model
-from protonn_edge.model.policy import Policy, described
+from protonn_edge.model.policy import Policy
 from protonn_edge.model.quantization import quantize, why_floats_alone
+from protonn_edge.model.rule_kinds import described
 from protonn_edge.policy.label_sets.figures import LabelFigures
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.schema import JsonObject

@@ -18,7 +18,6 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.policy import FloatPolicy, with_rules
 from protonn_edge.policy.label_sets.rule import LABEL_RARITY, LabelSets
 from protonn_edge.policy.label_sets.targets import (
-    are_label_sets,
     best_threshold,
     given_sets,
     label_matrix,
@@ -33,11 +32,6 @@ class SetsOfLabels(ClassLabels):
     """Sets of labels, which a model ranks."""
 
     predicts: ClassVar[str] = "labels"
-
-    @staticmethod
-    def are(y: ArrayLike | None) -> bool:
-        """Return whether targets of `fit` are sets of labels."""
-        return are_label_sets(y)
 
     def given(
         self,
@@ -86,9 +80,6 @@ class SetsOfLabels(ClassLabels):
         best = best_threshold(model.scores(points.raw[rows]), points.y[rows], weights)
         chosen: Model = with_rules(model, LabelSets(best))
         return chosen
-
-
-LABELS = SetsOfLabels
 
 
 def label_cross_entropy(

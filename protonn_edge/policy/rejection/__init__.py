@@ -1,1 +1,50 @@
 """Rejection: the answer "unknown" to points that are unlike all classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from protonn_edge.model.rule_kinds import RuleKind
+
+if TYPE_CHECKING:
+    from protonn_edge.policy.rejection.commands import RejectionOptions
+    from protonn_edge.policy.rejection.rule import Rejection
+    from protonn_edge.report.content import SectionOfRun
+
+
+class RejectionKind(RuleKind):
+    """The thresholds of statistics of the scores."""
+
+    name: ClassVar[str] = "rejection"
+
+    def rule(self) -> type[Rejection]:
+        """Return the rule."""
+        from protonn_edge.policy.rejection.rule import Rejection
+
+        return Rejection
+
+    def options(self, command: str) -> type[RejectionOptions] | None:
+        """Return the options of `train`."""
+        if command != "train":
+            return None
+        from protonn_edge.policy.rejection.commands import RejectionOptions
+
+        return RejectionOptions
+
+    def sections(self) -> tuple[SectionOfRun, ...]:
+        """Return the section about points of no class."""
+        from protonn_edge.policy.rejection.report import SECTIONS
+
+        return SECTIONS
+
+    def judged_in_onnx(
+        self, answer: Any, scores: Any, nearest: Callable[[], Any], chain: Any
+    ) -> Any:
+        """Return the answer, or "unknown" if a statistic is below its threshold."""
+        from protonn_edge.policy.rejection.onnx import judged
+
+        return judged(answer, scores, nearest, chain)
+
+
+KIND = RejectionKind()

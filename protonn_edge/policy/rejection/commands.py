@@ -61,5 +61,4 @@ class RejectionOptions(TrainAddition):
         return ThresholdChoice(rate, tuple(by) or ("score",))
 
 
-COMMANDS = {"train": RejectionOptions}
 """What this rule adds to commands."""

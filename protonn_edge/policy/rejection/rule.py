@@ -156,9 +156,6 @@ class Rejection(_Thresholds, FloatRule):
         return {"rejection": thresholds}
 
 
-RULE = Rejection
-
-
 @dataclass(frozen=True)
 class IntegerRejection(_Thresholds, IntegerRule):
     """Thresholds in units of the integer model; 0 is none."""

@@ -84,5 +84,4 @@ class TrainingOptions(ValueOptions):
         return ValueStep(target, is_given=self.predicted is not None, tolerance=self.within)
 
 
-COMMANDS = {"train": TrainingOptions, "tune": ValueOptions, "windows": WindowsOptions}
 """What this rule adds to commands."""

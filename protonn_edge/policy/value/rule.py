@@ -176,9 +176,6 @@ class Value(ValueRule, FloatRule):
         return {"value": {name: getattr(self, name) for name in names}}
 
 
-RULE = Value
-
-
 @dataclass(frozen=True)
 class IntegerValue(ValueRule, IntegerRule):
     """Computes the value in units of ``10**-decimals``."""

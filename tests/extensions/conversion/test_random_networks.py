@@ -16,7 +16,7 @@ from protonn_edge.extensions.conversion.networks.networks import (
 )
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 from protonn_edge.features.convolution.train.layers import Convolution
-from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.system.errors import InputError
 
 NETWORKS = 120

@@ -244,12 +244,12 @@ def test_what_cannot_be_converted_is_one_sentence(name: str) -> None:
 
 @pytest.mark.parametrize("y", [np.append(Y[1:], np.nan), Y.astype(str)[:, None], Y[1:]])
 def test_labels_that_are_no_numbers_are_refused(y: np.ndarray) -> None:
-    with refused_by("extensions.conversion.values.rule", "system.checks"):
+    with refused_by("extensions.conversion.numbers", "system.checks"):
         from_sklearn(LINEAR[0].fit(X, Y), X, y)
 
 
 def test_an_estimator_of_one_number_has_nothing_to_convert() -> None:
-    with refused_by("extensions.conversion.values.rule"):
+    with refused_by("extensions.conversion.numbers"):
         from_sklearn(DecisionTreeRegressor().fit(X, np.full_like(Y, 3.0)), X)
 
 

@@ -13,7 +13,7 @@ import pytest
 from refusals import refused_by
 
 from protonn_edge import from_network
-from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.point_format import PointFormat

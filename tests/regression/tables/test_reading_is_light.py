@@ -9,7 +9,7 @@ from pathlib import Path
 _PROGRAM = """
 import sys
 from pathlib import Path
-from protonn_edge.data import load_dataset
+from protonn_edge import load_dataset
 dataset = load_dataset(Path(sys.argv[1]))
 assert dataset.notices, "the label is found, which is said"
 print("sklearn" in sys.modules)

@@ -23,7 +23,7 @@ from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.values import ValueDataset
 from protonn_edge.extensions.conversion import LAYOUTS, Features, Layout
 from protonn_edge.extensions.conversion.affine import as_spelled
-from protonn_edge.extensions.conversion.commands.convert import ConvertOptions
+from protonn_edge.extensions.conversion.commands.convert_given import ConvertOptions
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.estimators import load_classifier, read_estimator
 from protonn_edge.extensions.conversion.kept import Conversion
@@ -37,8 +37,8 @@ from protonn_edge.learn.evaluation.terminal import saturation_fact
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.other_files import other_file
-from protonn_edge.model.policy import modules_of
 from protonn_edge.model.quantization import quantize
+from protonn_edge.model.rule_kinds import answering_kind
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, counted, unneeded
 from protonn_edge.system.files import write_atomically
@@ -198,10 +198,10 @@ def _of_texts(
 
 def _of_answers(model: Model, dataset: Dataset) -> list[Notice]:
     """Return warnings if a converted model is no better than a constant, or misses a class."""
-    for module in modules_of(model.policy, "steps"):
-        if hasattr(module, "unlearned"):
-            remedy = f"unless it predicts a quantile, {_SCALED}"
-            return list(module.unlearned(model, dataset, remedy))
+    kind = answering_kind(model.policy)
+    remedy = f"unless it predicts a quantile, {_SCALED}"
+    if kind is not None and (warnings := kind.unlearned(model, dataset, remedy)) is not None:
+        return list(warnings)
     order = {name: index for index, name in enumerate(dataset.classes)}
     numbers = np.array([order.get(name, NO_CLASS) for name in model.classes])
     parts = dataset.X_train, dataset.X_test

@@ -13,11 +13,12 @@ from protonn_edge.extensions.conversion.affine import rows_in_order
 from protonn_edge.extensions.conversion.answered import Answers
 from protonn_edge.extensions.conversion.search import Candidate, ModelSearch, Rule
 from protonn_edge.features.convolution.making import Layer, layered
-from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.model.head import Remedies
 from protonn_edge.model.model import Model
-from protonn_edge.model.policy import FloatPolicy, policy_of
+from protonn_edge.model.policy import FloatPolicy
+from protonn_edge.model.rule_kinds import policy_of
 from protonn_edge.model.shapes import image_text
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.arrays import Array

@@ -24,7 +24,7 @@ from protonn_edge.features.convolution.train.layers import Convolution, Layer, P
 from protonn_edge.features.convolution.train.learning import Images, Schedule, Training
 from protonn_edge.features.convolution.train.network import Network, features_of, innermost
 from protonn_edge.features.convolution.train.rounding import Bits, integer_stages, sum_ends
-from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.train import DenseNetwork

@@ -34,7 +34,7 @@ from protonn_edge.extensions.conversion.networks.onnx_chain import (
 )
 from protonn_edge.extensions.conversion.networks.onnx_decision import Decision
 from protonn_edge.extensions.conversion.networks.onnx_file import FLOATS, Node, OnnxGraph
-from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.features.int8_layer.integers import MOST_RIGHT, IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from protonn_edge.extensions.conversion.networks import numbers  # noqa: F401  (registers rules)
 from protonn_edge.extensions.conversion.networks.int8_network import Int8Network
 from protonn_edge.extensions.conversion.networks.networks import FloatNetwork
 from protonn_edge.extensions.conversion.networks.onnx_file import (
@@ -27,7 +28,6 @@ from protonn_edge.extensions.conversion.networks.onnx_network import NetworkBuil
 from protonn_edge.extensions.conversion.networks.onnx_operators import OPERATORS, Builder
 from protonn_edge.extensions.conversion.networks.tflite_file import IDENTIFIER, tflite_graph
 from protonn_edge.extensions.conversion.reading import StoredClassifier, refusing
-from protonn_edge.extensions.conversion.values import dense  # noqa: F401  (registers rules)
 from protonn_edge.features.convolution.integers import WEIGHT_BITS
 from protonn_edge.features.convolution.train.layers import Convolution
 from protonn_edge.model.integer_stage import check_counts

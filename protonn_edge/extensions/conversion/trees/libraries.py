@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 from protonn_edge.extensions.conversion.affine import Float64
 from protonn_edge.extensions.conversion.reading import StoredClassifier, refusing
 from protonn_edge.extensions.conversion.search import NUMBER
+from protonn_edge.extensions.conversion.trees import numbers as of_numbers
 from protonn_edge.extensions.conversion.trees import ubjson
 from protonn_edge.extensions.conversion.trees.boosters import (
     Indices,
@@ -27,7 +28,6 @@ from protonn_edge.extensions.conversion.trees.boosters import (
     vector,
 )
 from protonn_edge.extensions.conversion.trees.trees import TreeRule, check_gaps, unsupported
-from protonn_edge.extensions.conversion.values import forest as of_numbers
 from protonn_edge.model.integer_stage import check_counts
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InvalidValue

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from protonn_edge.extensions.proof.additions import ProofAddition
+from protonn_edge.extensions.proof.additions import voters_proof
 from protonn_edge.extensions.proof.answers import equal_bytes
 from protonn_edge.extensions.proof.equality import Executed, PredictionProof, executed
 from protonn_edge.extensions.proof.forms import (
@@ -37,7 +37,6 @@ from protonn_edge.extensions.proof.forms import (
 from protonn_edge.extensions.proof.liveness import registers_of
 from protonn_edge.extensions.proof.state import INTERRUPTS, ChipState
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.system.extensions import extension_named
 
 _LIST, _NEXT, _ROW, _POINTER = 26, 24, 22, 30  # pairs of registers
 _LARGEST = 29  # the register of the largest RBF, if that is an answer, too
@@ -54,7 +53,7 @@ def _(
     """Return the endings of a prediction, with its scores, which may be any numbers."""
     voters: VotersProof | None = None
     if stage.voters is not None:
-        voters = _voters_proof(stage.voters.extension, stage, proof)
+        voters = voters_proof(stage.voters.extension, stage, proof)
         voters.open(start)
     loop = _Invariant(stage, proof, start)
     loop.check_coordinates(inputs(), exactly=voters is not None)
@@ -63,13 +62,6 @@ def _(
     for count in range(1, loop.places + 1):
         loop.check_votes(count)
     return loop.endings(voters)
-
-
-def _voters_proof(extension: str, stage: IntegerPrototypes, proof: PredictionProof) -> VotersProof:
-    added = extension_named(extension).addition_to("proof")
-    assert isinstance(added, ProofAddition)
-    voters: VotersProof = added.voters_proof(stage, proof)
-    return voters
 
 
 class VotersProof(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from protonn_edge.kinds.protonn.train.defaults import ProtoNNDefaults
+from protonn_edge.kinds.protonn.defaults import ProtoNNDefaults
 from protonn_edge.learn.parameters import TURNS, Choices, parameter
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from protonn_edge.features.audio.clips import DEFAULT_RATE, fitted_to
 from protonn_edge.features.audio.integers import IntegerAudio
 from protonn_edge.features.audio.train.augmentation import SoundAugmentation
 from protonn_edge.learn import features
-from protonn_edge.learn import refusals as rows
+from protonn_edge.learn import refusal as rows
 from protonn_edge.learn.augmentation import SignalMovement, SoundMovement
 from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.model.features import Features

@@ -19,12 +19,13 @@ from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.convolution.train import network as networks
 from protonn_edge.features.convolution.train.notation import Layout, shapes_of
 from protonn_edge.features.convolution.train.rounding import Bits, integer_stages
-from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.learn.augmentation import SignalMovement, move
 from protonn_edge.learn.loop import Adam, points_a_step, rate_at
+from protonn_edge.learn.network_head import NetworkHead
 from protonn_edge.learn.objective import Loss
 from protonn_edge.learn.points import Float32, Indices, Points, Targets
 from protonn_edge.learn.progress import Callback, EpochReport, TrainingStopped
@@ -234,9 +235,7 @@ class LearnedNetwork:
     """The trained layers for a device, and the head that they were trained with."""
 
     layers: Layers  # after average pooling, compute the device's features
-    head: networks.TrainableHead
-    unit: float  # the head's value for an integer of 1 from the last layer
-    stopped: bool = False  # whether the training was stopped before its last pass
+    head: NetworkHead
 
 
 def learned_network(
@@ -264,7 +263,8 @@ def learned_network(
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         rounded = training.rounded(network, wanted.bits)
     layers = integer_stages(rounded.layers, wanted.shape, BYTE_MAXIMUM)
-    return LearnedNetwork(layers, rounded.head, rounded.unit, training.stopped)
+    head = NetworkHead(rounded.head.parameters, rounded.unit, training.stopped)
+    return LearnedNetwork(layers, head)
 
 
 def untrained_layers(wanted: NetworkSpec) -> Layers:

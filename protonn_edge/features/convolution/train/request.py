@@ -14,7 +14,7 @@ from protonn_edge.features.convolution.train.notation import read_network
 from protonn_edge.features.convolution.train.rounding import ACTIVATION_BITS, Bits
 from protonn_edge.features.images.train import pixel_scale
 from protonn_edge.features.window_features.scale import ChannelScale
-from protonn_edge.learn import refusals as rows
+from protonn_edge.learn import refusal as rows
 from protonn_edge.learn.features import FeatureData, ImageRequest, unread
 from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.model.features import Features
@@ -92,7 +92,7 @@ class ConvolutionRequest(ImageRequest):
             callback=done,
             loss=given.loss,
         )
-        settings.keep_network(network)
+        settings.keep_head(network.head)
         return wanted.stage(network.layers)
 
     def network(self, settings: FeatureParameters, given: FeatureData) -> learning.NetworkSpec:

@@ -14,7 +14,7 @@ from protonn_edge.kinds.forest.grown import GrownTrees, fitting, joined_nodes, n
 from protonn_edge.kinds.forest.parameters import OF_NUMBERS
 from protonn_edge.kinds.forest.train import ForestClassifier, ForestLearner, new_ensemble
 from protonn_edge.learn.points import Points
-from protonn_edge.learn.refusals import Refusal
+from protonn_edge.learn.refusal import Refusal
 from protonn_edge.learn.searched import Among, SearchSpec, SearchTask
 from protonn_edge.policy.value.train import DeviceRegressor, searched_without
 from protonn_edge.system.schema import JsonObject

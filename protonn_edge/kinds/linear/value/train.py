@@ -15,7 +15,7 @@ from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.points import Points
 from protonn_edge.learn.progress import EpochReport, Learned, qualities
-from protonn_edge.learn.refusals import Refusal
+from protonn_edge.learn.refusal import Refusal
 from protonn_edge.policy.value.train import DeviceRegressor
 
 _PASSES = 10  # of coordinate descent, for one of the solvers of classification

@@ -23,7 +23,8 @@ from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.group_shift import GroupShift
 from protonn_edge.learn.points import Points, Transform
 from protonn_edge.learn.progress import Learned
-from protonn_edge.learn.refusals import Refusal, TrainingRequest, refusal_of
+from protonn_edge.learn.refusal import Refusal, TrainingRequest
+from protonn_edge.learn.refusals import refusal_of
 from protonn_edge.learn.searched import (
     FEATURES_BEGUN,
     FEATURES_SEARCHED,
@@ -85,7 +86,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
 
     Examples
     --------
-    >>> from protonn_edge.data import load_digits_dataset
+    >>> from protonn_edge import load_digits_dataset
     >>> from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = ProtoNNClassifier(n_projections=8, n_prototypes=30, random_state=0)

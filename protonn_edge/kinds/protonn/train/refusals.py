@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.learn.refusals import Refusal, TrainingRequest, excluded, without_effect
+from protonn_edge.learn.refusal import Refusal, TrainingRequest, excluded, without_effect
 
 
 def _of_the_model(case: TrainingRequest) -> str:

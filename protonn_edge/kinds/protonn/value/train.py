@@ -11,7 +11,7 @@ from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNLearner
 from protonn_edge.learn.points import Points
 from protonn_edge.learn.progress import Learned
-from protonn_edge.learn.refusals import Refusal
+from protonn_edge.learn.refusal import Refusal
 from protonn_edge.learn.searched import SearchSpec, SearchTask
 from protonn_edge.policy.value.train import DeviceRegressor, searched_without
 

@@ -37,6 +37,7 @@ from protonn_edge.device import protocol
 from protonn_edge.device.connection import Link, LinkError
 from protonn_edge.device.instruments import BenchInstrument
 from protonn_edge.device.session import Session
+from protonn_edge.extensions.lab import power_file
 from protonn_edge.extensions.lab.meters import meter_of
 from protonn_edge.extensions.lab.meters.energy import MeteredPower, Work, metered, power_of
 from protonn_edge.extensions.lab.meters.meter import Meter, MeterSamples
@@ -313,7 +314,7 @@ def written(path: Path, power: Any, **more: Any) -> Path:
 
 
 def test_the_report_shows_the_power_beside_the_energy_of_the_board(tmp_path: Path) -> None:
-    power = content.read_power(written(tmp_path / "p.json", POWER.to_json(1.0)), "ab")
+    power = power_file.read_power(written(tmp_path / "p.json", POWER.to_json(1.0)), "ab")
     assert power == POWER
     one = dataclasses.replace(evidence_of(random_model()), power=power)
     page = render_page(one, content.PageScript(None, "x"))
@@ -331,6 +332,6 @@ def test_the_report_shows_the_power_beside_the_energy_of_the_board(tmp_path: Pat
 def test_a_report_refuses_what_is_no_power(tmp_path: Path, change: dict[str, Any]) -> None:
     for power in POWER.to_json(1.0) | change, None, 3:
         with refused_by("report.content"):
-            content.read_power(written(tmp_path / "p.json", power), "ab")
+            power_file.read_power(written(tmp_path / "p.json", power), "ab")
     with refused_by("report.content"):
-        content.read_power(written(tmp_path / "p.json", POWER.to_json(1.0)), "cd")
+        power_file.read_power(written(tmp_path / "p.json", POWER.to_json(1.0)), "cd")

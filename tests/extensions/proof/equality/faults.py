@@ -33,7 +33,7 @@ from generated_programs import answers_in_bytes, write_c
 from protonn_edge.chips.avr.instructions import Decoded
 from protonn_edge.chips.avr.program import LinkedProgram, read_program
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.extensions.proof.equality import PredictionProof
+from protonn_edge.extensions.proof.difference import PredictionProof
 from protonn_edge.extensions.proof.forms import Unproven
 from protonn_edge.extensions.teaching.board import after_teaching
 from protonn_edge.model.integer_chain import IntegerChain

@@ -18,7 +18,7 @@ from extensions.proof.equality.fuzz import Example, encoded, program_of
 from protonn_edge.chips.avr.program import LinkedProgram, read_program
 from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.answers import ProvenAnswers
-from protonn_edge.extensions.proof.equality import PredictionProof
+from protonn_edge.extensions.proof.difference import PredictionProof
 from protonn_edge.extensions.proof.exploration import Explorer
 from protonn_edge.extensions.proof.forms import (
     Byte,

@@ -21,8 +21,7 @@ from protonn_edge.chips.avr.paths import paths_through
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.data_space import DataSpace
-from protonn_edge.extensions.proof.difference import prove, suspects
-from protonn_edge.extensions.proof.equality import PredictionProof
+from protonn_edge.extensions.proof.difference import PredictionProof, prove, suspects
 from protonn_edge.extensions.proof.forms import Byte, Root, Unproven, variable
 from protonn_edge.extensions.proof.reference import Reference
 from protonn_edge.model.registry import module_of_stage

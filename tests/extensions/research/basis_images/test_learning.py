@@ -24,7 +24,7 @@ from protonn_edge.extensions.research.kinds.basis_images.train.images import (
 from protonn_edge.features.convolution.train.learning import NetworkSpec, Schedule
 from protonn_edge.features.convolution.train.notation import read_layers
 from protonn_edge.features.convolution.train.rounding import Bits
-from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.images.pixel_scale import PixelScale
 
 N = 1200
 PIXELS = PixelScale(0.0, 16 / 255)

@@ -10,7 +10,7 @@ from protonn_edge.extensions.research.kinds.basis_images.train.images import (
     EstimatorTeacher,
     Parts,
 )
-from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.learn.objective import cross_entropy
 
 SHAPE, CLASSES, MOST = (3, 3), 3, 6

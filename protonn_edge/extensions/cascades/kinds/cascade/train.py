@@ -26,8 +26,9 @@ from protonn_edge.model.features import Features, feeding
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.policy import FloatPolicy, rule_modules, with_rules
+from protonn_edge.model.policy import FloatPolicy, with_rules
 from protonn_edge.model.quantization import measure_activity, quantize
+from protonn_edge.model.rule_kinds import fitted_rules
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
@@ -266,7 +267,5 @@ class _Untrained:
 
 def _fitted(model: Model, X: Float64, y: NDArray[np.int64]) -> Model:
     """Return the model with the rules that every training fits."""
-    fitting = (getattr(module, "fitted", None) for module in rule_modules("train"))
-    rules = (fitted(_Untrained(model), X, y) for fitted in fitting if fitted)
-    complete: Model = with_rules(model, *(rule for rule in rules if rule is not None))
+    complete: Model = with_rules(model, *fitted_rules(_Untrained(model), X, y))
     return complete

@@ -266,7 +266,7 @@ class BonsaiClassifier(BonsaiParameters, TreeClassifier):
 
     Examples
     --------
-    >>> from protonn_edge.data import load_digits_dataset
+    >>> from protonn_edge import load_digits_dataset
     >>> from protonn_edge.extensions.research.kinds.bonsai.train import BonsaiClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = BonsaiClassifier(depth=1, epochs=30, random_state=0)
@@ -310,7 +310,7 @@ class LocalDeepKernelClassifier(TreeClassifier):
 
     Examples
     --------
-    >>> from protonn_edge.data import load_digits_dataset
+    >>> from protonn_edge import load_digits_dataset
     >>> from protonn_edge.extensions.research.kinds.bonsai.train import LocalDeepKernelClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = LocalDeepKernelClassifier(depth=1, epochs=30, random_state=0)

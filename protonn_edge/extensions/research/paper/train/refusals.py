@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from protonn_edge.learn.refusals import Refusal, excluded, without_effect
+from protonn_edge.learn.refusal import Refusal, excluded, without_effect
 
 REFUSALS: Sequence[Refusal] = (
     without_effect(

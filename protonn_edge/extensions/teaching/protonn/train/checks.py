@@ -8,7 +8,7 @@ from typing import Any
 from protonn_edge.chips.boards import load_board
 from protonn_edge.data.naming import Notice
 from protonn_edge.extensions.teaching.protonn.model import Teachable
-from protonn_edge.learn.refusals import Refusal
+from protonn_edge.learn.refusal import Refusal
 from protonn_edge.system.errors import CheckFailed
 
 REFUSALS: Sequence[Refusal] = (

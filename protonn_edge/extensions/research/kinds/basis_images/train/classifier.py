@@ -36,12 +36,12 @@ from protonn_edge.features.convolution.train.notation import (
 )
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.features.convolution.train.rounding import integer_stages
-from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.kinds.dense.train import DenseClassifier, DenseNetwork
 from protonn_edge.learn.features import FeatureData
 from protonn_edge.learn.points import Float32, Indices, Points
 from protonn_edge.learn.progress import Learned
-from protonn_edge.learn.refusals import Refusal
+from protonn_edge.learn.refusal import Refusal
 from protonn_edge.learn.searched import Among, SearchSpec, SearchTask
 from protonn_edge.model.features import Features
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
@@ -250,7 +250,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
 
     Examples
     --------
-    >>> from protonn_edge.data import load_digits_dataset
+    >>> from protonn_edge import load_digits_dataset
     >>> from protonn_edge.extensions.research.kinds.basis_images.train.classifier import BasisImagesClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = BasisImagesClassifier(

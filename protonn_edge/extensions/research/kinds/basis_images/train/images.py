@@ -16,7 +16,7 @@ from scipy.special import expit
 
 from protonn_edge.features.convolution.train import network as networks
 from protonn_edge.features.convolution.train.layers import Layer
-from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.learn.objective import cross_entropy
 from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM

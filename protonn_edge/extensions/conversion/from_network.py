@@ -13,7 +13,6 @@ from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.kept import Conversion
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 from protonn_edge.extensions.conversion.search import NUMBER
-from protonn_edge.extensions.conversion.values import dense  # noqa: F401  (registers rules)
 
 
 def from_network(

@@ -12,10 +12,10 @@ from sklearn.tree import DecisionTreeRegressor
 
 from protonn_edge.extensions.conversion import reading
 from protonn_edge.extensions.conversion.affine import Float64
+from protonn_edge.extensions.conversion.numbers import NumberRule, as_numbers, scale_of
 from protonn_edge.extensions.conversion.search import Candidate, ModelSearch
 from protonn_edge.extensions.conversion.trees.boosters import histogram_rule
 from protonn_edge.extensions.conversion.trees.trees import TreeRule, checked_tree
-from protonn_edge.extensions.conversion.values.rule import NumberRule, as_numbers, scale_of
 from protonn_edge.kinds.forest.grown import GrownTrees, joined_nodes, nodes_of, preorder
 from protonn_edge.system.checks import check
 

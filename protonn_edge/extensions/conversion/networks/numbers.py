@@ -12,8 +12,8 @@ from protonn_edge.extensions.conversion.affine import Float64
 from protonn_edge.extensions.conversion.networks.int8_network import Int8Network
 from protonn_edge.extensions.conversion.networks.networks import FloatNetwork
 from protonn_edge.extensions.conversion.networks.perceptron import perceptron
+from protonn_edge.extensions.conversion.numbers import NumberRule, as_numbers, scale_of
 from protonn_edge.extensions.conversion.search import Candidate, ModelSearch, number_of
-from protonn_edge.extensions.conversion.values.rule import NumberRule, as_numbers, scale_of
 from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.model.policy import FloatPolicy

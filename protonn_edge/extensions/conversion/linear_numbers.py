@@ -11,8 +11,8 @@ from sklearn.svm import SVR, LinearSVR
 from protonn_edge.extensions.conversion import reading
 from protonn_edge.extensions.conversion.affine import Float64
 from protonn_edge.extensions.conversion.linear import LinearRule
+from protonn_edge.extensions.conversion.numbers import NumberRule, scale_of
 from protonn_edge.extensions.conversion.search import Candidate, ModelSearch
-from protonn_edge.extensions.conversion.values.rule import NumberRule, scale_of
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.learn.normalization import normalizer_from
 from protonn_edge.model.model import Model

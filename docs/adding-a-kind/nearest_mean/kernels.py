@@ -1,0 +1,56 @@
+"""The example's kernel: a loop in C over the classes, for each value that is pushed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from protonn_edge.kinds.nearest_mean.integers import IntegerNearestMean
+
+from protonn_edge.codegen.kernels import compiled
+from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.model.activity import Activity
+
+# A difference, its product and a sum of 32 bits take as long as these turns that move a byte.
+_TURNS_OF_A_CLASS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class NearestMeanKernel(Kernel):
+    """Reads a feature's weight and means from a row of a table in flash."""
+
+    names_plan: ClassVar[bool] = True
+
+    stage: IntegerNearestMean
+    name: str = "table"
+
+    @property
+    def rows(self) -> list[list[int]]:
+        """The table: for each feature, its weight and the mean of each class."""
+        return [
+            [int(weight), *map(int, means)]
+            for weight, means in zip(self.stage.weights, self.stage.means.T, strict=True)
+        ]
+
+    def cost(
+        self,
+        feed: Feed | None,
+        _: Calls,
+        activity: Activity,  # noqa: ARG002  (all values take the same time)
+        /,
+    ) -> Cost:
+        """Return its cost."""
+        n, classes = self.stage.n_inputs, self.stage.n_outputs
+        cycles = compiled.TURN_CYCLES * n * (2 + _TURNS_OF_A_CLASS * classes)
+        cycles += 0.0 if feed is None else self.called(feed)  # else the previous stage counts them
+        state = compiled.bytes_of("uint16_t") + classes * compiled.bytes_of("int32_t")
+        tables = n * (1 + classes)
+        products = float(n * classes)
+        return self._in_one_step(cycles, tables, products=products, state=state, called=self.called)
+
+    def called(self, feed: Feed) -> float:
+        """Return the cycles of calls, of two functions each."""
+        return compiled.calls(2 * feed.calls, self.core)
+
+
+kernels = NearestMeanKernel.of

@@ -1,1 +1,0 @@
-"""Conversion of models that predict a number."""

@@ -1,0 +1,118 @@
+"""The kinds of rules that a policy may have, and what each brings to the rooms above models.
+
+A kind is a folder of `protonn_edge.policy`, whose ``__init__`` has an object of a subclass of
+`RuleKind`, `KIND`. Nothing else lists the kinds: those are there whose folders exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, ClassVar
+
+from protonn_edge.model.policy import FloatPolicy, FloatRule
+from protonn_edge.system.arrays import Array
+from protonn_edge.system.extensions import AddedOptions
+from protonn_edge.system.lazy import folders_of
+from protonn_edge.system.schema import JsonObject
+
+
+class RuleKind:
+    """A kind of rule, and what it adds to each room; by default nothing.
+
+    A method imports what it returns, so that a command imports only what it uses.
+    """
+
+    name: ClassVar[str]  # of its folder, its rules and its templates
+
+    def rule(self) -> type[FloatRule]:
+        """Return the rule of a float model."""
+        raise NotImplementedError
+
+    # --- training ---
+
+    def labels_of(self, y: Any) -> Any:
+        """Return the `protonn_edge.learn.labels.ClassLabels` that labels y of `fit` are, or None.
+
+        Only labels that are no classes are recognized.
+        """
+        del y
+
+    def fitted(self, classifier: Any, points: Any, targets: Array) -> FloatRule | None:
+        """Return the rule that every training fits for a classifier, if there is one."""
+        del classifier, points, targets
+        return None
+
+    def metric_for(self, dataset: Any, asked: str) -> Any:
+        """Return the `protonn_edge.learn.search.limits.Metric` of a search, or None."""
+        del dataset, asked
+
+    # --- commands ---
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return the options that it adds to a command; for `train`, a `TrainAddition`."""
+        del command
+        return None
+
+    def describe(self, model: Any, dataset: Any, out: Any) -> JsonObject:
+        """Return what a command prints as JSON about a trained model whose answers are no classes.
+
+        The key "sentence" has the text to print.
+        """
+        raise NotImplementedError
+
+    def unlearned(self, model: Any, dataset: Any, remedy: str) -> Sequence[Any] | None:
+        """Return warnings about a model that is no better than a constant; None if unknown."""
+        del model, dataset, remedy
+        return None
+
+    # --- reports, and other programs ---
+
+    def sections(self) -> Sequence[Any]:
+        """Return sections of a report, `protonn_edge.report.content.SectionOfRun`."""
+        return ()
+
+    def answer_sections(self) -> Sequence[Any]:
+        """Return sections of a report about answers that are no classes."""
+        return ()
+
+    def judged_in_onnx(
+        self,
+        answer: Any,
+        scores: Any,  # noqa: ARG002
+        nearest: Callable[[], Any],  # noqa: ARG002
+        chain: Any,  # noqa: ARG002
+    ) -> Any:
+        """Return the answer to scores, which the rule may change, as a value of an ONNX graph."""
+        return answer
+
+
+@cache
+def rule_kinds() -> tuple[RuleKind, ...]:
+    """Return the kinds of rules, in the order of their names."""
+    return tuple(import_module(folder).KIND for folder in folders_of("protonn_edge.policy"))
+
+
+def answering_kind(policy: FloatPolicy) -> RuleKind | None:
+    """Return the kind of the rule whose answers are no classes, if a policy has one."""
+    return next((kind for kind in rule_kinds() if kind.name == policy.answering), None)
+
+
+def policy_of(arrays: Mapping[str, Array]) -> FloatPolicy:
+    """Return the policy of which a model file has these arrays, among others."""
+    rules = (kind.rule() for kind in rule_kinds())
+    return FloatPolicy(tuple(r.of_array(arrays[r.array]) for r in rules if r.array in arrays))
+
+
+def fitted_rules(classifier: Any, points: Any, targets: Array) -> list[FloatRule]:
+    """Return the rules that every training fits for a classifier."""
+    rules = (kind.fitted(classifier, points, targets) for kind in rule_kinds())
+    return [rule for rule in rules if rule is not None]
+
+
+def described(policy: FloatPolicy) -> JsonObject:
+    """Return what the JSON object of a command has of a policy, with None for absent rules."""
+    rules = [kind.rule() for kind in rule_kinds()]
+    absent = {key: value for rule in rules for key, value in rule.ABSENT.items()}
+    return absent | {key: value for rule in policy.rules for key, value in rule.described().items()}
