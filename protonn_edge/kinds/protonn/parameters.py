@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,7 +36,7 @@ PROTOTYPES = ("per_class", "kmeans", "sample")
 PROTOTYPES_PER_CLASS = 4
 
 # the parameters of what may vote beside the prototypes, or train in another way
-_ADDED: tuple[Any, ...] = tuple(
+_ADDED: tuple[type[object], ...] = tuple(
     kind for added in protonn_additions() if (kind := added.parameters()) is not None
 )
 
