@@ -54,6 +54,7 @@ from protonn_edge.model.policy import with_rules
 from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.model.rule_kinds import fitted_rules
 from protonn_edge.system.rounding import one_thread
+from protonn_edge.system.schema import JsonObject
 
 
 class _Number(Interval):
@@ -145,7 +146,7 @@ _UNRECORDED = ("callback", "network_callback", "random_state")
 
 def training_record(
     parameters: Mapping[str, Any], learned: Learned, *, seed: int, n_train: int, data_sha256: str
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the record of a model: the estimator's parameters, and facts about the training."""
     settings = {name: value for name, value in parameters.items() if name not in _UNRECORDED}
     step = -(-len(learned.history) // _RECORDED_REPORTS)
