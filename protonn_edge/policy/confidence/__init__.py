@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.model.rule_kinds import RuleKind
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from protonn_edge.learn.base import DeviceClassifier
     from protonn_edge.policy.confidence.rule import Sharpness
     from protonn_edge.system.arrays import Array
 
@@ -22,7 +25,7 @@ class ConfidenceKind(RuleKind):
 
         return Sharpness
 
-    def fitted(self, classifier: Any, points: Any, targets: Array) -> Sharpness:
+    def fitted(self, classifier: DeviceClassifier, points: ArrayLike, targets: Array) -> Sharpness:
         """Return the rule for a classifier."""
         from protonn_edge.policy.confidence.train import fitted
 
