@@ -205,25 +205,26 @@ class Command(click.Command):
         return begun[:2] or get_close_matches(flag, names, n=1, cutoff=_ALIKE)
 
     def _check_combined(self, ctx: click.Context) -> None:
-        """Raise `InputError` by the first row of `needs` or `apart` that applies."""
+        """Raise `InputError` by the first row of `apart` or `needs` that applies."""
         given = set[str]()
         shown = {each.opts[0]: shown_name(each) for each in self.params}
         for param in self.params:
             value = ctx.params.get(str(param.name))
             if value is not None and value is not False and value not in ((), param.default):
                 given |= {*param.opts, *(f"{flag}={value}" for flag in param.opts)}
+        closed = set[str]()
+        for flags, others in self.apart.items():
+            for pair in product(flags.split(), others.split()):
+                closed.update(set(pair) - given if given.intersection(pair) else ())
+                if given.issuperset(pair):
+                    both = " and ".join(shown.get(name, name) for name in pair)
+                    raise InputError(f"{both} cannot be used together; give only one of them")
         for flags, others in self.needs.items():
             for flag in flags.split():
                 if flag in given and given.isdisjoint(others.split()):
                     needed = " or ".join(shown.get(name, name) for name in others.split())
-                    raise InputError(
-                        f"{flag} works only with {needed}; give {needed}, too, or omit {flag}"
-                    )
-        for flags, others in self.apart.items():
-            for pair in product(flags.split(), others.split()):
-                if given.issuperset(pair):
-                    both = " and ".join(shown.get(name, name) for name in pair)
-                    raise InputError(f"{both} cannot be used together; give only one of them")
+                    give = f"give {needed}, too, or " * (not closed.issuperset(others.split()))
+                    raise InputError(f"{flag} works only with {needed}; {give}omit {flag}")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, in groups if there are many."""

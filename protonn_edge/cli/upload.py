@@ -10,6 +10,7 @@ from protonn_edge.cli.options import PATH, PORT
 from protonn_edge.codegen.families import board_of, family_in
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.system.errors import InputError, lacking
+from protonn_edge.system.folders import as_named
 from protonn_edge.system.schema import JsonObject
 from protonn_edge.system.shell import command_line
 
@@ -43,7 +44,7 @@ def upload(
         raise InputError(f"{folder} is a file; name a folder that 'build' wrote, as with: {line}")
     family = family_in(folder)
     if family is None:
-        raise lacking(folder.absolute(), "project", "name a folder that 'build' wrote")
+        raise lacking(as_named(folder), "project", "name a folder that 'build' wrote")
     out.notice(about_newer_models(folder))
     project = Project(folder)
     if project.built:

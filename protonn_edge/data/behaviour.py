@@ -33,6 +33,8 @@ _MOST_IN_TURN, _IN_ORDER, _ALIKE = 10, 0.75, 2
 _ONCE = 0.75  # share of different times, if these recur
 SESSION_LIKE = "as a session does"
 """The end of the evidence for a session."""
+FALLS = "it falls"
+"""The beginning of the evidence for numbers that fall."""
 
 Kind = Literal["", "counter", "ticks", "rises", "distinct", "runs"]
 
@@ -63,10 +65,17 @@ def behaviour_of(values: NDArray[np.float64], begins: NDArray[np.bool_]) -> Beha
     steps = np.diff(values)
     steps[begins[1:]] = 0
     moves = np.flatnonzero(steps)
-    return _drift(steps, moves) or _spaced(values) or _in_runs(values, begins, moves) or Behaviour()
+    return (
+        _drift(values, steps, moves)
+        or _spaced(values)
+        or _in_runs(values, begins, moves)
+        or Behaviour()
+    )
 
 
-def _drift(steps: NDArray[np.float64], moves: NDArray[np.intp]) -> Behaviour | None:
+def _drift(
+    values: NDArray[np.float64], steps: NDArray[np.float64], moves: NDArray[np.intp]
+) -> Behaviour | None:
     """Judge whether numbers rise or fall, and whether steps are as even as a clock's."""
     if len(moves) < _FEWEST_STEPS:
         return None
@@ -75,16 +84,18 @@ def _drift(steps: NDArray[np.float64], moves: NDArray[np.intp]) -> Behaviour | N
     main = sizes[sizes > 0] if 2 * rising >= len(sizes) else -sizes[sizes < 0]
     if len(main) < _ONE_WAY * len(sizes):
         return None
-    how = "rises" if 2 * rising >= len(sizes) else "falls"
+    how = "it rises" if 2 * rising >= len(sizes) else FALLS
     dense = 2 * len(moves) >= len(steps)
+    if not dense and len(np.unique(values)) <= _FEWEST_STEPS:
+        return None  # takes with sorted classes have the same steps
     ticks = _ratio(np.diff(moves)) <= _EVEN_TICKS
     restarts = len(sizes) - len(main)
     few = restarts <= max(3, _MOST_RESTARTS * len(sizes))
     if few and _ratio(main) <= _EVEN and (dense or ticks):
         rows = "from row to row" if dense else "at regular intervals"
-        evidence = f"it {how} by about {np.median(main):.3g} {rows}, as a time or counter does"
+        evidence = f"{how} by about {np.median(main):.3g} {rows}, as a time or counter does"
         return Behaviour("counter" if dense else "ticks", evidence)
-    return Behaviour("rises", f"it {how} from row to row, as a time or counter does")
+    return Behaviour("rises", f"{how} from row to row, as a time or counter does")
 
 
 def _spaced(values: NDArray[np.float64]) -> Behaviour | None:

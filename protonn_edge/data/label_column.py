@@ -207,7 +207,8 @@ def label_refusal(
     if not label.is_whole and label.values is not None:
         fractions = label.values[np.nan_to_num(label.values) % 1 != 0]
         has = f"numbers such as {fractions[0]:g} instead of classes"
-    may_be = sorted((each for each in columns if each.may_be_label), key=lambda e: e.kind != "text")
+    may_be = [each for each in columns if each.may_be_label and not each.evidence]
+    may_be.sort(key=lambda each: each.kind != "text")
     likely = [each.flag_value for each in may_be]
     hint = f", such as --read label={likely[0]}" if likely else ""
     others = f" (or {', '.join(likely[1:6])})" if likely[1:] else ""

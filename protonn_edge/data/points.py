@@ -57,11 +57,9 @@ def read_table(
     - `recorded`: whether rows are consecutive samples, which rows with gaps divide.
     """
     options = options or TableOptions()
-    alone = options if labels is None else replace(options, labelled=labels[0])
-    files = [
-        TableFile.opened(path, delimiter, alone)
-        for path in ([paths] if isinstance(paths, Path) else paths)
-    ]
+    paths = [paths] if isinstance(paths, Path) else paths
+    alone = options if labels is None and not paths[1:] else replace(options, labelled="any")
+    files = [TableFile.opened(path, delimiter, alone) for path in paths]
     first = files[0]
     raw = RawTable.read(files, options)
     if labels is None or expected is not None:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.data import naming
 from protonn_edge.data.behaviour import (
+    FALLS,
     SESSION_LIKE,
     Behaviour,
     alternates,
@@ -379,6 +380,8 @@ def _left_out_notice(column: Column, reason: Reason) -> Notice:
         why, warn = f"{why} ({column.evidence}); --read keep={column.flag_value} uses it", not usual
         if reason == "time" and column.kind != "date" and not usual:
             why = f"{column.evidence}; --read keep={column.flag_value} uses it"
+            if column.evidence.startswith(FALLS):
+                why += f", and --read time={column.flag_value} sorts rows that are newest first"
     text = f"left out: {column.title}, {why}"
     return Notice("left_out", text, warning=warn, columns=(column.key,))
 

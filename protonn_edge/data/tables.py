@@ -5,6 +5,7 @@ Several tables with the same columns, such as the takes of a recording, are read
 
 from __future__ import annotations
 
+import shlex
 from array import array
 from bisect import bisect_right
 from collections import Counter
@@ -272,7 +273,7 @@ class RawTable:
         for number, file in enumerate(files):
             swapped = bool(marks) and marks[number] != notation.decimal
             begins.append(len(lines))
-            order = _order(file, files[0], wanted)
+            order = _order(file, wanted)
             at_once = max(1, _BLOCK_CELLS // len(file.names))
             with lines_of(file.path) as source:
                 rows = file.rows(source)
@@ -344,26 +345,32 @@ def _notation(file: TableFile, cells: Iterable[str], options: TableOptions) -> N
 
 
 def _check_headers(files: Sequence[TableFile]) -> None:
-    """Refuse files of which only some have a first line of names."""
-    named = [file for file in files if file.header]
-    if 0 < len(named) < len(files):
-        unnamed = next(file for file in files if not file.header)
-        has = _columns(named[0])
+    """Refuse files of which only some have a first line of names, or that share no column."""
+    first, counts = files[0], Counter(each.names for each in files)
+    for file in files[1:]:
+        alike = bool(file.header) == bool(first.header)
+        shared = {*file.names} & {*first.names} if file.header else file.names == first.names
+        if alike and shared:
+            continue
+        odd, other = sorted((file, first), key=lambda each: (counts[each.names], len(each.names)))
+        way = "give all files the same columns"
+        if len(odd.names) == 1 != len(other.names):
+            words = ["paste", "-d", other.delimiter, str(other.path), str(odd.path)]
+            way = f"if it has the labels of these rows, join both: {shlex.join(words)} > table.csv"
+        elif not alike:
+            way = "give all files a first line of names, or none of them"
+        elif odd.header:
+            beside = f"{other.path.stem}_labels.csv with the columns start, end and label"
+            way += f"; if it has labels, write those of each file into one beside it, as {beside}"
         raise InputError(
-            f"{unnamed.path} has no names of columns, but {named[0].path} has {has}; give all "
-            "files a first line of names, or none of them"
+            f"{odd.path} has {_columns(odd)}, but {other.path} has {_columns(other)}; {way}"
         )
 
 
-def _order(file: TableFile, first: TableFile, wanted: tuple[str, ...]) -> list[int | None] | None:
+def _order(file: TableFile, wanted: tuple[str, ...]) -> list[int | None] | None:
     """Return where a file has the columns of all files; None if it has just these."""
     if file.names == wanted:
         return None
-    if not file.header:
-        raise InputError(
-            f"{file.path} has {_columns(file)}, but {first.path} has {_columns(first)}; give all "
-            "files the same columns"
-        )
     return [file.names.index(name) if name in file.names else None for name in wanted]
 
 

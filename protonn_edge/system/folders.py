@@ -37,6 +37,14 @@ _NAME = re.compile(r"\.protonn-edge\.\d+\.\w+")
 _POSIX = hasattr(os, "getuid")  # other systems cannot open or lock folders
 
 
+def as_named(folder: Path) -> Path:
+    """Return a folder as the user named it, but the current one, which needs no name, by its path.
+
+    It is for messages.
+    """
+    return folder.absolute() if folder == Path() else folder
+
+
 class InUse(Exception):
     """Another process holds the lock; the caller writes the message for the user."""
 

@@ -97,6 +97,28 @@ def test_combinations_without_meaning_are_refused(
         assert f"{both} cannot be used together; give only one of them" in said
 
 
+def dead_ends() -> list[tuple[str, str, str]]:
+    """Return options that work only with others, and one that cannot be used with these."""
+    pairs = {(name, *each) for name, flags, _ in CASES for each in (flags, flags[::-1])}
+    return [
+        (name, flag, other)
+        for name, (flag, *more), others in CASES
+        if not more
+        for other in params_of(name)
+        if all((name, other, each) in pairs for each in others.split())
+    ]
+
+
+@pytest.mark.parametrize(("command", "flag", "other"), dead_ends(), ids=str)
+def test_an_option_that_cannot_be_used_is_not_advised(command: str, flag: str, other: str) -> None:
+    words = [command]
+    for name, param in params_of(command).items():
+        if param.required or name in (flag, other):
+            words += words_of(command, name)
+    sentence = refusal(run(*words))
+    assert f"; omit {flag}" in sentence or "cannot be used together" in sentence
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_rows_name_options_of_the_command(command: str) -> None:
     rows = (*COMMANDS[command].needs.items(), *COMMANDS[command].apart.items())

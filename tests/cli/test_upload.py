@@ -160,6 +160,14 @@ def test_what_is_no_project_is_refused(tmp_path: Path, text: str | None, words: 
     assert words in refusal(run("upload", tmp_path))
 
 
+def test_a_folder_is_called_as_it_was_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert refusal(run("upload", "nowhere")).startswith("error: nowhere has no project")
+    assert refusal(run("upload")).startswith(f"error: {tmp_path} has no project")
+
+
 def test_missing_sources_are_told_before_an_upload(
     tmp_path: Path, ran: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

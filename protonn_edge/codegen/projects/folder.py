@@ -34,7 +34,7 @@ from protonn_edge.system import files
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.extensions import device_forms, forms_of
 from protonn_edge.system.files import resolved
-from protonn_edge.system.folders import InUse, locked_folder
+from protonn_edge.system.folders import InUse, as_named, locked_folder
 from protonn_edge.system.schema import Check, JsonObject, list_of, number, one_of, record_of, text
 
 PLAN_FILE = "build.json"
@@ -134,8 +134,8 @@ def nothing_built(folder: Path, option: str = "--project") -> InputError:
     """Return the error for a folder without a built model, which an option may name."""
     named = f" with {option}" * bool(option)
     return InputError(
-        f"no model was built in {folder}; run 'protonn-edge build' there, or name the folder of a "
-        f"build{named}"
+        f"no model was built in {as_named(folder)}; run 'protonn-edge build' there, or name the "
+        f"folder of a build{named}"
     )
 
 
@@ -153,7 +153,7 @@ class Project:
     def model(self) -> Model:
         """Return the float model that the firmware is generated from; `InputError` without one."""
         if not self.built:
-            raise nothing_built(self.folder.absolute())
+            raise nothing_built(self.folder)
         return load_model(self.folder / _MODEL)
 
     @property
@@ -193,7 +193,7 @@ class Project:
         """Raise `InputError` if a plan for this kind of chip cannot run on a board."""
         if core not in (board.core, None):
             raise InvalidValue(
-                self.folder.absolute(),
+                as_named(self.folder),
                 f"built for {EVERY_CORE[core].chip}, whose code does not run on {board.name}",
                 f"build the project again for {board.name}, or choose another board with --board",
             )
@@ -289,7 +289,7 @@ def check_folder(folder: Path, board: Board) -> None:
     family = family_of(board)
     if family_in(folder) not in (None, family):
         raise InvalidValue(
-            folder.absolute(), f"a project for another chip than that of {board.name}", _ELSEWHERE
+            as_named(folder), f"a project for another chip than that of {board.name}", _ELSEWHERE
         )
     family.check_folder(folder, board)
     for path in (folder, folder / "firmware", folder / _GENERATED):

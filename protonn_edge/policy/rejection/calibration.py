@@ -93,7 +93,7 @@ def rejection_for(
         repr(by),
         "at least one, and each only once",
     )
-    of_each = {name: _threshold(getattr(statistics, name), rate / len(by), name) for name in by}
+    of_each = {name: _threshold(getattr(statistics, name), rate, name, len(by)) for name in by}
     return Rejection(
         score=of_each.get("score", 0.0),
         rbf=of_each.get("distance", 0.0),
@@ -120,32 +120,35 @@ def check_margin(n_classes: int, by: Sequence[Statistic]) -> None:
         )
 
 
-def check_rate(n: int, rate: float) -> int:
-    """Return the rank, from 1, of a rate's threshold among n values; refuse too few values."""
-    k = math.floor(rate * (n + 1) + 1e-9)
+def check_rate(n: int, rate: float, count: int = 1) -> int:
+    """Return the rank, from 1, of a rate's threshold among n values; refuse too few values.
+
+    The rate is that of `count` statistics, which have an equal part in it each.
+    """
+    k = math.floor(rate / count * (n + 1) + 1e-9)
     if k < 1:
         raise InputError(
-            f"{n:,} points are too few to measure one false alarm in {1 / rate:,.0f}; give "
-            f"{math.ceil(1 / rate) - 1:,} points or more, or allow at least "
-            f"{_least(1, n)} false alarms per statistic"
+            f"{n:,} points are too few to measure one false alarm in {count / rate:,.0f}; give "
+            f"{math.ceil(count / rate) - 1:,} points or more, or {_allow(1, n, count)}"
         )
     return k
 
 
-def _least(k: int, n: int) -> str:
-    """Return the smallest rate, rounded up, of which the threshold among n values has rank k."""
-    return f"{math.ceil(1e4 * k / (n + 1)) / 100:.4g} %"
+def _allow(k: int, n: int, count: int) -> str:
+    """Return the advice of the smallest rate of which thresholds among n values have rank k."""
+    least = f"{math.ceil(1e4 * k * count / (n + 1)) / 100:.6g}"
+    return f"allow at least {least} % false alarms with --rejection {least}%"
 
 
-def _threshold(values: Float64, rate: float, name: str) -> float:
-    k = check_rate(len(values), rate)
+def _threshold(values: Float64, rate: float, name: str, count: int) -> float:
+    k = check_rate(len(values), rate, count)
     threshold = float(np.partition(values, k - 1)[k - 1])
     if not threshold > 0:
         below, n = int(np.sum(values <= 0)), len(values)
-        allow = f"allow at least {_least(below + 1, n)} false alarms per statistic, or "
+        allow = f"{_allow(below + 1, n, count)}, or " * (count * (below + 1) < n + 1)
         raise InputError(
             f"{100 * below / n:.4g} % of the known points have the smallest possible {name}; "
-            f"{allow if below < n else ''}train on more points"
+            f"{allow}train on more points"
         )
     return threshold
 

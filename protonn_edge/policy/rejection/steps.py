@@ -56,7 +56,7 @@ class ThresholdChoice:
                 "train with one label per point and a normalization other than l2"
             )
         _check_names(dataset.classes)
-        check_rate(len(dataset.y_train), self.rate / len(self.by))
+        check_rate(len(dataset.y_train), self.rate, len(self.by))
         check_margin(dataset.n_classes, self.by)
         if dataset.groups is not None:
             check_classes_of_groups(np.array(dataset.classes)[dataset.y_train], dataset.groups)

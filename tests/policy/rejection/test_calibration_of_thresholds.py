@@ -79,14 +79,16 @@ def test_rates_that_cannot_be_are_refused(
         rejection_for(statistics(values), rate, by)
 
 
-def test_the_rate_that_a_refusal_states_suffices() -> None:
-    known = statistics(np.arange(26) // 3)
+@pytest.mark.parametrize("values", [np.arange(26) // 3, np.arange(1, 18)], ids=["equal", "few"])
+@pytest.mark.parametrize("by", [("score",), ("score", "margin")], ids=["one", "two"])
+def test_the_rate_that_a_refusal_states_suffices(values: np.ndarray, by: tuple[str, ...]) -> None:
+    known = statistics(values)
     with pytest.raises(InputError) as refusal:
-        rejection_for(known, 0.1)
-    (stated,) = re.findall(r"at least ([\d.]+) %", str(refusal.value))
-    assert rejection_for(known, float(stated) / 100).score > 0
+        rejection_for(known, 0.05 * len(by), by)
+    (stated,) = re.findall(r"at least ([\d.]+) % .* --rejection \1%", str(refusal.value))
+    assert rejection_for(known, float(stated) / 100, by).score > 0
     with refused_by("policy.rejection.calibration"):
-        rejection_for(known, 0.99 * float(stated) / 100)
+        rejection_for(known, 0.99 * float(stated) / 100, by)
 
 
 def test_statistics_of_parts_are_those_of_all_points() -> None:

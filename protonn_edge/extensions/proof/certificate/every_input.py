@@ -14,7 +14,6 @@ from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import Limits, device_plans
 from protonn_edge.codegen.renderer import PREFIX, SOURCES, render_c
-from protonn_edge.data.naming import listed
 from protonn_edge.device.results import Result
 from protonn_edge.extensions.proof.certificate import claims
 from protonn_edge.extensions.proof.certificate.claims import Claim
@@ -33,21 +32,22 @@ def every_input(
     run: Callable[[NDArray[np.uint8]], list[Result]],
     *,
     asked: bool,
-    edited: Sequence[str] = (),
+    edited: str = "",
 ) -> Iterator[Claim]:
-    """Yield the claim, and one about cycles; without a proof, it names the reason.
+    """Yield the claims that a proof and its checker make; without a proof, the reason.
 
-    The sentence names files that were `edited`, which pass inputs and answers on.
+    Nothing is proven of a project that was `edited`, which names its files: these pass the inputs
+    and the answers on.
 
     Raises `CheckFailed` if a proof fails on points that the program, run on the emulated board,
     answers in another way than the model.
     """
-    if not asked:
-        yield _unchecked(_sentence(model, plan.buffered, edited=edited), "add --every-input")
+    if edited or not asked:
+        yield _unchecked(_sentence(model, plan.buffered), edited or "add --every-input")
         return
     parts = () if plan.buffered else parts_of(model, plan)
     refuse = partial(refuse_different, model, run=run)
-    yield from _proven(program, model, render_c(model, plan), PREFIX, parts, refuse, edited)
+    yield from _proven(program, model, render_c(model, plan), PREFIX, parts, refuse)
 
 
 def in_sketch(program: LinkedProgram, model: IntegerChain, prefix: str) -> Iterator[Claim]:
@@ -67,10 +67,9 @@ def _proven(
     prefix: str,
     parts: Sequence[int],
     refuse: Callable[[NDArray[np.uint8]], None],
-    edited: Sequence[str] = (),
 ) -> Iterator[Claim]:
     """Yield the claims; `refuse` gets points on which a program may differ from the model."""
-    sentence = partial(_sentence, model, not parts, prefix, edited=edited)
+    sentence = partial(_sentence, model, not parts, prefix)
     linked = program.attributed(SOURCES[1].replace(PREFIX, prefix), sources[SOURCES[1]])
     try:
         proof = prove(linked, model, parts, prefix)
@@ -127,12 +126,10 @@ def _sentence(
     prefix: str = PREFIX,
     *,
     scores: bool = True,
-    edited: Sequence[str] = (),
 ) -> str:
     pushed = f"{prefix}_finish, behind the firmware's pushes,"
     function = f"{prefix}_predict" if at_once else pushed
     others = [f"{prefix}_{name}" for name in model.policy.c_functions]
-    others += [f"what was edited in {listed(edited)}"] if edited else []
     verb = "are" if others[1:] else "is"
     left_out = f"; {' and '.join(others)} {verb} not part of the claim" if others else ""
     taught = getattr(model.own_stages[-1], "voters", None) is not None

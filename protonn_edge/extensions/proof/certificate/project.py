@@ -51,7 +51,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
     """
     project = Project(folder)
     if not project.built:
-        raise nothing_built(folder.absolute(), "")
+        raise nothing_built(folder, "")
     model = project.model()
     with exclusive(folder):
         reference, plan = project.generated()
@@ -81,7 +81,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
                 raise CheckFailed(
                     f"{linked} differs from what its sources compile to; build the project again"
                 )
-            run, edited = partial(_results, trial, board), project.edited_files(board)
+            run, edited = partial(_results, trial, board), _edits(project.edited_files(board))
             with _naming(edited):
                 made = (
                     *arithmetic_claims(reference),
@@ -145,8 +145,13 @@ def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
     )
 
 
+def _edits(files: Sequence[str]) -> str:
+    """Return which of a project's files someone edited, and the way back; "" if none."""
+    return f"not as 'build' writes them: {listed(files)}; {_RESTORE}" if files else ""
+
+
 @contextmanager
-def _naming(edited: Sequence[str]) -> Iterator[None]:
+def _naming(edited: str) -> Iterator[None]:
     """Name the files that someone edited, if any, as what may have made a claim false."""
     try:
         yield
@@ -154,23 +159,17 @@ def _naming(edited: Sequence[str]) -> Iterator[None]:
         if not edited or type(error) is not CheckFailed:  # a lost board is no claim
             raise
         fact = str(error).rpartition("; ")[0]
-        raise CheckFailed(
-            f"{fact}; not as 'build' writes them: {listed(edited)}; {_RESTORE}"
-        ) from error
+        raise CheckFailed(f"{fact}; {edited}") from error
 
 
-def _files_claim(edited: Sequence[str]) -> Claim:
+def _files_claim(edited: str) -> Claim:
     """Return the claim that a project has the package's files, which pass inputs and answers on."""
     sentence = "all other files that the firmware is compiled from are those of protonn-edge"
     if not edited:
         return Claim(
             "files", sentence, claims.PROVEN, "comparing each byte with what 'build' writes"
         )
-    reason = (
-        f"not as 'build' writes them: {listed(edited)}; no claim is about how they pass inputs and "
-        f"answers on; {_RESTORE}"
-    )
-    return Claim("files", sentence, claims.NOT_CHECKED, reason)
+    return Claim("files", sentence, claims.NOT_CHECKED, edited)
 
 
 def _executions(trial: Trial, board: Board, Q: NDArray[np.uint8]) -> Iterator[Claim]:

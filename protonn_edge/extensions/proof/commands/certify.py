@@ -59,7 +59,7 @@ class CertificateOptions(BuildChecks):
     )
     every_input: bool = option(
         "For a project: prove that pnn_predict, as linked in its firmware, computes the model's "
-        "scores for every input.",
+        "scores for every input; fail without a proof, or if files of the firmware were edited.",
         is_flag=True,
     )
     output: tuple[Path, ...] = option(
@@ -86,7 +86,9 @@ class CertificateOptions(BuildChecks):
             _check(out, path, read_certificate(self.earlier))
             return
         _check_applicable(path, settings)
-        self._say(out, _certify(out, path, settings))
+        certificate = _certify(out, path, settings)
+        remedy = "omit --every-input to check the other claims alone"
+        self._say(out, certificate, _unproven(certificate, remedy) if self.every_input else None)
 
     def certify_sketch(self, out: Output, elf: Path, model: Path, board_name: str) -> None:
         """Print what is proven of a linked program that calls the library of a model.
@@ -113,7 +115,13 @@ class CertificateOptions(BuildChecks):
         with out.status("proving"):
             proven = partial(in_sketch, model=integers, prefix=prefix)
             certificate = certify_program(elf, board, settings, proven)
-        self._say(out, certificate, _unproven(certificate, prefix, pushes))
+        remedy = _remedy(prefix, pushes)
+        if not pushes:
+            remedy = (
+                "check that the sketch links the library of this model; if it does, 'verify MODEL "
+                "DATA' compares all scores instead"
+            )
+        self._say(out, certificate, _unproven(certificate, remedy))
 
     def _say(
         self, out: Output, certificate: Certificate, failure: CheckFailed | None = None
@@ -139,17 +147,11 @@ def _remedy(prefix: str, pushes: bool) -> str:
     return "link the library of this model, and pass it an array of all features"
 
 
-def _unproven(certificate: Certificate, prefix: str, pushes: bool) -> CheckFailed | None:
-    """Return the error for a sketch of which nothing is proven for every input."""
+def _unproven(certificate: Certificate, remedy: str) -> CheckFailed | None:
+    """Return the error for a build of which nothing is proven for every input."""
     (claim,) = (each for each in certificate.claims if each.name == "every-input")
     if claim.status == PROVEN:
         return None
-    remedy = _remedy(prefix, pushes)
-    if not pushes:
-        remedy = (
-            "check that the sketch links the library of this model; if it does, 'verify MODEL "
-            "DATA' compares all scores instead"
-        )
     return CheckFailed(f"it is not proven that {claim.statement}: {claim.by}; {remedy}")
 
 

@@ -42,7 +42,7 @@ _PART = SamplesPart()
     "takes",
     needs={"--take": _EDITS, _EDITS: "--take"},
     apart={
-        "--undo": "--take",
+        "--undo": _EDITS,
         "--keep": "--cut --delete --label --session",
         "--cut": "--delete --label --session",
         "--delete": "--label --session",

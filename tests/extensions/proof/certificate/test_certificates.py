@@ -14,7 +14,7 @@ import pytest
 from avr_programs import compile_text
 from avr_tools import needs_avr_gcc
 from command_line import refusal, run, run_json, succeed
-from model_factory import plain_model
+from model_factory import plain_model, random_window_model, window_features_of
 from refusals import refuses
 
 from protonn_edge.chips.boards import load_board
@@ -159,18 +159,45 @@ EDITS = {
 
 
 @pytest.mark.parametrize("name", EDITS.values(), ids=EDITS)
-def test_what_was_edited_is_not_part_of_a_claim(project: Path, tmp_path: Path, name: str) -> None:
+def test_nothing_is_proven_of_edited_firmware(project: Path, tmp_path: Path, name: str) -> None:
     folder = tmp_path / "project"
     shutil.copytree(project, folder)
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         file.write("; edited\n" if path.suffix == ".ini" else "/* edited */\n")
-    claims = claims_of(run_json("verify", folder, "--points", 8, "--every-input"))
-    assert claims["files"]["status"] == "not checked"
-    assert name in claims["files"]["by"]
-    assert f"edited in '{name}' " in claims["every-input"]["statement"]
     assert Project(folder).edited_files(load_board("uno")) == [name]
+    done = run("verify", folder, "--points", 8, "--every-input", "--json")
+    assert done.exit_code == 1
+    assert f"not as 'build' writes them: '{name}'" in done.stderr
+    for record in (json.loads(done.stdout), run_json("verify", folder, "--points", 8)):
+        claims = claims_of(record)
+        assert not {"every-input-again", "every-input-cycles"} & claims.keys()
+        for claim in (claims["files"], claims["every-input"]):
+            assert claim["status"] == "not checked"
+            assert name in claim["by"]
+
+
+def test_an_answer_that_is_wrong_for_rare_inputs_is_not_proven(
+    project: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "project"
+    shutil.copytree(project, folder)
+    path = folder / "firmware" / "prediction.c"
+    path.write_text(path.read_text().replace("label = pnn", "label = (chunk[0] == 77) ^ pnn"))
+    done = run("verify", folder, "--points", 8, "--every-input")
+    assert done.exit_code == 1
+    assert "it is not proven that" in done.stderr
+    assert "'firmware/prediction.c'" in done.stderr
+
+
+def test_a_model_without_a_proof_fails_where_one_is_asked_for(tmp_path: Path) -> None:
+    build(random_window_model(window_features_of("mean,deviation", 8, 2)), "uno", tmp_path)
+    done = run("verify", tmp_path, "--points", 8, "--every-input")
+    assert done.exit_code == 1
+    assert "no proof was found" in done.stderr
+    assert "omit --every-input" in done.stderr
+    succeed("verify", tmp_path, "--points", 8)
 
 
 @pytest.mark.parametrize("words", [[], ["--every-input"]], ids=["points", "every input"])
