@@ -67,10 +67,10 @@ class Declared:
 
 def option(
     text: str | None,
-    kind: Any = None,
+    kind: object = None,
     *,
     flag: str = "",
-    shown: Any = None,
+    shown: object = None,
     group: str = "",
     **settings: Any,
 ) -> Any:
@@ -96,7 +96,7 @@ def option(
     return Declared(parameters, lambda name, given: given[name])
 
 
-def argument(kind: Any, **settings: Any) -> Any:
+def argument(kind: object, **settings: Any) -> Any:
     """Declare an argument; like `option`."""
     return Declared(
         lambda name: [click.Argument([name], type=kind, **settings)],
@@ -370,7 +370,7 @@ class Output:
             else:
                 self._text.print(part)
 
-    def finish(self, record: Mapping[str, Any], failure: ProtoNNEdgeError | None = None) -> None:
+    def finish(self, record: Mapping[str, object], failure: ProtoNNEdgeError | None = None) -> None:
         """Print the JSON object with --json, which includes `failure`, and raise that."""
         self._say_notices()
         if self._as_json:
@@ -406,7 +406,7 @@ class Unavailable(Command):
     """A command without its library: for any arguments, it reports the missing one."""
 
     def __init__(self, name: str, sentence: str) -> None:
-        def refuse(**_: Any) -> None:
+        def refuse(**_: object) -> None:
             raise InputError(sentence)
 
         rest = click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)

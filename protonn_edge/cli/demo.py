@@ -33,7 +33,7 @@ from protonn_edge.system.lazy import missing
 
 _SEED = 0
 # Of the kind that is the default; other kinds take those that they know.
-_SETTINGS: dict[str, Any] = {
+_SETTINGS: dict[str, object] = {
     "n_projections": 10,
     "n_prototypes": 40,
     "batch_size": 64,

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -114,7 +113,7 @@ def of_data(model: Model, dataset: Dataset) -> Model:
     return replace(model, feature_names=names, instrument=dataset.instrument, record=record)
 
 
-def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, Any]:
+def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, object]:
     """Return the parameters for features of samples that follow from the points, if needed.
 
     Raises `InputError` if clips of sound would begin at another level than the data's: the board
@@ -123,7 +122,7 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
     asked = settings.asked
     if asked is None or not of_windows(dataset, asked):
         return _image_shape_of(dataset, settings)
-    settings_of_data: dict[str, Any] = {}
+    settings_of_data: dict[str, object] = {}
     if not was_given("window_shape"):
         settings_of_data["window_shape"] = _window_of(dataset)
     if not is_same_rate(dataset.sample_rate, settings.sample_rate):
@@ -143,7 +142,7 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
     return settings_of_data
 
 
-def _image_shape_of(dataset: Dataset, settings: FeatureParameters) -> dict[str, Any]:
+def _image_shape_of(dataset: Dataset, settings: FeatureParameters) -> dict[str, object]:
     """Return the shape of the data's images, if it is needed and was not given."""
     given, shape = settings.image_shape, dataset.point_shape
     if dataset.pixels and given is not None and given != shape:

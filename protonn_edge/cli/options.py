@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -64,10 +64,15 @@ class FiniteRange(click.FloatRange):
         return f"{left}x{right}"
 
 
-class Qualified(click.ParamType[Any]):
+_Parsed = TypeVar("_Parsed")
+
+
+class Qualified(click.ParamType[tuple[Any, ...]]):
     """A value with settings after it, as in ``6,rate=10``: a tuple of the value and a dict."""
 
-    def __init__(self, first: click.ParamType[Any], name: str, **settings: Any) -> None:
+    def __init__(
+        self, first: click.ParamType[Any], name: str, **settings: click.ParamType[Any]
+    ) -> None:
         self._first, self._settings = first, settings
         letters = {"integer range": "N", "float range": "X"}
         self.name = name + "".join(
@@ -78,7 +83,9 @@ class Qualified(click.ParamType[Any]):
         """Return the form of the text, for the help."""
         return self.name
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Any, ...]:
         """Return the value and its settings."""
         if isinstance(value, tuple):  # a default
             return value
@@ -92,7 +99,7 @@ def named_value(
     kinds: Mapping[str, click.ParamType[Any]],
     param: click.Parameter | None,
     ctx: click.Context | None,
-) -> tuple[str, Any]:
+) -> tuple[str, object]:
     """Return the name and the value in a text such as ``rate=10``, or fail like `click`."""
     name, equals, value = text.partition("=")
     if name not in kinds or not equals:
@@ -104,13 +111,15 @@ def named_value(
     return name, kinds[name].convert(value, param, ctx)
 
 
-class _NamedValue(click.ParamType[Any]):
+class _NamedValue(click.ParamType[tuple[str, object]]):
     name = "NAME=VALUE"
 
     def __init__(self, kinds: Mapping[str, click.ParamType[Any]]) -> None:
         self._kinds = kinds
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, object]:
         return named_value(str(value), self._kinds, param, ctx)
 
 
@@ -120,13 +129,15 @@ def named_values(text: str, **kinds: click.ParamType[Any]) -> Any:
     return Declared(declared.parameters, lambda name, given: dict(given[name]))
 
 
-class Parsed(click.ParamType[Any]):
+class Parsed(click.ParamType[_Parsed]):
     """A type with this name in the help, parsed by a function that returns None for bad texts."""
 
-    def __init__(self, name: str, refusal: str, read: Callable[[str], Any]) -> None:
+    def __init__(self, name: str, refusal: str, read: Callable[[str], _Parsed | None]) -> None:
         self.name, self._refusal, self._read = name, refusal, read
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> _Parsed:
         """Return the parsed text."""
         parsed = self._read(str(value))
         if parsed is None:
@@ -134,7 +145,7 @@ class Parsed(click.ParamType[Any]):
         return parsed
 
 
-def shape(name: str, what: str, second: int | None = None) -> Parsed:
+def shape(name: str, what: str, second: int | None = None) -> Parsed[tuple[int, int]]:
     """Return the type of two sides, such as 16x16; the second one may have a default.
 
     The help names both, such as "HxW"; an error describes the sides, with an example.
@@ -148,7 +159,7 @@ def shape(name: str, what: str, second: int | None = None) -> Parsed:
     return Parsed(name, f"is not {what}", read)
 
 
-def some_of(choices: Sequence[str]) -> Parsed:
+def some_of(choices: Sequence[str]) -> Parsed[tuple[str, ...]]:
     """Return the type of one or more of several words, such as W,B."""
 
     def read(text: str) -> tuple[str, ...] | None:

@@ -168,7 +168,7 @@ _Named = tuple[str, Path, FileKind | None]  # an option or an argument, its path
 _Written = tuple[str, Path, tuple[FileKind, ...]]
 
 
-def check_paths(command: click.Command, values: dict[str, Any]) -> None:
+def check_paths(command: click.Command, values: dict[str, object]) -> None:
     """Raise `InputError` if a command, by its parameters' types, reads or writes a wrong file."""
     read, written = _paths_of(command.params, values)
     for each in read:
@@ -255,7 +255,7 @@ def shown_name(parameter: click.Parameter) -> str:
 
 
 def _paths_of(
-    parameters: Iterable[click.Parameter], values: dict[str, Any]
+    parameters: Iterable[click.Parameter], values: dict[str, object]
 ) -> tuple[list[_Named], list[_Written]]:
     """Return the paths that are read, and those that are written."""
     read: list[_Named] = []

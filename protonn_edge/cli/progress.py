@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import click
 from rich.console import Console
@@ -82,7 +82,7 @@ def _as_lines() -> bool:
     return os.environ.get(PROGRESS_VARIABLE) == "json"
 
 
-def _print_line(**record: Any) -> None:
+def _print_line(**record: object) -> None:
     click.echo(json.dumps(record), err=True)
 
 

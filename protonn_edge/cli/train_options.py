@@ -68,7 +68,7 @@ class ClassifierCommand(Command):
                     formatter.write_dl(rows)
 
 
-def _default_text(default: Any) -> str:
+def _default_text(default: object) -> str:
     if default is None:
         return ""
     text = ",".join(default) if isinstance(default, tuple) else str(default)
@@ -208,7 +208,7 @@ def type_of(declared: Parameter, *, number: bool = False) -> click.ParamType[Any
     return _OrAuto(first) if AUTO in declared.values else first
 
 
-def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, object]:
     """Return the parameters that options and --set give; refuse those of other kinds."""
     parameters = parameters_of(classifier)
     given = {name: value for name, value in options.items() if name != _SET and was_given(name)}

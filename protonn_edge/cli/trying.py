@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 from protonn_edge.cli.command import Output
 from protonn_edge.codegen.verification.tryout import Tried, WrongAnswers
@@ -16,7 +15,7 @@ def say_tried(out: Output, tried: Tried) -> None:
 
 
 @contextmanager
-def refused_wrong_answers(out: Output, record: Mapping[str, Any]) -> Iterator[None]:
+def refused_wrong_answers(out: Output, record: Mapping[str, object]) -> Iterator[None]:
     """Finish with the known facts and the mismatches if the build answers wrongly."""
     try:
         yield

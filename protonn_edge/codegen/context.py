@@ -60,7 +60,7 @@ class StageContext(StageInTemplate):
     next: StageContext | None = None
 
 
-def program_context(model: IntegerChain, plan: Any) -> dict[str, Any]:
+def program_context(model: IntegerChain, plan: Any) -> dict[str, object]:
     """Return the variables of the templates of every program."""
     rule = model.policy.answering
     return {
@@ -79,7 +79,7 @@ def program_context(model: IntegerChain, plan: Any) -> dict[str, Any]:
     }
 
 
-def render_context(model: IntegerChain, plan: Plan) -> dict[str, Any]:
+def render_context(model: IntegerChain, plan: Plan) -> dict[str, object]:
     """Return the variables of `templates/c`."""
     return {
         **program_context(model, plan),
@@ -104,7 +104,7 @@ def _stage_contexts(plan: Plan, n_feature_stages: int) -> tuple[StageContext, ..
     return tuple(contexts)
 
 
-def raw_context(model: IntegerChain) -> dict[str, Any]:
+def raw_context(model: IntegerChain) -> dict[str, object]:
     """Return the variables of `raw_inputs.j2`; for windows, per channel of a sample.
 
     `each` features have their own scales, which `repeats` if there are more features. `sendings`
@@ -125,7 +125,7 @@ def raw_context(model: IntegerChain) -> dict[str, Any]:
     }
 
 
-def _scales(of: RawQuantizer | FloatQuantizer, chosen: int) -> dict[str, Any]:
+def _scales(of: RawQuantizer | FloatQuantizer, chosen: int) -> dict[str, object]:
     """Return scales; if they are several, the index of each feature's scale, and its bits."""
     choice = of.choice[:chosen].tolist() if len(of.scales) > 1 else []
     return {"scales": of.scales, "choice": choice, "bits": 8 if len(of.scales) <= 256 else 16}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels.in_templates import StageInTemplate
@@ -111,7 +111,7 @@ def plan_for(model: IntegerChain, core: Core) -> WordPlan:
     return WordPlan(model, core)
 
 
-def context(model: IntegerChain, plan: WordPlan) -> dict[str, Any]:
+def context(model: IntegerChain, plan: WordPlan) -> dict[str, object]:
     """Return the templates' variables, in addition to those of every program."""
     return {"stages": plan.stages, "parts": parts_of(model)}
 

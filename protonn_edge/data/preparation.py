@@ -89,7 +89,7 @@ class Preparation:
         values = [None if math.isnan(each) else each for each in self.values]
         return {RECORDED: {**vars(self), "values": values, **self._mappings()}}
 
-    def _mappings(self) -> dict[str, Any]:
+    def _mappings(self) -> dict[str, object]:
         return {"one_hot": dict(self.one_hot), "offsets": dict(self.offsets)}
 
     def columns_of(self, names: Sequence[str]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -98,7 +98,7 @@ def load_dataset(
     test: Path | str | None = None,
     least_classes: Literal[1, 2] = 2,
     target: Literal["class", "value"] | None = None,
-    **keywords: Any,
+    **keywords: object,
 ) -> Dataset:
     """Read labelled data; without a test part, all of it is training data (see `holdout`).
 

@@ -14,12 +14,13 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, groupby, repeat
-from typing import Any, ClassVar, overload
+from typing import ClassVar, overload
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, counted
 
 _LIMIT_BYTES = 2**31  # limit of windows in memory
@@ -53,7 +54,7 @@ class SegmentDetector(ABC):
     def begins(self, first: int, end: int) -> Iterator[int]:
         """Yield where windows, which do not overlap, begin in the part first..end - 1 of a run."""
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Array]:
         """Return what a file of windows has of it."""
         return {}
 

@@ -59,7 +59,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
             return difference
         return scores
 
-    def predict(self, X: ArrayLike, *, unknown: Any = None) -> Array:
+    def predict(self, X: ArrayLike, *, unknown: object = None) -> Array:
         """Return the label with the highest score for each of the points X (n, D).
 
         After training with sets of labels: a matrix (n, L), 1 where a point has the label. The
@@ -182,7 +182,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         """The object that computes scores and answers of raw points: the trained model."""
         return self.model_
 
-    def _predict_or(self, unknown: Any, X: ArrayLike) -> Array:
+    def _predict_or(self, unknown: object, X: ArrayLike) -> Array:
         """Return the labels of points, or `unknown` where the model's policy gives no class."""
         check_is_fitted(self)
         if not self.model_.policy.other_answers:

@@ -54,6 +54,7 @@ from protonn_edge.model.policy import with_rules
 from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.model.rule_kinds import fitted_rules
 from protonn_edge.system.rounding import one_thread
+from protonn_edge.system.schema import JsonObject
 
 
 class _Number(Interval):
@@ -117,7 +118,7 @@ def with_parameters_of_bases(cls: type) -> str | None:
     return f"{before}\n\n{_PARAMETERS}" + "\n".join(described.values()) + f"\n\n{after}"
 
 
-def _with_default(entry: str, value: Any) -> str:
+def _with_default(entry: str, value: object) -> str:
     """Return the entry of a parameter with the default of a class, which may not be its base's."""
     given = re.search("default=(.*)", entry)
     if not isinstance(value, str | int | float) or given is None:
@@ -145,7 +146,7 @@ _UNRECORDED = ("callback", "network_callback", "random_state")
 
 def training_record(
     parameters: Mapping[str, Any], learned: Learned, *, seed: int, n_train: int, data_sha256: str
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the record of a model: the estimator's parameters, and facts about the training."""
     settings = {name: value for name, value in parameters.items() if name not in _UNRECORDED}
     step = -(-len(learned.history) // _RECORDED_REPORTS)
@@ -171,7 +172,7 @@ def training_record(
     }
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return a JSON form of a value: a number, or a description with a digest."""
     if isinstance(value, np.generic):
         return value.item()
@@ -226,7 +227,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     starts_from: ClassVar[str] = ""  # the kind of models that training can continue
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         cls._parameter_constraints = constraints(cls.parameters)
         rows = chain(*(vars(base).get("refusals", ()) for base in reversed(cls.__mro__)))

@@ -59,12 +59,12 @@ class FeatureRequest:
     refusals: ClassVar[tuple[Refusal, ...]] = ()
 
     @classmethod
-    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+    def read(cls, terms: Sequence[str], **image: object) -> Self:
         """Return the request in terms; the first one begins with `word`."""
         raise NotImplementedError
 
     @classmethod
-    def alternatives(cls, _shape: Shape) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def alternatives(cls, _shape: Shape) -> Iterator[tuple[str, Mapping[str, object]]]:
         """Yield texts for images of a shape that a search tries, with the settings they need."""
         yield from ()
 

@@ -24,7 +24,7 @@ from protonn_edge.system.errors import InputError
 
 _WEIGHT_RATIO = 1e30  # of float32 weights
 ClassWeight = Mapping[Any, float] | str | None
-_TAKEN: dict[str, Any] = {"dtype": np.float32, "ensure_all_finite": False}
+_TAKEN: dict[str, object] = {"dtype": np.float32, "ensure_all_finite": False}
 
 
 def digest_of(points: Points) -> str:

@@ -92,7 +92,7 @@ class Learned:
     restarts: tuple[Restart, ...] = ()  # the abandoned attempts
     remarks: tuple[str, ...] = ()  # remarks for the user, such as that training did not converge
     # more fields for the model's record, JSON-compatible
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, object] = field(default_factory=dict)
     inputs: InputStatistics | None = None  # those that the head needs in place of the points'
 
     @classmethod

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import chain
-from typing import Any
 
 from protonn_edge.learn import features
 from protonn_edge.learn.refusal import Refusal, TrainingRequest, excluded
 from protonn_edge.system.errors import InputError
 
 
-class _Names(dict[str, Any]):
+class _Names(dict[str, object]):
     """Names a parameter as in Python, unless it has another name."""
 
     def __missing__(self, name: str) -> str:

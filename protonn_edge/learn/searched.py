@@ -41,7 +41,7 @@ class SearchTask:
     n_classes: int
     parameter_bytes: int  # approximate size limit of the parameters
     # settings of the classifier that all trials share
-    fixed: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, object] = field(default_factory=dict)
     in_groups: bool = False  # whether the points come in groups, between which they can be shifted
 
 
@@ -51,15 +51,15 @@ class SearchSpec:
 
     parameters: Mapping[str, Among | Between]  # ranges by the names of the classifier's parameters
     # the settings of the first trials; may include parameters that are not searched
-    starts: tuple[Mapping[str, Any], ...] = ()
+    starts: tuple[Mapping[str, object], ...] = ()
     # settings that train a model of the same size quickly
-    sketch: Mapping[str, Any] = field(default_factory=dict)
+    sketch: Mapping[str, object] = field(default_factory=dict)
     # training points that a sketch needs per unit of a parameter
     sketch_points: Mapping[str, int] = field(default_factory=dict)
     # headings for tables of trials with the parameters of each column, sizes first
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def described(self, settings: Mapping[str, Any]) -> str:
+    def described(self, settings: Mapping[str, object]) -> str:
         """Return the sizes of a trial, by the parameters' names."""
         alone = (names[0] for names in self.columns.values() if len(names) == 1)
         return ", ".join(f"{name} {shown(settings[name])}" for name in alone if name in settings)
@@ -128,7 +128,7 @@ def among_kinds(each: Mapping[str, SearchSpec]) -> SearchSpec:
     return SearchSpec(parameters, tuple(starts), sketch, points, {KIND: (KIND,)})
 
 
-def _of_kind(kind: str, named: Mapping[str, Any]) -> dict[str, Any]:
+def _of_kind(kind: str, named: Mapping[str, object]) -> dict[str, Any]:
     return {f"{kind}.{name}": value for name, value in named.items()}
 
 
@@ -144,7 +144,7 @@ def settings_of_kind(settings: Mapping[str, Any]) -> tuple[str | None, dict[str,
     return kind, own
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a setting as text."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
@@ -154,5 +154,5 @@ FEATURES_SEARCHED: Mapping[str, Among | Between] = {
 }
 """The search space of the parameters that all kinds of classifiers share."""
 
-FEATURES_BEGUN: Mapping[str, Any] = {"clip": 0.0}
+FEATURES_BEGUN: Mapping[str, object] = {"clip": 0.0}
 """Their values in the first trials."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -237,7 +237,7 @@ def count_inputs(settings: SharedParameters, points: Float32) -> int:
     return int(points.shape[1]) if stage is None else stage.n_outputs
 
 
-def check_image(shape: Any, points: Float32) -> None:
+def check_image(shape: object, points: Float32) -> None:
     """Refuse points (n, features) that are not images of the shape, if there is one."""
     if shape is not None:
         check_image_shape(shape, points.shape[1])

@@ -70,7 +70,7 @@ class Values:
     graph: IntegerGraph
     name: str
 
-    def op(self, operator: str, *others: Any, **attributes: Any) -> Values:
+    def op(self, operator: str, *others: object, **attributes: object) -> Values:
         """Add a node with this value as its first operand; numbers and arrays become constants."""
         graph, name = self.graph, f"value_{len(self.graph.nodes)}"
         given = (each if isinstance(each, Values) else graph.constant(each) for each in others)
@@ -83,10 +83,10 @@ class Values:
     __mul__ = _binary("Mul")
     __matmul__ = _binary("MatMul")
 
-    def __gt__(self, other: Any) -> Values:
+    def __gt__(self, other: object) -> Values:
         return self.op("Greater", other).wide
 
-    def __rshift__(self, bits: Any) -> Values:
+    def __rshift__(self, bits: object) -> Values:
         """Shift and round down; ONNX rounds quotients towards 0, and cannot shift signed values."""
         divisor = 1 << np.asarray(bits, np.int64)
         return (self - self.op("Mod", divisor)).op("Div", divisor)
@@ -106,7 +106,7 @@ class Values:
         values, zero = (self + _MIDDLE, _MIDDLE) if signed else (self, 0)
         return values.sums("MatMulInteger", weights.T, zero)
 
-    def sums(self, operator: str, weights: NDArray[np.int8], zero: int, **more: Any) -> Values:
+    def sums(self, operator: str, weights: NDArray[np.int8], zero: int, **more: object) -> Values:
         """Return sums of weights times (bytes - `zero`); `zero` also pads images.
 
         The weights are unsigned and centred at 128, because some processors saturate sums of

@@ -120,7 +120,7 @@ class FloatRule(PolicyRule):
     """A rule in the units of a float model, as a model file stores it."""
 
     array: ClassVar[str]  # its name in a model file
-    ABSENT: ClassVar[Mapping[str, Any]] = {}  # `described` for a model without it
+    ABSENT: ClassVar[Mapping[str, object]] = {}  # `described` for a model without it
 
     @classmethod
     @abstractmethod

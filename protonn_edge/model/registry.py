@@ -168,7 +168,7 @@ EXPORTS: Mapping[str, str] = (
 """The modules of what `protonn_edge` offers of them, by name."""
 
 
-def quantizer_of(kind: str) -> Any:
+def quantizer_of(kind: str) -> ModuleType:
     """Return the module that quantizes models of a kind."""
     return import_module(f"{_FOLDER_OF[kind]}.quantize")
 
@@ -183,17 +183,14 @@ def modules_named(name: str) -> Iterator[Any]:
 def stage_class(kind: str) -> Any:
     """Return the class of an integer stage: of its kind, in the module `integers` of its folder."""
     module = module_of_stage(kind, "integers")
-    found = (
-        [each for each in vars(module or ()).values() if getattr(each, "kind", "") == kind]
-        if module
-        else []
-    )
+    members = () if module is None else vars(module).values()
+    found = [each for each in members if getattr(each, "kind", "") == kind]
     if not found:
         raise InvalidValue(f"stage {kind[:40]!r}", "unknown", "install a newer version")
     return found[0]
 
 
-def module_of_stage(stage: str, name: str) -> Any:
+def module_of_stage(stage: str, name: str) -> ModuleType | None:
     """Return a module of the folder of an integer stage; None if there is none of this name."""
     folder = _STAGE_FOLDERS.get(stage)
     return optional(f"{folder}.{name}") if folder else None

@@ -9,13 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, ClassVar
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from protonn_edge.model.policy import FloatPolicy, FloatRule
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.extensions import AddedOptions
 from protonn_edge.system.lazy import folders_of
+from protonn_edge.system.schema import JsonObject
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from protonn_edge.data.dataset import Dataset
+    from protonn_edge.data.naming import Notice
+    from protonn_edge.model.onnx_graph import Values
 
 
 class RuleKind:
@@ -32,19 +39,19 @@ class RuleKind:
 
     # --- training ---
 
-    def labels_of(self, y: Any) -> Any:
+    def labels_of(self, y: ArrayLike | None) -> Any:
         """Return the `protonn_edge.learn.labels.ClassLabels` that labels y of `fit` are, or None.
 
         Only labels that are no classes are recognized.
         """
         del y
 
-    def fitted(self, classifier: Any, points: Any, targets: NDArray[Any]) -> FloatRule | None:
+    def fitted(self, classifier: Any, points: ArrayLike, targets: Array) -> FloatRule | None:
         """Return the rule that every training fits for a classifier, if there is one."""
         del classifier, points, targets
         return None
 
-    def metric_for(self, dataset: Any, asked: str) -> Any:
+    def metric_for(self, dataset: Dataset, asked: str) -> Any:
         """Return the `protonn_edge.learn.search.limits.Metric` of a search, or None."""
         del dataset, asked
 
@@ -55,14 +62,14 @@ class RuleKind:
         del command
         return None
 
-    def describe(self, model: Any, dataset: Any, out: Any) -> dict[str, Any]:
+    def describe(self, model: Any, dataset: Dataset, out: Any) -> JsonObject:
         """Return what a command prints as JSON about a trained model whose answers are no classes.
 
         The key "sentence" has the text to print.
         """
         raise NotImplementedError
 
-    def unlearned(self, model: Any, dataset: Any, remedy: str) -> Sequence[Any] | None:
+    def unlearned(self, model: Any, dataset: Dataset, remedy: str) -> Sequence[Notice] | None:
         """Return warnings about a model that is no better than a constant; None if unknown."""
         del model, dataset, remedy
         return None
@@ -79,11 +86,11 @@ class RuleKind:
 
     def judged_in_onnx(
         self,
-        answer: Any,
-        scores: Any,  # noqa: ARG002
-        nearest: Callable[[], Any],  # noqa: ARG002
+        answer: Values,
+        scores: Values,  # noqa: ARG002
+        nearest: Callable[[], Values],  # noqa: ARG002
         chain: Any,  # noqa: ARG002
-    ) -> Any:
+    ) -> Values:
         """Return the answer to scores, which the rule may change, as a value of an ONNX graph."""
         return answer
 
@@ -99,19 +106,19 @@ def answering_kind(policy: FloatPolicy) -> RuleKind | None:
     return next((kind for kind in rule_kinds() if kind.name == policy.answering), None)
 
 
-def policy_of(arrays: Mapping[str, NDArray[Any]]) -> FloatPolicy:
+def policy_of(arrays: Mapping[str, Array]) -> FloatPolicy:
     """Return the policy of which a model file has these arrays, among others."""
     rules = (kind.rule() for kind in rule_kinds())
     return FloatPolicy(tuple(r.of_array(arrays[r.array]) for r in rules if r.array in arrays))
 
 
-def fitted_rules(classifier: Any, points: Any, targets: NDArray[Any]) -> list[FloatRule]:
+def fitted_rules(classifier: Any, points: ArrayLike, targets: Array) -> list[FloatRule]:
     """Return the rules that every training fits for a classifier."""
     rules = (kind.fitted(classifier, points, targets) for kind in rule_kinds())
     return [rule for rule in rules if rule is not None]
 
 
-def described(policy: FloatPolicy) -> dict[str, Any]:
+def described(policy: FloatPolicy) -> JsonObject:
     """Return what the JSON object of a command has of a policy, with None for absent rules."""
     rules = [kind.rule() for kind in rule_kinds()]
     absent = {key: value for rule in rules for key, value in rule.ABSENT.items()}

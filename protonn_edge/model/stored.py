@@ -244,7 +244,7 @@ class _Reading:
             raise InvalidValue(place, "arrays that do not fit", "train the model again") from error
 
 
-def _without_alias(of: Any) -> Any:
+def _without_alias(of: object) -> Any:
     """Return what an annotation stands for: since NumPy 2.5, `NDArray` is an alias by ``type``."""
     alias = get_origin(of) or of
     if not hasattr(alias, "__value__"):

@@ -101,7 +101,7 @@ class Shelf:
 
     def check(
         self,
-        facts: Mapping[str, Any],
+        facts: Mapping[str, object],
         keys: Mapping[str, Key],
         optional: Collection[str],
         source: str,
@@ -150,7 +150,7 @@ class Shelf:
             ) from error
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     try:
         return shortened(repr(value))
     except (ValueError, RecursionError):  # an integer of over 4,300 digits, or nested lists

@@ -34,6 +34,7 @@ from protonn_edge.system.lazy import folders_of
 
 _FOLDERS = "protonn_edge.extensions"
 _Kind = TypeVar("_Kind")
+_Chain = TypeVar("_Chain")  # of integer stages
 
 
 class FirmwarePart:
@@ -128,7 +129,7 @@ class Extension:
         """Return the form of a model that its firmware has."""
         return None
 
-    def improved(self, *search: Any) -> Any:
+    def improved(self, *search: object) -> Any:
         """Return what it makes of a search's model, or None; see `protonn_edge.cli.tuning`."""
         del search
 
@@ -174,19 +175,20 @@ class Extension:
         """Return sections of a report, `protonn_edge.report.content.SectionOfRuns`."""
         return ()
 
-    def library_readme(self, *library: Any) -> str:
+    def library_readme(self, *library: object) -> str:
         """Return what it adds to the README of a library; see `protonn_edge.codegen.export`."""
         del library
         return ""
 
     # --- other extensions, and kinds of classifiers ---
 
-    def addition_to(self, name: str) -> Any:
+    def addition_to(self, name: str) -> object:
         """Return what it adds to another extension, or to a kind of classifier, that asks for it.
 
         That has a class for it, a subclass of which an object is returned; or None.
         """
         del name
+        return None
 
 
 @cache
@@ -247,7 +249,7 @@ def additions_to(name: str, kind: type[_Kind]) -> list[_Kind]:
     return [each for each in found if isinstance(each, kind)]
 
 
-def extended(chain: Any, model: Any, names: Iterable[str]) -> Any:
+def extended(chain: _Chain, model: object, names: Iterable[str]) -> _Chain:
     """Return an integer chain as the firmware with some extensions needs it.
 
     Raises `InputError` if it is impossible.
@@ -264,7 +266,7 @@ def device_forms() -> Iterator[DeviceForm]:
     yield from (form for form in forms if form is not None)
 
 
-def forms_of(chain: Any, model: Any) -> Iterator[Any]:
+def forms_of(chain: _Chain, model: object) -> Iterator[_Chain]:
     """Yield an integer chain, and the forms that extensions make of it, where they are possible."""
     yield chain
     for form in device_forms():
@@ -272,13 +274,13 @@ def forms_of(chain: Any, model: Any) -> Iterator[Any]:
             yield form.of(chain, model)
 
 
-def parts_of(model: Any) -> tuple[FirmwarePart, ...]:
+def parts_of(model: object) -> tuple[FirmwarePart, ...]:
     """Return the parts of the firmware of a model; those without integers have none."""
     parts = (each.part_of(model) for each in extensions())
     return tuple(part for part in parts if part is not None)
 
 
-def check_memories(model: Any, board: Any) -> None:
+def check_memories(model: object, board: Any) -> None:
     """Raise `CheckFailed` if a board lacks the memory for what parts of the firmware keep."""
     for part in parts_of(model):
         part.check_memory(board)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from html import escape
-from typing import Any
 
 
 class FactsRepr:
     """Base of classes, also dataclasses, whose repr shows facts instead of all arrays."""
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         if "__repr__" not in vars(cls):  # so that a dataclass does not generate one
             cls.__repr__ = FactsRepr.__repr__  # type: ignore[method-assign]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range, check_bits
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check_range
 
 
@@ -57,13 +58,13 @@ class IntegerNearestMean(IntegerStage):
         low = -(farthest @ self.weights.astype(np.int64))
         return Range(low, np.zeros_like(low), least_bits=32)
 
-    def run(self, x: NDArray[Any]) -> IntArray:
+    def run(self, x: Array) -> IntArray:
         """Return the scores (n, L) of bytes (n, D)."""
         x, weights = x.astype(np.int64), self.weights.astype(np.int64)
         scores: IntArray = np.stack([-np.abs(x - mean) @ weights for mean in self.means], axis=1)
         return scores
 
-    def parameters(self) -> Iterator[NDArray[Any]]:
+    def parameters(self) -> Iterator[Array]:
         """Yield the weights and the means."""
         yield self.weights
         yield self.means

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.integer_stage import IntegerStage, Range
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 FACTOR_BITS = 8
@@ -63,11 +64,11 @@ class IntegerScale(IntegerStage):
         highest = self.factors.astype(np.int64) * self.maximum >> FACTOR_BITS
         return Range(np.zeros_like(highest), highest)
 
-    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+    def run(self, x: Array) -> NDArray[np.uint8]:
         """Return the scaled bytes (n, D) of bytes (n, D)."""
         products = x.astype(np.uint16) * self.factors
         return (products >> FACTOR_BITS).astype(np.uint8)
 
-    def parameters(self) -> Iterator[NDArray[Any]]:
+    def parameters(self) -> Iterator[Array]:
         """Yield the factors."""
         yield self.factors

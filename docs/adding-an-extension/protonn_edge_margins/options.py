@@ -14,6 +14,7 @@ from protonn_edge import Model, quantize
 from protonn_edge.cli.command import Output, option
 from protonn_edge.data.options import TableOptions
 from protonn_edge.system.extensions import AddedOptions
+from protonn_edge.system.schema import JsonObject
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class MarginOptions(AddedOptions):
         """Return the options for reading the data, unchanged."""
         return table
 
-    def measured(self, model: Model, points: Any, data: Path, out: Output) -> dict[str, Any]:
+    def measured(self, model: Model, points: Any, data: Path, out: Output) -> JsonObject:
         """Print the number of close answers; return it for the JSON object."""
         if self.close is None:
             return {}

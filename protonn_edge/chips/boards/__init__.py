@@ -197,7 +197,7 @@ def _text(pattern: str, description: str) -> Key:
     return Key(description, matches(pattern))
 
 
-def _is_place(value: Any) -> bool:
+def _is_place(value: object) -> bool:
     address, bit = whole(0x20, 0xFFFF), whole(0, 7)
     return isinstance(value, list) and len(value) == 2 and address(value[0]) and bit(value[1])
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -279,7 +278,7 @@ def _vectors(model: DeviceModel, limits: Limits, points: ArrayLike | None) -> Kn
     return vectors if room <= 0 else vectors.within(min(room, readable))
 
 
-def _plans(model: DeviceModel, limits: Limits, **chosen: Any) -> list[Plan | WordPlan]:
+def _plans(model: DeviceModel, limits: Limits, **chosen: object) -> list[Plan | WordPlan]:
     found = device_plans(model.chain, limits, **chosen)
     return [plan for plan in found if isinstance(plan, (Plan, WordPlan))]
 

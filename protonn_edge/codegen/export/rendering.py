@@ -9,7 +9,7 @@ import math
 import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -247,7 +247,7 @@ def _templates(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     }
 
 
-def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
+def _context(kind: Kind, library: Library, board: Board) -> dict[str, object]:
     """Return all that `templates/export` needs."""
     model, vectors = library.model, library.vectors
     window = _window(model)
@@ -329,7 +329,7 @@ def _features(model: IntegerChain, names: tuple[str, ...]) -> list[dict[str, str
 
 def _columns(
     model: IntegerChain, preparation: Preparation | None, names: tuple[str, ...]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the features of columns of text, and for gaps in each feature its value as passed."""
     made = preparation or Preparation()
     values = np.asarray(made.values, np.float64)
@@ -402,7 +402,7 @@ def _which(sent: Sending) -> str:
     return what if what.startswith("channel") else f"feature {what}"
 
 
-def _window(model: IntegerChain) -> dict[str, Any] | None:
+def _window(model: IntegerChain) -> dict[str, object] | None:
     features, signal = model.features, signal_of(model.features)
     if features is None or signal is None:
         return None

@@ -191,7 +191,7 @@ class RunsBoards(ABC):
         """
 
     @abstractmethod
-    def emulated(self, elf: Path | None, board: Board, **options: Any) -> RunningBoard:
+    def emulated(self, elf: Path | None, board: Board, **options: object) -> RunningBoard:
         """Return the emulated board with a program or none, to be used in a ``with``.
 
         Raises `InputError` if it cannot be emulated here.

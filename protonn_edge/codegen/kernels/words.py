@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +59,7 @@ class Words:
     scratch_bytes: int = 0  # variables while the stage computes
     own_bytes: int = 0  # of variables in its template
     other_bytes: int = 0  # of constants in its template
-    more: Mapping[str, Any] = field(default_factory=dict)  # what else the template needs
+    more: Mapping[str, object] = field(default_factory=dict)  # what else the template needs
 
     @property
     def n_words(self) -> int:

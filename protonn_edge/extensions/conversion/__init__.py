@@ -1,9 +1,15 @@
 """Conversion of the reference implementation's models, estimators, trees and networks."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from protonn_edge.system.extensions import Extension
+
+if TYPE_CHECKING:
+    from protonn_edge.data.dataset import Dataset
+    from protonn_edge.model.model import Model
 
 Features = Literal["raw", "normalized"]
 """The inputs of the reference implementation's W."""
@@ -21,7 +27,7 @@ class ConversionExtension(Extension):
 
     name: ClassVar[str] = "conversion"
 
-    def model_of_folder(self, dataset: Any, folder: Path, normalization: str) -> Any:
+    def model_of_folder(self, dataset: Dataset, folder: Path, normalization: str) -> Model:
         """Return the model of the reference implementation's matrices."""
         from protonn_edge.extensions.conversion.protonn.reference import reference_model_for
 

@@ -81,7 +81,7 @@ class AffineMap:
             x[:, own] = _indicators(rows[:, column], self.texts[own])
         return np.where(np.isnan(x), self.fills.astype(np.float32), x)
 
-    def names(self, estimator: Any) -> tuple[str, ...]:
+    def names(self, estimator: object) -> tuple[str, ...]:
         """Return the names of x, from the names that an estimator was fitted with.
 
         Without these, return none, or scikit-learn's default names if x is only a part of the
@@ -208,7 +208,7 @@ def as_spelled(wanted: Sequence[str], given: Sequence[str]) -> tuple[str, ...]:
     return tuple(name if name in given else spelled.get(name, name) for name in wanted)
 
 
-def raw_names_of(estimator: Any, n_features: int) -> tuple[str, ...]:
+def raw_names_of(estimator: object, n_features: int) -> tuple[str, ...]:
     """Return the names of D features with which an estimator was fitted, or none."""
     given: Any = getattr(estimator, "feature_names_in_", None)
     is_named = isinstance(given, np.ndarray) and given.shape == (n_features,)

@@ -26,7 +26,7 @@ from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
 
 
-def read_estimator(estimator: Any, n_features: int | None = None) -> FittedEstimator:
+def read_estimator(estimator: object, n_features: int | None = None) -> FittedEstimator:
     """Read a fitted classifier of D features, or a pipeline that ends in one, or refuse it.
 
     Without D, this is the number of features that the estimator was fitted with.
@@ -88,7 +88,7 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
     return reading.StoredClassifier(name, rule, k, names, labels)
 
 
-def _class_labels(estimator: Any) -> Array:
+def _class_labels(estimator: object) -> Array:
     """Return the labels (L,) of a fitted estimator's answers."""
     if isinstance(estimator, RegressorMixin):
         return np.array([NUMBER])
@@ -109,7 +109,7 @@ def _known(readers: Iterable[type], *, numbers: bool) -> str:
     return ", ".join(sorted(names)) or "classifier"
 
 
-def _steps(estimator: Any) -> list[tuple[Any, Any]]:
+def _steps(estimator: object) -> list[tuple[Any, Any]]:
     """Return the steps of a pipeline, at least one, or the estimator as the only one."""
     if type(estimator) is not Pipeline:
         return [("", estimator)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn import linear_model
@@ -38,7 +37,7 @@ class LinearNumberRule(NumberRule, LinearRule):
         return search.candidate(("exact", model))
 
 
-def linear_rule(regressor: Any, k: int, n_labels: int) -> LinearNumberRule:  # noqa: ARG001
+def linear_rule(regressor: object, k: int, n_labels: int) -> LinearNumberRule:  # noqa: ARG001
     """Return the function of a linear regressor of k features."""
     if isinstance(regressor, SVR):
         reading.check_text(regressor, "kernel", "linear")

@@ -47,7 +47,7 @@ class NumberAnswers(Answered):
         assert values is not None
         return values
 
-    def of_labels(self, estimator: Any, y: ArrayLike, n: int) -> Numbers:  # noqa: ARG002
+    def of_labels(self, estimator: object, y: ArrayLike, n: int) -> Numbers:  # noqa: ARG002
         """Return labels of n points as numbers (n,)."""
         labels = np.asarray(y)
         check_shape("labels", labels.shape, (n,))

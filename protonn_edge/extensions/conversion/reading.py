@@ -57,7 +57,7 @@ _SCHEMA = "schema.json"
 _TRUSTED = ["sklearn.tree._tree.Tree", "numpy.dtype"]
 
 
-def check_fitted(estimator: Any) -> None:
+def check_fitted(estimator: object) -> None:
     """Refuse an estimator that is not fitted, or has invalid parameters."""
     name = type(estimator).__name__
     for parameter in getattr(type(estimator), "_get_param_names", list)():
@@ -74,7 +74,7 @@ def check_fitted(estimator: Any) -> None:
         raise InvalidValue(name, "not fitted") from error
 
 
-def numbers_of(estimator: Any, name: str, shape: Shape) -> NDArray[np.float64]:
+def numbers_of(estimator: object, name: str, shape: Shape) -> NDArray[np.float64]:
     """Return a fitted attribute as finite float64 numbers; None in `shape` is any size but 0.
 
     Raises `InputError` if the attribute is missing or is not such an array.
@@ -82,7 +82,7 @@ def numbers_of(estimator: Any, name: str, shape: Shape) -> NDArray[np.float64]:
     return _numbers(estimator, name, array_of(estimator, name), shape)
 
 
-def sizes_of(estimator: Any, name: str) -> list[int]:
+def sizes_of(estimator: object, name: str) -> list[int]:
     """Return the sizes of the arrays in a fitted attribute that is a list."""
     arrays = attribute(estimator, name)
     if not isinstance(arrays, list | tuple):
@@ -90,7 +90,7 @@ def sizes_of(estimator: Any, name: str) -> list[int]:
     return [np.size(each) for each in arrays]
 
 
-def arrays_of(estimator: Any, name: str, shapes: Sequence[Shape]) -> list[NDArray[np.float64]]:
+def arrays_of(estimator: object, name: str, shapes: Sequence[Shape]) -> list[NDArray[np.float64]]:
     """Return a fitted attribute that is a list of arrays of numbers with these shapes."""
     arrays = attribute(estimator, name)
     if not isinstance(arrays, list | tuple) or len(arrays) != len(shapes):
@@ -99,7 +99,7 @@ def arrays_of(estimator: Any, name: str, shapes: Sequence[Shape]) -> list[NDArra
     return [_numbers(estimator, name, np.asarray(array), shape) for array, shape in each]
 
 
-def _numbers(estimator: Any, name: str, array: Array, shape: Shape) -> NDArray[np.float64]:
+def _numbers(estimator: object, name: str, array: Array, shape: Shape) -> NDArray[np.float64]:
     if array.dtype.kind not in "fiu":
         raise _unusable(estimator, name, "does not contain numbers")
     fits = array.ndim == len(shape) and all(
@@ -118,7 +118,7 @@ def _numbers(estimator: Any, name: str, array: Array, shape: Shape) -> NDArray[n
     return numbers
 
 
-def array_of(estimator: Any, name: str) -> Array:
+def array_of(estimator: object, name: str) -> Array:
     """Return a fitted attribute as an array of any type."""
     value = attribute(estimator, name)
     try:
@@ -129,7 +129,7 @@ def array_of(estimator: Any, name: str) -> Array:
         raise _unusable(estimator, name, "is not an array") from error
 
 
-def _dense(estimator: Any, name: str, value: Any) -> Array:
+def _dense(estimator: object, name: str, value: object) -> Array:
     """Return a sparse matrix as a dense one; checks the indices, unlike compiled code."""
     try:
         rows = csr_array(value)
@@ -141,7 +141,7 @@ def _dense(estimator: Any, name: str, value: Any) -> Array:
     return np.asarray(rows.toarray())
 
 
-def class_labels(estimator: Any) -> Array:
+def class_labels(estimator: object) -> Array:
     """Return the labels of an estimator's classes, as an array of any shape."""
     if isinstance(getattr(estimator, "classes_", None), list):  # a forest's or tree's
         raise several_outputs(estimator)
@@ -151,7 +151,7 @@ def class_labels(estimator: Any) -> Array:
     return labels
 
 
-def flag_of(estimator: Any, name: str) -> bool:
+def flag_of(estimator: object, name: str) -> bool:
     """Return a boolean parameter."""
     value = attribute(estimator, name)
     if not isinstance(value, bool | np.bool_):
@@ -159,19 +159,19 @@ def flag_of(estimator: Any, name: str) -> bool:
     return bool(value)
 
 
-def text_of(estimator: Any, name: str) -> str:
+def text_of(estimator: object, name: str) -> str:
     """Return a parameter that is a text; "a function" for anything else."""
     value = attribute(estimator, name)
     return value if isinstance(value, str) else "a function"
 
 
-def check_text(estimator: Any, name: str, wanted: str) -> None:
+def check_text(estimator: object, name: str, wanted: str) -> None:
     """Refuse an estimator with another value of a parameter that is a text."""
     value = text_of(estimator, name)
     check(value == wanted, f"{type(estimator).__name__}.{name}", repr(value[:40]), repr(wanted))
 
 
-def attribute(estimator: Any, name: str) -> Any:
+def attribute(estimator: object, name: str) -> Any:
     """Return an attribute of a fitted estimator."""
     check_fitted(estimator)
     try:
@@ -180,7 +180,7 @@ def attribute(estimator: Any, name: str) -> Any:
         raise _unusable(estimator, name, "missing") from error
 
 
-def _unusable(estimator: Any, name: str, what: str) -> InputError:
+def _unusable(estimator: object, name: str, what: str) -> InputError:
     return InvalidValue(f"{type(estimator).__name__}.{name}", what)
 
 
@@ -204,7 +204,7 @@ def refusing(what: str, library: str) -> Iterator[None]:
         ) from error
 
 
-def several_outputs(estimator: Any) -> InputError:
+def several_outputs(estimator: object) -> InputError:
     """Return the error for an estimator that predicts several classes per point."""
     return InvalidValue(type(estimator).__name__, "several outputs, expected one class per point")
 
@@ -259,7 +259,7 @@ def _has_one_output(tree: dict[str, Any]) -> bool:
     return bool(outputs["__loader__"] == "JsonNode" and outputs["content"] == "1")
 
 
-def _parts(schema: Any) -> Iterator[Any]:
+def _parts(schema: object) -> Iterator[Any]:
     left = [schema]
     while left:
         node = left.pop()

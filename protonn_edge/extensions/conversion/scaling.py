@@ -75,7 +75,7 @@ def _unusable(step: str, reason: str) -> InputError:
     )
 
 
-def _pipeline(before: AffineMap, pipeline: Any) -> AffineMap:
+def _pipeline(before: AffineMap, pipeline: object) -> AffineMap:
     return affine_map(before, attribute(pipeline, "steps"))
 
 
@@ -84,7 +84,7 @@ def _unchanged(before: AffineMap, transformer: Any) -> AffineMap:
     return before
 
 
-def _selected(before: AffineMap, selector: Any) -> AffineMap:
+def _selected(before: AffineMap, selector: object) -> AffineMap:
     """Return the map with the features that a selector keeps."""
     kept = np.flatnonzero(attribute(selector, "get_support")())
     check(bool(kept.size), type(selector).__name__, "no features", "at least one")
@@ -107,7 +107,7 @@ def _imputer(before: AffineMap, imputer: Any) -> AffineMap:
     return selected(replace(before, fills=fills), np.flatnonzero(~np.isnan(statistics)))
 
 
-def _one_hot(before: AffineMap, encoder: Any) -> AffineMap:
+def _one_hot(before: AffineMap, encoder: object) -> AffineMap:
     """Return the map with a feature for each category of each column, as ``one-hot`` does."""
     changed = before.scales or before.has_text.any() or not np.isnan(before.fills).all()
     check(not changed, "OneHotEncoder", "changed columns", "the columns of the data")
@@ -130,7 +130,7 @@ def _one_hot(before: AffineMap, encoder: Any) -> AffineMap:
     )
 
 
-def _columns(before: AffineMap, transformer: Any) -> AffineMap:
+def _columns(before: AffineMap, transformer: object) -> AffineMap:
     """Return the map with the features of all parts of a ColumnTransformer."""
     weights = attribute(transformer, "transformer_weights")
     check(weights is None, "ColumnTransformer.transformer_weights", "weights", "None")
@@ -153,7 +153,7 @@ def _columns(before: AffineMap, transformer: Any) -> AffineMap:
 def _centring(centre: str, centring: str, scaling: str) -> Reader:
     """Return the reader of scalers with this centre, and with flags for centring and scaling."""
 
-    def read(before: AffineMap, scaler: Any) -> AffineMap:
+    def read(before: AffineMap, scaler: object) -> AffineMap:
         k = before.n_outputs
         centred, scaled = flag_of(scaler, centring), flag_of(scaler, scaling)
         offset = numbers_of(scaler, centre, (k,)) if centred else np.zeros(k)
@@ -163,18 +163,18 @@ def _centring(centre: str, centring: str, scaling: str) -> Reader:
     return read
 
 
-def _minmax(before: AffineMap, scaler: Any) -> AffineMap:
+def _minmax(before: AffineMap, scaler: object) -> AffineMap:
     check(not flag_of(scaler, "clip"), "MinMaxScaler.clip", True, "False")
     scale = numbers_of(scaler, "scale_", (before.n_outputs,))
     return before.scaled(-numbers_of(scaler, "min_", scale.shape) * _inverse(scale, scaler), scale)
 
 
-def _maxabs(before: AffineMap, scaler: Any) -> AffineMap:
+def _maxabs(before: AffineMap, scaler: object) -> AffineMap:
     scale = numbers_of(scaler, "scale_", (before.n_outputs,))
     return before.scaled(np.zeros_like(scale), _inverse(scale, scaler))
 
 
-def _pca(before: AffineMap, analysis: Any) -> AffineMap:
+def _pca(before: AffineMap, analysis: object) -> AffineMap:
     axes = numbers_of(analysis, "components_", (None, before.n_outputs))
     centre = numbers_of(analysis, "mean_", (before.n_outputs,))
     all_axes = axes if before.axes is None else axes @ before.axes
@@ -186,7 +186,7 @@ def _pca(before: AffineMap, analysis: Any) -> AffineMap:
     return turned.scaled(np.zeros(len(axes)), 1.0 / deviation)
 
 
-def _inverse(scale: Float64, scaler: Any) -> Float64:
+def _inverse(scale: Float64, scaler: object) -> Float64:
     check(bool((scale != 0).all()), f"{type(scaler).__name__}.scale_", 0, "other numbers")
     return 1.0 / scale
 

@@ -6,9 +6,13 @@ See `docs/power.md`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, Extension
+
+if TYPE_CHECKING:
+    from protonn_edge.device.instruments import BenchInstrument
+    from protonn_edge.report.content import ShownFile
 
 
 class LabExtension(Extension):
@@ -24,13 +28,13 @@ class LabExtension(Extension):
 
         return MeterOptions
 
-    def instrument(self, text: str, volts: float | None) -> Any:
+    def instrument(self, text: str, volts: float | None) -> BenchInstrument:
         """Return the meter that a text such as ``ppk2:/dev/ttyACM1`` names."""
         from protonn_edge.extensions.lab.meters import instrument_of
 
         return instrument_of(text, volts)
 
-    def report_files(self) -> Mapping[str, Any]:
+    def report_files(self) -> Mapping[str, ShownFile]:
         """Return the reader of what ``hil --meter`` writes."""
         from protonn_edge.extensions.lab.power_file import FILES
 

@@ -6,9 +6,15 @@ See `docs/health.md`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, DeviceForm, Extension, FirmwarePart
+
+if TYPE_CHECKING:
+    from protonn_edge.device.protocol import Message
+    from protonn_edge.device.session import Session
+    from protonn_edge.extensions.observation.answers import ExpectedAnswers, Health
+    from protonn_edge.model.integer_chain import IntegerChain
 
 
 class ObservationExtension(Extension):
@@ -28,7 +34,7 @@ class ObservationExtension(Extension):
             return HealthOptions
         return None
 
-    def answer_statistics(self) -> type[Any]:
+    def answer_statistics(self) -> type[ExpectedAnswers]:
         """Return the expected answers."""
         from protonn_edge.extensions.observation.answers import ExpectedAnswers
 
@@ -46,19 +52,19 @@ class ObservationExtension(Extension):
 
         return part_of(model)
 
-    def messages(self) -> Sequence[type[Any]]:
+    def messages(self) -> Sequence[type[Message]]:
         """Return the request for the counters, and its answer."""
         from protonn_edge.extensions.observation.messages import MESSAGES
 
         return MESSAGES
 
-    def measured(self) -> tuple[str, Callable[[Any, Any], Any]]:
+    def measured(self) -> tuple[str, Callable[[Session, IntegerChain], Health | None]]:
         """Return the counters at the end of a measurement."""
         from protonn_edge.extensions.observation.session import measured_health
 
         return "health", measured_health
 
-    def addition_to(self, name: str) -> Any:
+    def addition_to(self, name: str) -> object:
         """Return what boards send about their counters, and the calls of a proof."""
         if name == "sensing":
             from protonn_edge.extensions.observation.listener import HealthStream

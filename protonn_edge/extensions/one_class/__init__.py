@@ -6,7 +6,7 @@ See `docs/rejection.md`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, Extension
 
@@ -28,7 +28,7 @@ class OneClassExtension(Extension):
         """Return the group of its options."""
         return {"--one-class": "Training", "--normal": "Training"}
 
-    def addition_to(self, name: str) -> Any:
+    def addition_to(self, name: str) -> object:
         """Return what it adds to ProtoNN."""
         if name != "protonn":
             return None

@@ -5,9 +5,12 @@ See `docs/pico.md`.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.system.extensions import Extension
+
+if TYPE_CHECKING:
+    from protonn_edge.extensions.pico.family import RP2040
 
 
 class PicoExtension(Extension):
@@ -15,7 +18,7 @@ class PicoExtension(Extension):
 
     name: ClassVar[str] = "pico"
 
-    def family(self) -> Any:
+    def family(self) -> RP2040:
         """Return the family of the chip."""
         from protonn_edge.extensions.pico.family import RP2040
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 from protonn_edge.chips.avr.names import Symbol
 from protonn_edge.chips.boards import Board
@@ -57,7 +56,7 @@ class EmulatedRP2040(RunningBoard):
         board: Board,
         port: int = 0,
         emulator: str | None = None,
-        **more: Any,
+        **more: object,
     ) -> None:
         impossible = [name for name, value in more.items() if value and value != "tcp"]
         if elf is None or impossible:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -60,6 +60,6 @@ def plan_for(model: IntegerChain, _core: Core | None = None, /) -> Float32Plan:
     )
 
 
-def context(model: IntegerChain, _plan: Float32Plan, /) -> dict[str, Any]:
+def context(model: IntegerChain, _plan: Float32Plan, /) -> dict[str, object]:
     """Return the templates' variables, in addition to those of every program."""
     return {"floats": model.own_stages[-1]}

@@ -8,9 +8,12 @@ a sum of tables (`forms`), which is compared with the model's own sums (`equalit
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, Extension
+
+if TYPE_CHECKING:
+    from protonn_edge.report.content import SectionOfRun
 
 
 class ProofExtension(Extension):
@@ -26,7 +29,7 @@ class ProofExtension(Extension):
 
         return CertificateOptions
 
-    def report_sections(self) -> Sequence[Any]:
+    def report_sections(self) -> Sequence[SectionOfRun]:
         """Return the section with the claims about the measured firmware."""
         from protonn_edge.extensions.proof.certificate.panels import SECTION
 

@@ -151,7 +151,7 @@ class Parted:
             is_byte &= isinstance(value, Byte) and value.bit == 0 and value.form.equals(form)
         return byte_of(self._choices.maximum(*sums), 0) if is_byte else None
 
-    def _sum(self, value: Any, bit: int, *, alone: bool) -> SumForm | None:
+    def _sum(self, value: object, bit: int, *, alone: bool) -> SumForm | None:
         """Return a sum with this byte at a bit: one of those that are compared, if possible."""
         if isinstance(value, int):
             numbers = [each for each in self._compared if not each.tables and not alone]

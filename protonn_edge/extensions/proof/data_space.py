@@ -141,7 +141,7 @@ class DataSpace:
         self.carried.add(place)
         return self.initial[place]
 
-    def write(self, state: ChipState, place: int, value: Any) -> None:
+    def write(self, state: ChipState, place: int, value: object) -> None:
         """Set a byte of the data space, which must be one of the model's or of the stack."""
         if place in self.kept:
             return

@@ -59,7 +59,7 @@ class _Values:
         self._points = points.T.astype(np.int64)
         self._indices: dict[Root, Array] = {}
 
-    def of_byte(self, byte: Any) -> Any:
+    def of_byte(self, byte: object) -> Any:
         """Return the values of a byte; any, if it is undefined."""
         return self.of(byte.form) >> byte.bit & 255 if isinstance(byte, Byte) else byte or 0
 

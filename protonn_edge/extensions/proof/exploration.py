@@ -363,7 +363,7 @@ def _spent(program: LinkedProgram, before: int, place: int) -> int:
     return cycles
 
 
-def _key(value: Any) -> Any:
+def _key(value: object) -> Any:
     if isinstance(value, Byte):
         form = value.form
         return value.bit, form.constant, frozenset(form.tables.items())

@@ -377,7 +377,7 @@ def byte_of(form: SumForm, place: int) -> int | Byte:
     return Byte(form, 8 * place) if form.tables else form.constant >> 8 * place & 255
 
 
-def same(x: Any, y: Any) -> bool:
+def same(x: object, y: Any) -> bool:
     """Whether two bytes are proven equal, the cheap way."""
     if x is y:
         return True

@@ -420,7 +420,7 @@ def _fork(
     return Fork(bit, taken, other)
 
 
-def _nop(machine: Machine, *_: Any) -> None:
+def _nop(machine: Machine, *_: object) -> None:
     pass
 
 

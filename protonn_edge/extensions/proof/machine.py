@@ -118,7 +118,7 @@ class Machine(DataSpace):
         low, high = state.stack
         state.stack = self.moved(low, high, by)
 
-    def push(self, state: ChipState, value: Any) -> None:
+    def push(self, state: ChipState, value: object) -> None:
         """Put a byte onto the stack."""
         self._move_stack(state, -1)
         self.write(state, self.top(state) + 1, value)

@@ -204,13 +204,13 @@ class Meeting:
                 return value
         return None
 
-    def _of_parts(self, value: Any, state: ChipState) -> Any:
+    def _of_parts(self, value: object, state: ChipState) -> Any:
         """Return bytes that are joined by OR as 0, if a state is where all of them are."""
         if not isinstance(value, Combined):
             return value
         return 0 if all(self._known(each, state) == 0 for each in value.parts) else None
 
-    def _extended(self, byte: Any, number: Any, own: ChipState, other: ChipState) -> Value:
+    def _extended(self, byte: object, number: object, own: ChipState, other: ChipState) -> Value:
         """Return a value that is this byte in one state, and a number in the other, if possible.
 
         A sum's range in a state is an interval. The byte, a function of a sum, may be changed where
@@ -245,7 +245,7 @@ class Meeting:
         within: Mask = (root.values >= low) & (root.values <= high)
         return within & state.masks.get(root, True)
 
-    def _known(self, value: Any, state: ChipState) -> Any:
+    def _known(self, value: object, state: ChipState) -> Any:
         """Return a byte as a number, if all inputs that lead to a state give it the same."""
         if not isinstance(value, Byte):
             return value
@@ -276,7 +276,7 @@ class Meeting:
             joined = where(self._root, self._one, *forms)
         return None if joined is None else _byte_at(joined, bit)
 
-    def flag(self, x: Any, y: Any, bit: Callable[[Any], Any]) -> Any:
+    def flag(self, x: object, y: Any, bit: Callable[[Any], Any]) -> Any:
         """Return the flag that is x in one state and y in the other, if it is ever used."""
         if x is y or x is None or y is None:
             return x if x is y else None
@@ -310,7 +310,7 @@ class Meeting:
             return form
         return single(self._root, factor * self._root.values + rest.constant)
 
-    def _over_root(self, value: Any) -> Any:
+    def _over_root(self, value: object) -> Any:
         """Return a byte of a sum that was cut without its lowest bytes over the root."""
         root, of = self._root, self._root.of
         if (
@@ -321,7 +321,7 @@ class Meeting:
         found, array = self._algebra.array(value)
         return byte_of(single(root, array), 0) if found is root else value
 
-    def _covers(self, x: Any, y: Any, masks: Mapping[Root, Mask]) -> bool:
+    def _covers(self, x: object, y: Any, masks: Mapping[Root, Mask]) -> bool:
         """Whether x is equal to y within masks."""
         if not isinstance(x, Byte):
             return False
@@ -423,7 +423,7 @@ def words_over_way(
     return byte_of(joined, 0), byte_of(joined, 1)
 
 
-def _word(algebra: Algebra, low: Any, high: Any) -> SumForm | None:
+def _word(algebra: Algebra, low: object, high: object) -> SumForm | None:
     """Return a form with these two bytes."""
     if not isinstance(low, int | Byte) or not isinstance(high, int | Byte):
         return None

@@ -6,7 +6,7 @@ See `docs/research.md` and `docs/kinds.md`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from protonn_edge.system.extensions import Extension
 
@@ -20,7 +20,7 @@ class ResearchExtension(Extension):
         """Return the group of the optimizer's options."""
         return {"--optimizer": "Training", "--loss": "Training"}
 
-    def addition_to(self, name: str) -> Any:
+    def addition_to(self, name: str) -> object:
         """Return what the optimizer adds to ProtoNN."""
         if name != "protonn":
             return None

@@ -61,7 +61,7 @@ _SETTING = _tuple_of(
 )
 
 
-def _is_word(value: Any) -> bool:
+def _is_word(value: object) -> bool:
     if not isinstance(value, dict) or not value.keys() <= set(Word._fields):
         return False
     word = _word(value)

@@ -16,7 +16,6 @@ import re
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +76,7 @@ class RecordingFile(AppendedFile):
         # the time at which this run begins: after the end of the previous one, with a gap
         self.begin_s = 0.0 if last_s is None else last_s + seam_s
 
-    def __exit__(self, *problem: Any) -> None:
+    def __exit__(self, *problem: object) -> None:
         """Close the file; what a program that replaced it has not read is saved before."""
         try:
             if self.is_replaced and not isinstance(problem[1], InputError):  # which was raised here

@@ -60,7 +60,7 @@ Listed = Sequence[str]
 _Check = Callable[[Any, Listed], str]
 
 
-def _unlike(value: Any, what: str) -> InputError:
+def _unlike(value: object, what: str) -> InputError:
     return InputError(f"{shortened(repr(value))} is not {what}; choose another")
 
 
@@ -75,7 +75,7 @@ def _number(low: float, high: float, *, whole: bool = True) -> _Check:
     kind = "a whole number" if whole else "a number"
     form = re.compile(r"\d{1,12}" if whole else r"\d{1,12}(\.\d{1,9})?")
 
-    def check(value: Any, _: Listed) -> str:
+    def check(value: object, _: Listed) -> str:
         text = str(value)
         if not form.fullmatch(text) or not low <= float(text) <= high:
             raise _unlike(value, f"{kind} from {low:g} to {high:g}")
@@ -87,7 +87,7 @@ def _number(low: float, high: float, *, whole: bool = True) -> _Check:
 def _matching(pattern: str, what: str) -> _Check:
     form = re.compile(pattern)
 
-    def check(value: Any, _: Listed) -> str:
+    def check(value: object, _: Listed) -> str:
         if not isinstance(value, str) or not form.fullmatch(value):
             raise _unlike(value, what)
         return value
@@ -95,14 +95,14 @@ def _matching(pattern: str, what: str) -> _Check:
     return check
 
 
-def _listed(value: Any, listed: Listed) -> str:
+def _listed(value: object, listed: Listed) -> str:
     if not isinstance(value, str) or value[:1] in ("-", ".", "") or value not in listed:
         raise _unlike(value, "a file of the folder")
     return value
 
 
 def _new(suffix: str) -> _Check:
-    def check(value: Any, _: Listed) -> str:
+    def check(value: object, _: Listed) -> str:
         if not isinstance(value, str) or not _NEW_NAME.fullmatch(value) or ".." in value:
             raise _unlike(value, "a name for a file or a folder")
         return value if value.endswith(suffix) else value + suffix
@@ -110,7 +110,7 @@ def _new(suffix: str) -> _Check:
     return check
 
 
-def _played(value: Any, listed: Listed) -> str:
+def _played(value: object, listed: Listed) -> str:
     sensor, _, place = str(value).partition("=")
     file, _, rate = place.partition(",rate=")
     checked = f"{_SENSOR(sensor, listed)}={_listed(file, listed)}"
@@ -165,7 +165,7 @@ FIELDS: Mapping[str, _Check] = {
 """The fields of actions, and what checks their values."""
 
 
-def words_of(action: str, fields: Mapping[str, Any], listed: Listed) -> list[str]:
+def words_of(action: str, fields: Mapping[str, object], listed: Listed) -> list[str]:
     """Return the words of an action's command, without the program; `InputError` if it has none."""
     if action not in ACTIONS:
         raise InvalidValue("the action", shortened(repr(action)), "reload the page")
@@ -175,7 +175,7 @@ def words_of(action: str, fields: Mapping[str, Any], listed: Listed) -> list[str
     return words
 
 
-def _filled(word: str, fields: Mapping[str, Any], listed: Listed) -> list[str]:
+def _filled(word: str, fields: Mapping[str, object], listed: Listed) -> list[str]:
     if re.fullmatch(r"--[a-z]+\+\w+", word):
         flag, _, field = word.partition("+")
         return [flag] if fields.get(field) else []
@@ -188,7 +188,7 @@ def _filled(word: str, fields: Mapping[str, Any], listed: Listed) -> list[str]:
     return [word.rstrip("?").replace(place[0], text) for text in values]
 
 
-def values_of(field: str, fields: Mapping[str, Any], listed: Listed) -> list[str]:
+def values_of(field: str, fields: Mapping[str, object], listed: Listed) -> list[str]:
     """Return the values of a field, none if it is empty; `InputError` for a wrong one."""
     value = fields.get(field)
     if value in (None, "", []):

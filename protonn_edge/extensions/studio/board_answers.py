@@ -44,7 +44,7 @@ class BoardAnswers:
                 missing=named.missing,
             )  # fmt: skip
 
-    def act(self, what: str, label: Any) -> None:
+    def act(self, what: str, label: object) -> None:
         """Give the board an order about a class, as a key of `monitor` does."""
 
         def obey(listener: Listener) -> None:

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.export.folder import LIVE, LOGGER, written_in
@@ -90,7 +89,7 @@ def model_facts(path: Path) -> JsonObject:
 
 
 @lru_cache(maxsize=200)
-def _model_facts(path: Path, *_: int) -> Mapping[str, Any]:
+def _model_facts(path: Path, *_: int) -> Mapping[str, object]:
     try:
         model = load_model(path)
         integers = None if why_floats_alone(model) else quantize(model)

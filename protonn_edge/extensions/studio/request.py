@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from protonn_edge.extensions.studio.actions import FIELDS, values_of, words_of
 from protonn_edge.extensions.studio.folder import version_of
@@ -20,7 +19,7 @@ class Changed(InputError):
 class PageRequest:
     """The fields of a request, given the names in the folder; `InputError` for a wrong value."""
 
-    def __init__(self, asked: Mapping[str, Any], names: Sequence[str]) -> None:
+    def __init__(self, asked: Mapping[str, object], names: Sequence[str]) -> None:
         self.asked = asked
         self.names = names
 

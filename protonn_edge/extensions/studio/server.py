@@ -75,7 +75,7 @@ class StudioServer(ThreadingHTTPServer):
         """The page's address; its part behind # never leaves the browser."""
         return f"http://{self.hosts[0]}/#{self.token}"
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request: object, client_address: object) -> None:
         """Ignore connections that their other end closes."""
 
 
@@ -109,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Take a file that was dropped on the page."""
         self._answer(self._put)
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *_: object) -> None:
         """Print no line for each request."""
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
@@ -213,7 +213,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(
         self,
         status: int,
-        content: bytes | Mapping[str, Any],
+        content: bytes | Mapping[str, object],
         kind: str = _KINDS[".json"],
         policy: str = _POLICY,
     ) -> None:

@@ -176,7 +176,7 @@ def talks() -> JsonObject:
     }
 
 
-def _units(described: Any) -> list[int]:
+def _units(described: object) -> list[int]:
     """Return, for each channel, the number of the first one with the same unit."""
     kinds = getattr(described, "kinds", ())  # those of a logger
     units = [unit for kind in kinds for unit in kind.channel_units]

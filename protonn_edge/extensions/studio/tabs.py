@@ -9,7 +9,6 @@ import secrets
 import time
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
 from protonn_edge.system.errors import InputError
 
@@ -19,7 +18,7 @@ _BEAT_S = 5.0  # of an empty line, by which a closed tab is noticed
 _TICKET_S = 60.0
 
 
-def as_json(value: Any) -> bytes:
+def as_json(value: object) -> bytes:
     """Return a value as JSON that browsers read: NaN and infinities are null."""
     try:
         text = json.dumps(value, default=str, allow_nan=False)
@@ -36,7 +35,7 @@ class Tabs:
         self._tabs: set[queue.Queue[bytes]] = set()
         self._tickets: dict[str, tuple[Path, float]] = {}
 
-    def tell(self, **message: Any) -> None:
+    def tell(self, **message: object) -> None:
         """Send a message to all tabs; one that is too slow is left, and will ask for all again."""
         line = as_json(message) + b"\n"
         for tab in tuple(self._tabs):

@@ -138,7 +138,7 @@ def figures(model_file: Path, data: Path, read: str = "") -> JsonObject:
     return record | _of_classes(model, X, points.y, answers, points.table.sessions)
 
 
-def _of_classes(model: Model, X: Array, y: Array, answers: Array, sessions: Any) -> JsonObject:
+def _of_classes(model: Model, X: Array, y: Array, answers: Array, sessions: object) -> JsonObject:
     n = model.n_classes
     known = (y != NO_LABEL) & (y != NO_CLASS)
     said = np.where(answers == NO_CLASS, n, answers)

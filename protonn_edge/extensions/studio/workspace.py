@@ -61,7 +61,7 @@ class Workspace:
         self.jobs.close()
         self._leave_board()
 
-    def request(self, asked: Mapping[str, Any]) -> PageRequest:
+    def request(self, asked: Mapping[str, object]) -> PageRequest:
         """Return a request with the names that it may use."""
         return PageRequest(asked, names_in(self.folder))
 
@@ -174,7 +174,7 @@ class Workspace:
         if self.stream is not None:
             self.stream.stop()
 
-    def _show_line(self, action: str, fields: Mapping[str, Any]) -> None:
+    def _show_line(self, action: str, fields: Mapping[str, object]) -> None:
         """Show the command line that does what the thread of the board does."""
         self.tabs.tell(line=line_of(words_of(action, fields, names_in(self.folder))))
 

@@ -6,9 +6,13 @@ See `docs/teaching.md`. ProtoNN's part is in `protonn`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, Extension, FirmwarePart
+
+if TYPE_CHECKING:
+    from protonn_edge.device.protocol import Message
+    from protonn_edge.report.content import ShownFile
 
 
 class TeachingExtension(Extension):
@@ -38,19 +42,19 @@ class TeachingExtension(Extension):
 
         return TeachingPart.of(model)
 
-    def messages(self) -> Sequence[type[Any]]:
+    def messages(self) -> Sequence[type[Message]]:
         """Return the requests to learn, forget and store, and their answers."""
         from protonn_edge.extensions.teaching.messages import MESSAGES
 
         return MESSAGES
 
-    def report_files(self) -> Mapping[str, Any]:
+    def report_files(self) -> Mapping[str, ShownFile]:
         """Return the reader of what ``inspect --teach`` writes."""
         from protonn_edge.extensions.teaching.panel import FILE
 
         return FILE
 
-    def addition_to(self, name: str) -> Any:
+    def addition_to(self, name: str) -> object:
         """Return what ProtoNN, boards with sensors, and proofs need for examples."""
         if name == "protonn":
             from protonn_edge.extensions.teaching.protonn.addition import TeachableProtoNN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from protonn_edge.data.onset import onsets_of
 from protonn_edge.data.recordings import SegmentDetector
 from protonn_edge.features.audio.clips import full_scale
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, saturated_steps
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 
@@ -43,7 +44,7 @@ class Clips(SegmentDetector):
         for begin in onsets_of(self.heard[first:end], self.window, self.onset):
             yield first + begin
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Array]:
         """Return the level of the clips."""
         return {"onset": np.array(self.onset)}
 

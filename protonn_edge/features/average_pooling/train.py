@@ -34,7 +34,7 @@ class PoolingRequest(features.ImageRequest):
         return cls(shape=features.two_of(features.only_term(terms), cls.form), **image)
 
     @classmethod
-    def alternatives(cls, shape: Shape) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def alternatives(cls, shape: Shape) -> Iterator[tuple[str, Mapping[str, object]]]:
         """Yield areas of about 2x2 and 3x3 pixels."""
         for n in _PIXELS_SEARCHED:
             areas = tuple(-(-side // n) for side in shape)

@@ -38,7 +38,7 @@ class GradientRequest(features.ImageRequest):
         return cls(cells=cells, directions=directions or cls.directions, **image)
 
     @classmethod
-    def alternatives(cls, shape: Shape) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def alternatives(cls, shape: Shape) -> Iterator[tuple[str, Mapping[str, object]]]:
         """Yield a few numbers of cells per side that the image can have."""
         for n in _CELLS_SEARCHED:
             cells = (min(shape[0], n), min(shape[1], n))

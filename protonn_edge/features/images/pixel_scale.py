@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.cells import FLOAT32_MAX
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 
 
@@ -43,7 +43,7 @@ class PixelScale:
         """Return the common conversion of all pixels to 0..maximum."""
         return InputQuantizer(np.array([self.zero]), np.array([self.step]), maximum, self.to_even)
 
-    def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
+    def to_bytes(self, X: Array) -> NDArray[np.uint8]:
         """Return raw pixels as bytes, of the same shape."""
         return self.quantizer().steps(X)
 

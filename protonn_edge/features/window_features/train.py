@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.making import fitted_to
@@ -41,7 +41,7 @@ class WindowRequest(features.FeatureRequest):
     kinds: FeatureSet
 
     @classmethod
-    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+    def read(cls, terms: Sequence[str], **image: object) -> Self:
         """Read the features that the terms name."""
         return cls(kinds=FeatureSet.of(",".join(terms)), **image)
 

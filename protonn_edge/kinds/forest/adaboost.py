@@ -7,7 +7,7 @@ forest, because a tree need not repeat what others do well.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ _LEAST_ERROR = 1e-4  # of a tree, so that one without mistakes does not count fo
 class AdaBoost:
     """Grows scikit-learn's trees one after the other."""
 
-    def __init__(self, *, n_estimators: int, random_state: int, **of_tree: Any) -> None:
+    def __init__(self, *, n_estimators: int, random_state: int, **of_tree: object) -> None:
         self.n_estimators, self.random_state, self.of_tree = n_estimators, random_state, of_tree
         self.estimators_: list[ExtraTreeClassifier] = []
 

@@ -302,7 +302,7 @@ def new_ensemble(
     settings: ForestClassifier,
     seed: int,
     kinds: Mapping[str, Callable[..., Any]] = CLASSIFIERS,
-    **more: Any,
+    **more: object,
 ) -> Any:
     """Return scikit-learn's estimator with these settings, of its kinds by name of ensemble."""
     shared = {

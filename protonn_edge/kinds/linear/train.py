@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -160,7 +160,7 @@ def _solver(settings: LinearClassifier, n_classes: int) -> str:
     return settings.solver
 
 
-def _l1_penalty() -> dict[str, Any]:
+def _l1_penalty() -> dict[str, object]:
     """Return scikit-learn's arguments for an L1 penalty, which version 1.8 changed."""
     by_ratio = LogisticRegression().penalty == "deprecated"
     return {"l1_ratio": 1.0} if by_ratio else {"penalty": "l1"}

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from protonn_edge.system.extensions import Extension, additions_to, extension_named, extensions
+
+if TYPE_CHECKING:
+    from protonn_edge.data.naming import Notice
+    from protonn_edge.learn.refusal import Refusal
 
 
 class ProtoNNAddition:
@@ -14,19 +18,19 @@ class ProtoNNAddition:
     Its methods import what they return.
     """
 
-    def parameters(self) -> type[Any] | None:
+    def parameters(self) -> type[object] | None:
         """Return parameters of the estimator, a dataclass that becomes a base of it."""
         return None
 
-    def searched(self) -> Mapping[str, tuple[Any, ...]]:
+    def searched(self) -> Mapping[str, tuple[object, ...]]:
         """Return parameters that a search tries, with their values."""
         return {}
 
-    def refusals(self) -> Sequence[Any]:
+    def refusals(self) -> Sequence[Refusal]:
         """Return combinations that training refuses, `protonn_edge.learn.refusal.Refusal`."""
         return ()
 
-    def notices(self, settings: Any, n_projections: int) -> Sequence[Any]:
+    def notices(self, settings: Any, n_projections: int) -> Sequence[Notice]:
         """Return notices about training with some settings."""
         del settings, n_projections
         return ()

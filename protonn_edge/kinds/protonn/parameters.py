@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,7 +36,7 @@ PROTOTYPES = ("per_class", "kmeans", "sample")
 PROTOTYPES_PER_CLASS = 4
 
 # the parameters of what may vote beside the prototypes, or train in another way
-_ADDED: tuple[Any, ...] = tuple(
+_ADDED: tuple[type[object], ...] = tuple(
     kind for added in protonn_additions() if (kind := added.parameters()) is not None
 )
 
@@ -187,7 +187,7 @@ class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
         option="--outlier-exposure",
     )
 
-    def frozen(self, **changed: Any) -> Self:
+    def frozen(self, **changed: object) -> Self:
         """Return an immutable copy, with the initial projection and the matrices' names unified."""
         if not isinstance(self.init_projection, str):
             given = np.asarray(self.init_projection, dtype=np.float32)

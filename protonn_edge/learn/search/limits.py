@@ -20,7 +20,7 @@ from protonn_edge.codegen.projects.checks import check_estimate
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import did_you_mean, label_text, listed
-from protonn_edge.learn.base import CLASSIFIERS
+from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.learn.calibration import least_log_loss, with_accuracy_floor
 from protonn_edge.learn.evaluation.accuracy import Quality, confusion_matrix
 from protonn_edge.learn.evaluation.fidelity import Fidelity, fidelity_of
@@ -56,7 +56,8 @@ class Metric:
     label: int | None = None  # the index of the class for a recall
 
     unit: ClassVar[str] = " %"  # after `shown`
-    estimators: ClassVar[Mapping[str, Any]] = CLASSIFIERS  # by the names of their kinds
+    # by the names of their kinds
+    estimators: ClassVar[Mapping[str, type[DeviceClassifier]]] = CLASSIFIERS
 
     @classmethod
     def parse(cls, text: str, classes: Sequence[str]) -> Metric:

@@ -41,7 +41,7 @@ class Job:
     """A trial to run."""
 
     number: int
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     # earlier trials, by which this one may be pruned
     seen: Sequence[Record] = ()
 
@@ -125,7 +125,7 @@ class Objective:
             return fit_of(model, Q, points.board, points.limits)
 
     def test_fold(
-        self, fold: int, settings: Mapping[str, Any], report: Callable[[int, float], None]
+        self, fold: int, settings: Mapping[str, object], report: Callable[[int, float], None]
     ) -> FoldResult:
         """Train on all folds but one, and test the integers on that fold."""
         points, tested = self.points, self.points.tested_in(fold)

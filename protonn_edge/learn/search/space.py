@@ -22,6 +22,7 @@ from protonn_edge.learn.search.limits import FIRMWARE_FLASH_BYTES
 from protonn_edge.learn.search.points import TrialPoints
 from protonn_edge.learn.search.store import Record, new_study
 from protonn_edge.learn.transforms import count_inputs
+from protonn_edge.system.schema import JsonObject
 
 _CODE_BYTES = 1_600  # approximate code of the classifier, in addition to its parameters
 
@@ -81,9 +82,9 @@ class SearchSpace:
         return {name: _distribution(each) for name, each in self._drawn.parameters.items()}
 
     @cached_property
-    def starts(self) -> list[dict[str, Any]]:
+    def starts(self) -> list[dict[str, object]]:
         """The settings of the first trials."""
-        starts: list[dict[str, Any]] = []
+        starts: list[dict[str, object]] = []
         for wanted in self.searched.starts:
             start = {
                 name: _nearest(distribution, wanted[name])
@@ -93,7 +94,7 @@ class SearchSpace:
                 starts.append(start)
         return starts
 
-    def suggest(self, number: int, seed: int, seen: Sequence[Record]) -> dict[str, Any]:
+    def suggest(self, number: int, seed: int, seen: Sequence[Record]) -> dict[str, object]:
         """Return the settings of a trial, a function of its number, the seed and earlier trials."""
         if number < len(self.starts):
             return dict(self.starts[number])
@@ -105,7 +106,7 @@ class SearchSpace:
         study.add_trials([each.to_trial(self.distributions) for each in seen])
         return dict(study.ask(self.distributions).params)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return what identifies the space."""
         return {
             "distributions": {name: repr(each) for name, each in self.distributions.items()},

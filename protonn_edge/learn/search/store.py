@@ -134,7 +134,7 @@ class SearchFile(AppendedFile):
     """
 
     def __init__(
-        self, path: Path, identity: Mapping[str, Any], distributions: dict[str, BaseDistribution]
+        self, path: Path, identity: Mapping[str, object], distributions: dict[str, BaseDistribution]
     ) -> None:
         if path.exists():
             check_file(path, limit_bytes=_LIMIT_BYTES, may_be_empty=True)
@@ -152,7 +152,7 @@ class SearchFile(AppendedFile):
         self._study.add_trial(record.to_trial(self._distributions))
         self.records.append(record)
 
-    def _read(self, identity: Mapping[str, Any]) -> list[Record]:
+    def _read(self, identity: Mapping[str, object]) -> list[Record]:
         """Return the finished trials; begin a study in an empty file."""
         lock: Any = _HeldLock()  # the base class of Optuna's locks is not public
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from rich.console import Console
 from rich.live import Live
@@ -72,7 +71,7 @@ def _table(
         )
         for each in rows
     ]
-    style: dict[str, Any] = {"title": title, "title_justify": "left", "title_style": ""}
+    style: dict[str, object] = {"title": title, "title_justify": "left", "title_style": ""}
     return row_table((*figures, *columns), cells, texts, **style)
 
 

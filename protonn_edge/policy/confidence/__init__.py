@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.model.rule_kinds import RuleKind
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike
 
+    from protonn_edge.learn.base import DeviceClassifier
     from protonn_edge.policy.confidence.rule import Sharpness
+    from protonn_edge.system.arrays import Array
 
 
 class ConfidenceKind(RuleKind):
@@ -23,7 +25,7 @@ class ConfidenceKind(RuleKind):
 
         return Sharpness
 
-    def fitted(self, classifier: Any, points: Any, targets: NDArray[Any]) -> Sharpness:
+    def fitted(self, classifier: DeviceClassifier, points: ArrayLike, targets: Array) -> Sharpness:
         """Return the rule for a classifier."""
         from protonn_edge.policy.confidence.train import fitted
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.learn.calibration import fitted_sharpness
 from protonn_edge.policy.confidence.rule import Sharpness
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from protonn_edge.learn.base import DeviceClassifier
 
 
-def fitted(classifier: DeviceClassifier, points: Any, targets: NDArray[np.int64]) -> Sharpness:
+def fitted(
+    classifier: DeviceClassifier, points: ArrayLike, targets: NDArray[np.int64]
+) -> Sharpness:
     """Return the factor on scores before the softmax; see `predict_proba`."""
     with one_thread():  # reproducible
         scores = classifier.model_.scores(points)[:, : len(classifier.classes_)]

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.model.rule_kinds import RuleKind
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from protonn_edge.cli.command import Output
+    from protonn_edge.data.dataset import Dataset
+    from protonn_edge.model.model import Model
     from protonn_edge.policy.label_sets.rule import LabelSets
     from protonn_edge.policy.label_sets.train import SetsOfLabels
     from protonn_edge.report.content import SectionOfRun
@@ -23,14 +29,14 @@ class LabelSetsKind(RuleKind):
 
         return LabelSets
 
-    def labels_of(self, y: Any) -> SetsOfLabels | None:
+    def labels_of(self, y: ArrayLike | None) -> SetsOfLabels | None:
         """Recognize sets of labels."""
         from protonn_edge.policy.label_sets.targets import are_label_sets
         from protonn_edge.policy.label_sets.train import SetsOfLabels
 
         return SetsOfLabels() if are_label_sets(y) else None
 
-    def describe(self, model: Any, dataset: Any, out: Any) -> dict[str, Any]:
+    def describe(self, model: Model, dataset: Dataset, out: Output) -> JsonObject:
         """Return how well a trained model ranks labels."""
         from protonn_edge.policy.label_sets.steps import describe
 

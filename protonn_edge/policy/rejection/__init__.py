@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.model.rule_kinds import RuleKind
 
 if TYPE_CHECKING:
+    from protonn_edge.model.integer_chain import IntegerChain
+    from protonn_edge.model.onnx_graph import Values
     from protonn_edge.policy.rejection.commands import RejectionOptions
     from protonn_edge.policy.rejection.rule import Rejection
     from protonn_edge.report.content import SectionOfRun
@@ -39,8 +41,8 @@ class RejectionKind(RuleKind):
         return SECTIONS
 
     def judged_in_onnx(
-        self, answer: Any, scores: Any, nearest: Callable[[], Any], chain: Any
-    ) -> Any:
+        self, answer: Values, scores: Values, nearest: Callable[[], Values], chain: IntegerChain
+    ) -> Values:
         """Return the answer, or "unknown" if a statistic is below its threshold."""
         from protonn_edge.policy.rejection.onnx import judged
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.model.rule_kinds import RuleKind
+from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
+    from protonn_edge.cli.command import Output
+    from protonn_edge.data.dataset import Dataset
     from protonn_edge.data.naming import Notice
     from protonn_edge.learn.search.limits import Metric
+    from protonn_edge.model.model import Model
     from protonn_edge.policy.value.rule import Value
     from protonn_edge.report.content import SectionOfRun
     from protonn_edge.system.extensions import AddedOptions
@@ -25,7 +29,7 @@ class ValueKind(RuleKind):
 
         return Value
 
-    def metric_for(self, dataset: Any, asked: str) -> Metric | None:
+    def metric_for(self, dataset: Dataset, asked: str) -> Metric | None:
         """Return R2 for numbers."""
         from protonn_edge.policy.value.tuning import metric_for
 
@@ -44,13 +48,13 @@ class ValueKind(RuleKind):
         }
         return found[command]
 
-    def describe(self, model: Any, dataset: Any, out: Any) -> dict[str, Any]:
+    def describe(self, model: Model, dataset: Dataset, out: Output) -> JsonObject:
         """Return how well a trained model predicts numbers."""
         from protonn_edge.policy.value.steps import describe
 
         return describe(model, dataset, out)
 
-    def unlearned(self, model: Any, dataset: Any, remedy: str) -> list[Notice]:
+    def unlearned(self, model: Model, dataset: Dataset, remedy: str) -> list[Notice]:
         """Return a warning if a model is no better than the mean."""
         from protonn_edge.policy.value.steps import unlearned
 

@@ -213,7 +213,7 @@ class DeviceRegressor(RegressorMixin):
         """The target of the training."""
         return ValueTarget()
 
-    def predict(self, X: ArrayLike, *, unknown: Any = None) -> NDArray[np.float64]:
+    def predict(self, X: ArrayLike, *, unknown: object = None) -> NDArray[np.float64]:
         """Return the number (n,) that is predicted for each of the points X (n, D).
 
         Raises `InputError` if `unknown` is given: a number is never unknown.
@@ -235,7 +235,7 @@ def searched_without(spec: SearchSpec, names: str) -> SearchSpec:
     """Return a search space without parameters that only classes have, separated by blanks."""
     left_out = names.split()
 
-    def others(values: Mapping[str, Any]) -> dict[str, Any]:
+    def others(values: Mapping[str, object]) -> dict[str, Any]:
         return {name: value for name, value in values.items() if name not in left_out}
 
     starts = tuple(others(each) for each in spec.starts)

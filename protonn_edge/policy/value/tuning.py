@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice
+from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.evaluation.fidelity import Fidelity
 from protonn_edge.learn.search.limits import ACCURACY, Judged, Metric
 from protonn_edge.model.integer_chain import IntegerChain
@@ -33,7 +34,7 @@ class ExplainedShare(Metric):
 
     unit: ClassVar[str] = ""
     is_reported: ClassVar[bool] = True
-    estimators: ClassVar[Mapping[str, Any]] = REGRESSORS
+    estimators: ClassVar[Mapping[str, type[DeviceClassifier]]] = REGRESSORS
 
     def shown(self, score: float) -> str:
         """Return R2 as text."""
@@ -47,7 +48,9 @@ class ExplainedShare(Metric):
         """Return slices (n,) of the numbers, of which each fold gets about the same share."""
         return slices_of(y)
 
-    def judged(self, integers: IntegerChain, Q: NDArray[np.uint8], actual: Array, _: Any) -> Judged:
+    def judged(
+        self, integers: IntegerChain, Q: NDArray[np.uint8], actual: Array, _: object
+    ) -> Judged:
         """Return R2 of the numbers for quantized points, whose labels are known."""
         score = _r2(integers.policy.values(integers.scores(Q)), actual)
         return Judged(score, score, 1.0 - score)

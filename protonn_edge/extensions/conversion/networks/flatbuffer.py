@@ -34,7 +34,7 @@ class FlatTable:
         check(content[4:8] == identifier, what, content[4:8], f"the identifier {identifier!r}")
         return cls(content, what, 0)._at(0)
 
-    def number(self, field: int, form: str, default: Any = 0) -> Any:
+    def number(self, field: int, form: str, default: object = 0) -> Any:
         """Return a number in a format of `struct`."""
         place = self._field(field)
         return default if place is None else self._read(form, place)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from sklearn.neural_network import MLPRegressor
@@ -74,7 +73,7 @@ def number_network(network: FloatNetwork | Int8Network) -> NumberRule:
     return rule
 
 
-def _perceptron(regressor: Any, k: int, n_labels: int) -> NumberRule:
+def _perceptron(regressor: object, k: int, n_labels: int) -> NumberRule:
     if reading.attribute(regressor, "n_outputs_") != 1:
         raise reading.several_outputs(regressor)
     reading.check_text(regressor, "out_activation_", "identity")

@@ -232,7 +232,7 @@ class OnnxChain:
         self.order = inner.ravel()
         self.places = np.moveaxis(np.arange(inner.size).reshape(inner.shape), 2, 0)
 
-    def append(self, node: Node, layer: Any, shape: ImageShape) -> None:
+    def append(self, node: Node, layer: object, shape: ImageShape) -> None:
         """Append a layer with output of this shape: height, width and channels."""
         if len(self.layers) >= _MOST_LAYERS:
             text = f"follows {_MOST_LAYERS} layers, which is the limit"
@@ -258,7 +258,7 @@ def sized(node: Node, shape: Sequence[int], most: int = MOST_IN_A_ROW) -> ImageS
     return height, width, channels
 
 
-def _reshaped(node: Node, values: list[Any]) -> Array:
+def _reshaped(node: Node, values: list[Array]) -> Array:
     """Return values in the shape that a Reshape asks for: 0 keeps an axis, -1 is what is left."""
     target = listed(node, values, "shape")
     if (node.number("allowzero", 0) and 0 in target) or min(target, default=0) < -1:
@@ -267,7 +267,7 @@ def _reshaped(node: Node, values: list[Any]) -> Array:
     return np.asarray(values[0].reshape(sizes))
 
 
-def listed(node: Node, values: list[Any], name: str) -> tuple[int, ...]:
+def listed(node: Node, values: list[Array], name: str) -> tuple[int, ...]:
     """Return integers that are an input in newer versions, and an attribute in older ones."""
     if len(values) < 2:
         return node.integers(name, ())
@@ -279,26 +279,26 @@ def listed(node: Node, values: list[Any], name: str) -> tuple[int, ...]:
     return tuple(values[1].astype(np.int64).ravel().tolist())
 
 
-def _flattened(node: Node, values: list[Any]) -> Array:
+def _flattened(node: Node, values: list[Array]) -> Array:
     first = values[0].shape[: int(node.number("axis", 1))]
     return np.asarray(values[0].reshape(math.prod(first), -1))
 
 
-def _squeezed(node: Node, values: list[Any]) -> Array:
+def _squeezed(node: Node, values: list[Array]) -> Array:
     """Leave out the named axes, or all of size 1 but the batch axis."""
     ones = [axis for axis, size in enumerate(values[0].shape) if axis and size == 1]
     return np.asarray(values[0].squeeze(listed(node, values, "axes") or tuple(ones)))
 
 
-def _unsqueezed(node: Node, values: list[Any]) -> Array:
+def _unsqueezed(node: Node, values: list[Array]) -> Array:
     return np.expand_dims(values[0], listed(node, values, "axes"))
 
 
-def _transposed(node: Node, values: list[Any]) -> Array:
+def _transposed(node: Node, values: list[Array]) -> Array:
     return np.asarray(values[0].transpose(node.integers("perm", range(values[0].ndim)[::-1])))
 
 
-MOVING: dict[str, Callable[[Node, list[Any]], Array]] = {
+MOVING: dict[str, Callable[[Node, list[Array]], Array]] = {
     "Flatten": _flattened,
     "Identity": lambda _, values: values[0],
     "Reshape": _reshaped,
@@ -309,20 +309,20 @@ MOVING: dict[str, Callable[[Node, list[Any]], Array]] = {
 """Operators that move values of points or of a constant; the first axis is the batch."""
 
 
-def _constant(node: Node, values: list[Any]) -> Array:  # noqa: ARG001
+def _constant(node: Node, values: list[Array]) -> Array:  # noqa: ARG001
     for name in ("value", "value_int", "value_float", "value_ints", "value_floats"):
         if (value := node.attribute(name)) is not None and np.size(value):
             return np.asarray(value)
     raise node.unsupported("has no value")
 
 
-def _gathered(node: Node, values: list[Any]) -> Array:
+def _gathered(node: Node, values: list[Array]) -> Array:
     if values[0].ndim != 1 or max(each.size for each in values) > _LONGEST_SHAPE:
         raise node.unsupported("gathers values other than the sizes of axes")
     return np.asarray(np.take(values[0], values[1].astype(np.int64), int(node.number("axis", 0))))
 
 
-def _sliced(node: Node, values: list[Any]) -> Array:
+def _sliced(node: Node, values: list[Array]) -> Array:
     sizes, *given = values  # starts, ends, axes and steps
     whole = len(given) > 1 and all(node.inputs) and all(each.size == 1 for each in given)
     if sizes.ndim != 1 or not whole:
@@ -331,12 +331,12 @@ def _sliced(node: Node, values: list[Any]) -> Array:
     return np.asarray(sizes[start : end : others[1] if len(others) > 1 else 1])
 
 
-def _shape(node: Node, values: list[Any]) -> Array:
+def _shape(node: Node, values: list[Array]) -> Array:
     ends = node.attribute("start", 0), node.attribute("end")
     return np.array(values[0].shape)[slice(*ends)]
 
 
-def _filled(node: Node, values: list[Any]) -> Array:
+def _filled(node: Node, values: list[Array]) -> Array:
     number = np.asarray(node.attribute("value", np.zeros(1, np.float32)))
     sizes = values[0].ravel().tolist()
     if not 0 <= math.prod(sizes) <= _MOST_FILLED or number.size != 1:
@@ -347,7 +347,7 @@ def _filled(node: Node, values: list[Any]) -> Array:
     return np.full(sizes, number.item(), number.dtype)
 
 
-def _product(node: Node, values: list[Any]) -> Array:
+def _product(node: Node, values: list[Array]) -> Array:
     """Return a product or quotient, as PyTorch has for the scales and integers of biases."""
     one, other = values
     if math.prod(np.broadcast_shapes(one.shape, other.shape)) > max(one.size, other.size):
@@ -357,7 +357,7 @@ def _product(node: Node, values: list[Any]) -> Array:
     return np.asarray(one / other if node.operator == "Div" else one * other)
 
 
-def _dequantized(node: Node, values: list[Any]) -> NDArray[np.float64]:
+def _dequantized(node: Node, values: list[Array]) -> NDArray[np.float64]:
     whole, scale, zero = _scaled(node, values)
     numbers: NDArray[np.float64] = (whole.astype(np.float64) - zero) * scale
     if whole.dtype.kind not in "iu" or not (np.abs(numbers) <= LARGEST).all():
@@ -365,7 +365,7 @@ def _dequantized(node: Node, values: list[Any]) -> NDArray[np.float64]:
     return numbers
 
 
-def _quantized(node: Node, values: list[Any]) -> Array:
+def _quantized(node: Node, values: list[Array]) -> Array:
     kind = values[2].dtype if len(values) > 2 else np.dtype(np.uint8)
     real, scale, zero = _scaled(node, values)
     if kind.name not in _BYTES or real.dtype.kind != "f":
@@ -375,7 +375,7 @@ def _quantized(node: Node, values: list[Any]) -> Array:
     return np.asarray(steps.clip(ends.min, ends.max).astype(kind))
 
 
-def _scaled(node: Node, values: list[Any]) -> tuple[Array, ...]:
+def _scaled(node: Node, values: list[Array]) -> tuple[Array, ...]:
     """Return numbers, and their scales and zero points along their axis."""
     numbers, *given = values
     check_plain(node)

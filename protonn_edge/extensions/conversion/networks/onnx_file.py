@@ -46,7 +46,7 @@ class Node:
     operator: str  # with its domain and a dot before it, unless it is a standard operator
     inputs: tuple[str, ...]  # "" is a missing optional input
     outputs: tuple[str, ...]
-    attributes: dict[str, Any]
+    attributes: dict[str, object]
     read: set[str | int] = field(default_factory=set)  # names of attributes, places of inputs
 
     def attribute(self, name: str, default: Any = None) -> Any:

@@ -194,7 +194,7 @@ class Int8Builder(OnnxChain):
         """Take the averages of windows of `area` pixels."""
         self.add_up(node, window, self.given.step / self.precision(area))
 
-    def add_up(self, node: Node, window: Window, unit: Any, divisor: int = 1) -> None:
+    def add_up(self, node: Node, window: Window, unit: object, divisor: int = 1) -> None:
         """Take the sums of windows over `divisor`, by channel; a step of a sum is a `unit`."""
         channels = self.shape[2]
         weights, units = np.ones((channels, *window.sides, 1), np.int8), np.full(channels, unit)

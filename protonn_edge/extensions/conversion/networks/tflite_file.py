@@ -156,7 +156,7 @@ class _Translation:
             value = self._values[number] = self.node("DequantizeLinear", value, *scale)
             self._scales[value] = step, zero
 
-    def node(self, operator: str, *inputs: str, **attributes: Any) -> str:
+    def node(self, operator: str, *inputs: str, **attributes: object) -> str:
         """Append a node, and return its output."""
         output = f"value {len(self.nodes)}"
         self.nodes.append(Node(self.where, operator, inputs, (output,), attributes))
@@ -262,7 +262,7 @@ def _sides(net: _Translation, operator: _Operator, *fields: int, default: int = 
     return [operator.options.number(fields[axis - 1], "i", default) for axis in net.axes]
 
 
-def _moves(net: _Translation, operator: _Operator) -> dict[str, Any]:
+def _moves(net: _Translation, operator: _Operator) -> dict[str, object]:
     padding = _PADDING[operator.options.number(0, "b") != 0]
     return {"strides": _sides(net, operator, 2, 1), "auto_pad": padding}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +74,7 @@ class Tuning:
         inputs = innermost(given(tested))
         best, most = [each.copy() for each in network.parameters], -1.0
 
-        def keep(*_: Any) -> None:
+        def keep(*_: object) -> None:
             nonlocal best, most
             scores = network.head.scores(network.features(inputs))
             if (now := share_right(scores.argmax(axis=1), y)) > most:

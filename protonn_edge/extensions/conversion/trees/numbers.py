@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn import ensemble
@@ -46,7 +46,7 @@ def of_number(rule: TreeRule) -> TreeNumberRule:
     return made
 
 
-def tree_rule(regressor: Any, k: int, n_labels: int) -> TreeNumberRule:  # noqa: ARG001
+def tree_rule(regressor: object, k: int, n_labels: int) -> TreeNumberRule:  # noqa: ARG001
     """Return the trees of a tree, a random forest, extra trees or gradient boosting."""
     name, boosted = (
         type(regressor).__name__,
@@ -67,7 +67,7 @@ def tree_rule(regressor: Any, k: int, n_labels: int) -> TreeNumberRule:  # noqa:
     return TreeNumberRule(grown, fine=True, gaps=accepted)
 
 
-def _start(regressor: Any) -> Float64:
+def _start(regressor: object) -> Float64:
     """Return the initial number (1,) of boosting."""
     first = reading.attribute(regressor, "init_")
     if isinstance(first, str) and first == "zero":
@@ -78,7 +78,7 @@ def _start(regressor: Any) -> Float64:
     return constant.reshape(1)
 
 
-def _histogram_rule(regressor: Any, k: int, n_labels: int) -> TreeNumberRule:
+def _histogram_rule(regressor: object, k: int, n_labels: int) -> TreeNumberRule:
     loss = reading.text_of(regressor, "loss")
     known = ", ".join(map(repr, _LOSSES))
     check(loss in _LOSSES, f"{type(regressor).__name__}.loss", repr(loss[:40]), f"one of {known}")

@@ -232,7 +232,7 @@ def _start(classifier: Any, n_classes: int) -> Float64:
     return start * (0.5 if halved else 1.0)
 
 
-def checked_tree(estimator: Any, k: int, columns: int, owner: str) -> Any:
+def checked_tree(estimator: object, k: int, columns: int, owner: str) -> Any:
     """Return a tree of scikit-learn after checking that it is a tree with finite numbers."""
     tree = reading.attribute(estimator, "tree_")
     if type(tree).__name__ != "Tree" or not 0 < tree.node_count <= tree.capacity:

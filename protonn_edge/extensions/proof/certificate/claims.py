@@ -11,7 +11,6 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
@@ -141,7 +140,7 @@ _CLAIM = record_of(
 )
 
 
-def _texts(value: Any) -> bool:
+def _texts(value: object) -> bool:
     return isinstance(value, dict) and all(_TEXTS(list(pair)) for pair in value.items())
 
 

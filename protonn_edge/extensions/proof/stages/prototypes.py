@@ -432,7 +432,7 @@ def check_unchanged(state: ChipState, before: dict[int, Any], own: range) -> Non
             raise Unproven("the loop over prototypes changes another variable")
 
 
-def _expanded(byte: Any, *, signed: bool = True, whole: SumForm | None = None) -> Any:
+def _expanded(byte: object, *, signed: bool = True, whole: SumForm | None = None) -> Any:
     """Return a coordinate's sum, as a root, and its values there."""
     if not isinstance(byte, Byte) or byte.form.root is None:
         raise Unproven("a coordinate is no function of a sum")

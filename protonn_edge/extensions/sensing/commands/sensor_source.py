@@ -10,7 +10,7 @@ from protonn_edge.extensions.sensing.commands.played import PLAYED
 from protonn_edge.extensions.sensing.commands.source import SensorSource
 
 
-def source_options(emulate: str, folder: Any, **more: Any) -> Any:
+def source_options(emulate: str, folder: object, **more: object) -> Any:
     """Declare a `SensorSource` by the help of ``--emulate``, the option of its folder, and more."""
     flag = option(emulate, is_flag=True)
     parts = {"port": PORT, "emulate": flag, "sensors": PLAYED, "folder": folder}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from protonn_edge.data.naming import Notice, listed
 from protonn_edge.data.values import means_of_windows, spread_of
 from protonn_edge.extensions.sensing.recordings.recorded import Recording
 from protonn_edge.extensions.sensing.sensor_kinds import ANALOG_RATE, MICROPHONE
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import counted
 from protonn_edge.system.schema import JsonObject
 
@@ -31,10 +31,10 @@ class WindowsFile:
     trigger: recordings.SegmentDetector | None
     noise: NDArray[np.float32] | None = None  # windows to mix into copies
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Array]:
         """Return the contents of the file: windows, their classes, rate and groups."""
         cut, dataset = self.windows, self.recorded.dataset
-        arrays: dict[str, Any] = {"X_train": cut.X_train}
+        arrays: dict[str, Array] = {"X_train": cut.X_train}
         if self.values is None:
             present = np.unique(cut.y_train)
             number = np.full(dataset.n_classes, -1)

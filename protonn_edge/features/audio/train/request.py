@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice
@@ -53,7 +53,7 @@ class AudioRequest(features.FeatureRequest):
     onset: int | None = None
 
     @classmethod
-    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+    def read(cls, terms: Sequence[str], **image: object) -> Self:
         """Read the sizes, and the level at which clips begin, from terms."""
         onsets = [term for term in terms[1:] if term.startswith(_ONSET)][:1]
         term = features.only_term([each for each in terms if each not in onsets])

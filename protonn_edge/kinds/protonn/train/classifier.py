@@ -64,7 +64,7 @@ _STARTS: tuple[tuple[float, dict[str, Any]], ...] = (
 )
 
 
-def _brought_to_searches() -> list[tuple[str, tuple[Any, ...]]]:
+def _brought_to_searches() -> list[tuple[str, tuple[object, ...]]]:
     """Return the parameters that extensions have searches try, with their values."""
     return [each for added in protonn_additions() for each in added.searched().items()]
 
