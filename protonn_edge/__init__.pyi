@@ -63,12 +63,12 @@ from protonn_edge.learn.search.choice import refit as refit
 from protonn_edge.learn.search.limits import TuningLimits as TuningLimits
 from protonn_edge.learn.search.search import Search as Search
 from protonn_edge.model.features import Features as Features
-from protonn_edge.model.features import PointFormat as PointFormat
 from protonn_edge.model.file import load_model as load_model
 from protonn_edge.model.file import save_model as save_model
 from protonn_edge.model.input_quantizer import InputQuantizer as InputQuantizer
 from protonn_edge.model.integer_chain import IntegerChain as IntegerChain
 from protonn_edge.model.model import Model as Model
+from protonn_edge.model.point_format import PointFormat as PointFormat
 from protonn_edge.model.quantization import measure_activity as measure_activity
 from protonn_edge.model.quantization import quantize as quantize
 from protonn_edge.model.quantization import stage_losses as stage_losses
