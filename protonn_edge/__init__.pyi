@@ -11,11 +11,20 @@ from protonn_edge.codegen.planner import make_plan as make_plan
 from protonn_edge.codegen.projects.project import build as build
 from protonn_edge.codegen.renderer import render_c as render_c
 from protonn_edge.data.dataset import Dataset as Dataset
+from protonn_edge.data.expected import Expected as Expected
+from protonn_edge.data.groups import group_numbers as group_numbers
+from protonn_edge.data.groups import with_groups as with_groups
+from protonn_edge.data.label_sets import MultiLabelDataset as MultiLabelDataset
+from protonn_edge.data.naming import Notice as Notice
 from protonn_edge.data.onset import clip_of as clip_of
 from protonn_edge.data.onset import onset_of as onset_of
+from protonn_edge.data.options import TableOptions as TableOptions
 from protonn_edge.data.reading import load_dataset as load_dataset
+from protonn_edge.data.reading import load_points as load_points
+from protonn_edge.data.reading import read_points as read_points
 from protonn_edge.data.recordings import CutWindows as CutWindows
 from protonn_edge.data.recordings import cut_windows as cut_windows
+from protonn_edge.data.splits import holdout as holdout
 from protonn_edge.data.splits import load_digits_dataset as load_digits_dataset
 from protonn_edge.device.results import read_results as read_results
 from protonn_edge.device.runner import ReferenceAnswers as ReferenceAnswers
@@ -73,5 +82,5 @@ from protonn_edge.system.errors import ProtoNNEdgeError as ProtoNNEdgeError
 
 __version__: str
 
-# Folders of kinds and features bring more names (`EXPORTS` in chain/registry.py).
+# Folders of kinds and features bring more names (`EXPORTS` in model/registry.py).
 def __getattr__(name: str) -> Any: ...

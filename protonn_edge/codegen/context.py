@@ -54,7 +54,7 @@ class StageContext(StageInTemplate):
     """
 
     held_by_firmware: bool = False
-    watched: range = range(0)  # inputs; see `chain.watch`
+    watched: range = range(0)  # inputs; see `model.watch`
     watching: str = ""  # the template of what watches them
     previous: StageContext | None = None
     next: StageContext | None = None

@@ -72,7 +72,7 @@ def with_accuracy_floor(model: Model, X: Array, y: NDArray[np.int64] | None) -> 
 
     The minimum is the integer accuracy on raw test points X (n, D) of classes y (n,) minus two
     standard errors for n points, so that other points of the same kind reach it, too; for the
-    answers, see `chain.watch`. Nothing is recorded without test points, or for a model that
+    answers, see `model.watch`. Nothing is recorded without test points, or for a model that
     runs in floats only.
     """
     if why_floats_alone(model) is not None or X.shape[0] == 0 or model.policy.predicts != "class":

@@ -96,7 +96,7 @@ class Head(ABC):
     """A kind of classifier: its matrices, and the scores of normalized points.
 
     Each kind has a frozen dataclass of its matrices in the module `head` of its folder; the
-    constructor checks them. A model file has its fields; see `chain.stored`.
+    constructor checks them. A model file has its fields; see `model.stored`.
     """
 
     kind: ClassVar[str]  # its name in files and in the registry

@@ -72,7 +72,7 @@ class Model(FactsRepr):
     instrument : Instrument, optional
         The sensor that measured the raw values; None if unknown.
     expected : AnswerStatistics, optional
-        Statistics of the answers to points not used in training; see `chain.watch`.
+        Statistics of the answers to points not used in training; see `model.watch`.
 
     Raises
     ------

@@ -103,7 +103,7 @@ _REQUESTS = sorted(
     for each in getattr(brought, "REQUESTS", ())
 )
 FEATURE_REQUESTS = Imported({request: request for _, request in _REQUESTS})
-"""The requests for features; `training.requests` has them with their type."""
+"""The requests for features; `learn.requests` has them with their type."""
 
 ESTIMATORS = Imported(
     {
@@ -112,7 +112,7 @@ ESTIMATORS = Imported(
         if kind.training
     }
 )
-"""The estimators; `training.base` has them with their type."""
+"""The estimators; `learn.base` has them with their type."""
 
 REGRESSORS = Imported(
     {

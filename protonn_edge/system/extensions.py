@@ -99,7 +99,10 @@ class Extension:
     # --- the command line ---
 
     def options(self, command: str) -> type[AddedOptions] | None:
-        """Return the options that it adds to a command."""
+        """Return the options that it adds to a command.
+
+        The command's module names what it calls, such as `InspectAddition` of `inspect`.
+        """
         del command
         return None
 
@@ -172,11 +175,15 @@ class Extension:
         return {}
 
     def report_sections(self) -> Sequence[Any]:
-        """Return sections of a report, `protonn_edge.report.content.SectionOfRuns`."""
+        """Return sections of a report, `protonn_edge.report.content.SectionOfRun`."""
         return ()
 
     def library_readme(self, *library: object) -> str:
-        """Return what it adds to the README of a library; see `protonn_edge.codegen.export`."""
+        """Return what it adds to the README of a library.
+
+        `library` has the library's files by their names, the prefix of its C, the board, and how it
+        was tried, as `protonn_edge.codegen.export.exporting` passes them.
+        """
         del library
         return ""
 

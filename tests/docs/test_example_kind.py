@@ -67,6 +67,7 @@ def run(copied: Path, folder: Path, *words: str) -> str:
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(copied)},
         capture_output=True,
+        check=False,
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -78,7 +79,7 @@ def folder(copied: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with data, and with a model of the kind."""
     folder = tmp_path_factory.mktemp("data")
     run(copied, folder, "-m", "protonn_edge", "demo", "--csv", "-o", ".")
-    words = "train digits.csv -o model.npz --classifier nearest_mean".split()
+    words = ["train", "digits.csv", "-o", "model.npz", "--classifier", "nearest_mean"]
     run(copied, folder, "-m", "protonn_edge", *words)
     return folder
 

@@ -32,7 +32,7 @@ class Function:
     peak: Depth  # its deepest place, without its callees
     calls: dict[int, Depth]  # where it calls, by the address called; the deepest of several
     passes: frozenset[tuple[int, Registers]]  # what may be in registers then, with the address
-    flags: Mapping[int, frozenset[str]]  # where it sets the interrupt flag, to what (`avr.state`)
+    flags: Mapping[int, frozenset[str]]  # where it sets the interrupt flag, to what (`state`)
     switches: frozenset[int]  # where it jumps through a table, which is believed to stay in it
     # its instructions, those that it jumps to in other functions included
     addresses: frozenset[int]

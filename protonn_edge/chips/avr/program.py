@@ -79,7 +79,7 @@ class LinkedProgram:
     sections: Sections  # bytes by where they end up
     code: bytes  # flash from address 0 on: the code, and after it the initial values of variables
     symbols: tuple[Symbol, ...]  # functions and labels in it, by address
-    # labels that state facts about places (`avr.facts`), by address; no names of code
+    # labels that state facts about places (`facts`), by address; no names of code
     marks: tuple[Symbol, ...]
     data_end: int  # the first data address past the static variables; 0 if there are none
     core: Core  # the kind of chip that it was compiled for

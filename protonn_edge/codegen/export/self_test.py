@@ -1,7 +1,7 @@
 """The self-test of an exported library: its test vectors, and a run before it is written.
 
 Test vectors are points and the integer model's answers. Without data, they are made from the model
-(see `verification.tryout`). Runs of zeros, as in images' background, are shortened in flash.
+(see `tryout`). Runs of zeros, as in images' background, are shortened in flash.
 
 Its sources are compiled with the flags of the Arduino IDE and run on the emulated board, with the
 program of the example BareSelfTest, which needs no framework; plain C runs on this computer.

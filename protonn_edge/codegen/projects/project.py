@@ -55,7 +55,7 @@ class BuildOptions:
     # activity for mean cycles; by default the model's, on its training points
     activity: Activity | None = None
     plan: DevicePlan | None = None  # the only plan to consider
-    # whether `build` runs the program before it writes it; see `verification.tryout`
+    # whether `build` runs the program before it writes it; see `codegen.verification.tryout`
     tries: bool = True
 
     def within(self, board: Board) -> Board:

@@ -1,6 +1,6 @@
 """Write a model as ONNX, in integers: each stage's formula in standard operators.
 
-The formula of a stage is in ``onnx.py`` of its folder; see `chain.onnx_graph`.
+The formula of a stage is in ``onnx.py`` of its folder; see `model.onnx_graph`.
 """
 
 from __future__ import annotations

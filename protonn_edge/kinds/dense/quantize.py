@@ -62,7 +62,7 @@ def stages_of(
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model of a float model; see `quantization.quantize`.
+    """Return the integer model of a float model; see `model.quantization.quantize`.
 
     Raises `InputError` if all weights of a matrix are 0, or numbers are too large to compute with.
     """

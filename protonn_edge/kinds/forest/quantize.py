@@ -74,7 +74,7 @@ def device_bytes(
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model of a float model; see `quantization.quantize`.
+    """Return the integer model of a float model; see `model.quantization.quantize`.
 
     Raises `InputError` if all leaves are the same, or numbers are too large to compute with.
     """

@@ -26,7 +26,7 @@ _TOLERATED_ERROR = 0.1
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model of a float model; see `quantization.quantize`.
+    """Return the integer model of a float model; see `model.quantization.quantize`.
 
     Raises `InputError` if all weights are 0, or numbers are too large to compute with.
     """

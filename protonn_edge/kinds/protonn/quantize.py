@@ -58,7 +58,7 @@ _SCORED_PROTOTYPES = 1_024  # stand for the training points in the prediction of
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model of a float model; see `quantization.quantize`.
+    """Return the integer model of a float model; see `model.quantization.quantize`.
 
     Raises `InputError` if no integer scale of the model's numbers is safe for every input.
     """

@@ -29,7 +29,7 @@ _FINE_ENOUGH = 0.02  # error of the ratio of the factors, as a share
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model of a float model; see `quantization.quantize`."""
+    """Return the integer model of a float model; see `model.quantization.quantize`."""
     head = model.head
     assert isinstance(head, CascadeHead)
     inputs, first, second = quantized_parts(model)
