@@ -156,7 +156,7 @@ def test_integers_of_any_type_are_limited_to_16_bits(tmp_path: Path, compiler: s
 def test_a_limited_value_beyond_16_bits_becomes_the_nearest_byte(tmp_path: Path):
     """Clipped ranges have fine units, in which rare values are beyond 16 bits."""
     exponents = choose_exponents(np.zeros(1), np.full(1, 5.3), np.full(1, MANY_DECIMALS))
-    model = replace(with_inputs(np.zeros(1), np.full(1, 5.3), "int8"), raw_exponents=exponents)
+    model = replace(with_inputs(np.zeros(1), np.full(1, 5.3)), raw_exponents=exponents)
     values = np.array(
         [0, 5.2, 40, 1e4, -40, -1e4, 3e38, -3e38, np.inf, -np.inf, np.nan], np.float32
     )

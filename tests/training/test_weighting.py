@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from refusals import refused_by
+from trainings import OPTIMIZERS
 
 from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -17,7 +18,7 @@ POINTS = np.zeros((4, 1))
 
 
 def classifier(**settings: object) -> ProtoNNClassifier:
-    chosen = {"n_projections": 4, "n_prototypes": 10, "epochs": 5, "pass_epochs": 2}
+    chosen = {"n_projections": 4, "n_prototypes": 10, "epochs": 5}
     return ProtoNNClassifier(random_state=0, **(chosen | settings))
 
 
@@ -52,7 +53,7 @@ def test_weights_that_cannot_be_used_are_refused(
         point_weights(POINTS, LABELS, given, classes)
 
 
-@pytest.mark.parametrize("optimizer", ["joint", "alternating"])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("prototypes", ["per_class", "kmeans", "sample"])
 @pytest.mark.parametrize("projection", ["lda", "pca"])
 def test_weights_are_repetitions_for_every_start(
@@ -61,10 +62,9 @@ def test_weights_are_repetitions_for_every_start(
     X, y = DIGITS.X_train[:80], DIGITS.y_train[:80]
     counts = np.random.default_rng(1).integers(0, 3, 80)
     settings = {
-        "optimizer": optimizer,
+        **OPTIMIZERS[optimizer],
         "init_prototypes": prototypes,
         "init_projection": projection,
-        "iterations": 2,
     }
     weighted = classifier(**settings).fit(X, y, sample_weight=counts)
     repeated = classifier(**settings).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))

@@ -88,4 +88,51 @@ ADDITIONS: Mapping[str, Mapping[str, Any]] = {
         ),
         "bonsai": lambda: BonsaiClassifier(depth=1, epochs=9, sparsity_projection=0.5),
     },
+    "optimizers": {
+        "alternating": {"optimizer": "alternating", "iterations": 2, "pass_epochs": 2},
+    },
+    "longer trainings": {"alternating": {"iterations": 6, "pass_epochs": 10}},
+    "losses": {name: {"loss": name} for name in ("squared_error", "hinge")},
+    "probabilities": {
+        "squared error": {"loss": "squared_error"},
+        "in turn": {"loss": "squared_error", "optimizer": "alternating", "iterations": 4},
+    },
+    "real data": {
+        "in turn": (
+            "usps10_libsvm",
+            {
+                "n_prototypes": 40,
+                "optimizer": "alternating",
+                "iterations": 6,
+                "loss": "squared_error",
+            },
+            0.9,
+        ),
+    },
+    "refused with augmentation": {
+        "in turn": (
+            {"optimizer": "alternating"},
+            "the alternating optimizer takes points as they are",
+        ),
+    },
+    "refused with groups": {"in turn": ({"optimizer": "alternating"}, "alternating optimizer")},
+    "options without outlier exposure": {"in turn": ["--optimizer", "alternating"]},
+    "options that are settings": {
+        "steps": (
+            ["--optimizer", "alternating", "--set", "step_sizes=inverse"],
+            "step_sizes",
+            "inverse",
+        ),
+        "in turn": (["--optimizer", "alternating"], "optimizer", "alternating"),
+        "some matrices": (["--set", "trained=B,Z"], "trained", ["B", "Z"]),
+        "at once": (["--classifier", "protonn"], "optimizer", "joint"),
+    },
+    "options that cannot be meant": {
+        "twice": (["--set", "trained=W,W"], "'W,W' must be one or more of W, B, Z"),
+        "unknown": (["--set", "trained=V"], "'V' must be one or more of W, B, Z"),
+    },
+    "options in pairs": {
+        "--classifier bonsai": {"classifier": "bonsai"},
+        "--optimizer alternating": {"optimizer": "alternating"},
+    },
 }

@@ -19,6 +19,7 @@ from protonn_edge.extensions.teaching.messages import (
 _U8 = st.integers(0, 255)
 
 ADDITIONS: Mapping[str, Mapping[str, Any]] = {
+    "options in pairs": {"--teachable 3": {"teachable": 3}},
     "messages": {
         "LEARN request": LearnRequest,
         "LEARN reply": LearnReply,
