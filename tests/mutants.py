@@ -150,7 +150,10 @@ NEAREST = {
         "tests/extensions/sensing/live tests/export/test_live_sketch.py",
     ],
     "device": [
-        "tests/hil tests/extensions/sensing/recording tests/extensions/sensing/live/test_listening.py",
+        (
+            "tests/hil tests/extensions/sensing/recording "
+            "tests/extensions/sensing/live/test_listening.py"
+        ),
         "tests/regression/recordings -k 'record or sound or played'",
     ],
     "codegen/kernels/words": ["tests/extensions/pico"],
