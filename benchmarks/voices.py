@@ -2,7 +2,8 @@
 
     python benchmarks/voices.py [--only NAME] [--speakers N] [--seeds N] [--json]
 
-`protonn_edge.extensions.sensing.speech` speaks the ten digits with the synthesizers of this machine. Rows:
+`protonn_edge.extensions.sensing.speech` speaks the ten digits with synthesizers of this machine.
+Rows:
 
 - ``synthetic``: trained on these takes, tested on all recordings of ``fsdd_audio.npz`` (see
   audio.py), six speakers whom the model has never heard

@@ -65,7 +65,8 @@ def pnn_project(
 
     named = pytestconfig.getoption("--pnn-project")
     if named is not None or pytestconfig.getoption("--pnn-port"):
-        return built_project(named or pytestconfig.rootpath)
+        project: Project = built_project(named or pytestconfig.rootpath)
+        return project
     _need_avr_tools()
     digits = load_digits_dataset()
     classifier = ProtoNNClassifier(n_prototypes=30, normalization="standard", epochs=15)
@@ -135,7 +136,8 @@ def _need_avr_tools() -> None:
 @pytest.fixture
 def session(pnn_board: BoardUnderTest) -> Session:
     """Yield a session with the device, which is reset first."""
-    return pnn_board.session
+    session: Session = pnn_board.session
+    return session
 
 
 class Line:

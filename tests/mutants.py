@@ -150,9 +150,11 @@ NEAREST = {
         "tests/extensions/sensing/live tests/extensions/sensing/export/test_live_sketch.py",
     ],
     "device": [
-        "tests/hil tests/extensions/sensing/recording",
-        "tests/extensions/sensing/live/test_listening.py",
-        "tests/regression/recordings -k 'record or sound or played'",
+        (
+            "tests/hil tests/extensions/sensing/recording "
+            "tests/extensions/sensing/live/test_listening.py"
+        ),
+        "tests/extensions/sensing/regression -k 'record or sound or played'",
     ],
     "codegen/kernels/words": ["tests/extensions/pico"],
     "extensions/lab/meters": [
@@ -163,7 +165,7 @@ NEAREST = {
     ],
     "model/quantization/sensor_counts": [
         "tests/quantization/test_sensor_counts.py",
-        "tests/regression/recordings -k 'another_sensor or other_channels'",
+        "tests/extensions/sensing/regression -k 'another_sensor or described'",
         "tests/extensions/sensing/sensors/test_sensors_on_boards.py",
     ],
     "policy/confidence": ["tests/policy/confidence"],

@@ -235,7 +235,8 @@ def several_labels(source: object, why: str) -> InputError:
 def check_has_points(source: object, n: int) -> None:
     """Refuse data without points."""
     if not n:
-        raise lacking(source, "points", "add some, of each class")
+        what = "points, which are rows with a label and without gaps"
+        raise lacking(source, what, "add some, of each class")
 
 
 def dataset_from(

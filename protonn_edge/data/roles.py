@@ -379,9 +379,9 @@ def _left_out_notice(column: Column, reason: Reason) -> Notice:
         usual = reason != "time" or column.kind == "date" or is_called_as_time(column.name)
         why, warn = f"{why} ({column.evidence}); --read keep={column.flag_value} uses it", not usual
         if reason == "time" and column.kind != "date" and not usual:
-            why = f"{column.evidence}; --read keep={column.flag_value} uses it"
-            if column.evidence.startswith(FALLS):
-                why += f", and --read time={column.flag_value} sorts rows that are newest first"
+            flag, sorts = column.flag_value, column.evidence.startswith(FALLS)
+            newest = f"if rows are newest first, give --read time={flag}; " * sorts
+            why = f"{column.evidence}; {newest}--read keep={flag} uses it"
     text = f"left out: {column.title}, {why}"
     return Notice("left_out", text, warning=warn, columns=(column.key,))
 

@@ -354,11 +354,11 @@ def _check_headers(files: Sequence[TableFile]) -> None:
             continue
         odd, other = sorted((file, first), key=lambda each: (counts[each.names], len(each.names)))
         way = "give all files the same columns"
-        if len(odd.names) == 1 != len(other.names):
+        if not alike:  # joined rows would be shifted
+            way = "give all files a first line of names, or none of them"
+        elif len(odd.names) == 1 != len(other.names):
             words = ["paste", "-d", other.delimiter, str(other.path), str(odd.path)]
             way = f"if it has the labels of these rows, join both: {shlex.join(words)} > table.csv"
-        elif not alike:
-            way = "give all files a first line of names, or none of them"
         elif odd.header:
             beside = f"{other.path.stem}_labels.csv with the columns start, end and label"
             way += f"; if it has labels, write those of each file into one beside it, as {beside}"

@@ -3,8 +3,8 @@
 Without rules, the answer is the class with the highest score. A rule may give another answer, such
 as "unknown", or add a figure to each answer. Every kind of rule is a folder of
 `protonn_edge.policy`, which brings the rule's part of each room; see
-`protonn_edge.model.rule_kinds`. A model has its rules in the units of its float scores, and its integer chain
-in units of the integer scores.
+`protonn_edge.model.rule_kinds`. A model has its rules in the units of its float scores, and its
+integer chain in units of the integer scores.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Instructions of a text: the bytes that they read and write, and the registers that they take.
 
-Their effects are in `protonn_edge.chips.avr.instruction_set`. The text of a statement is expanded as the
-assembler does it: macros, conditions, repetitions, numeric labels.
+Their effects are in `protonn_edge.chips.avr.instruction_set`. The text of a statement is expanded
+as the assembler does it: macros, conditions, repetitions, numeric labels.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The instructions of an AVR: what they do to operands and flags, their cycles and their words.
 
 The table has the names of decoded instructions and those that only assembly has, such as ``clr``.
-It serves listings (`protonn_edge.codegen.kernels.listing`), the analysis of linked programs, and the tests
-of assembly. Cycles are of data sheet 8271, chapter 31; the rest follows the AVR Instruction Set
-Manual (DS40002198).
+It serves listings (`protonn_edge.codegen.kernels.listing`), the analysis of linked programs, and
+the tests of assembly. Cycles are of data sheet 8271, chapter 31; the rest follows the AVR
+Instruction Set Manual (DS40002198).
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue
 
-# Many commands import this module, and few of them follow paths: SciPy is imported where it is used.
+# Many commands import this module, and few follow paths: SciPy is imported where it is used.
 if TYPE_CHECKING:
     from scipy import optimize
 

@@ -77,7 +77,7 @@ class EmulatedBoard(RunningBoard):
     watch : Watch, optional
         Places with passes to count, with simavr only.
     sensors : sequence of Replayed
-        Sensors at its analog inputs and its buses, such as `protonn_edge.extensions.sensing.PlayedSensor`.
+        Sensors at its analog inputs and its buses, such as `protonn_edge.PlayedSensor`.
         Each plays from its first sample when the firmware first reads it after a reset, in emulated
         time. With sensors, emulated time waits for the reader of the line instead of the wall
         clock.

@@ -98,7 +98,7 @@ def export(
     tries : bool, default=True
         Whether the self-test runs first, on the emulated board or, for plain C, on this computer.
     extensions : sequence of str, default=()
-        The extensions that the code has, such as "observation"; see `protonn_edge.system.extensions`.
+        The extensions that the code has, such as "observation".
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Families of chips: what is different where a board has an AVR, or another chip.
 
-A family builds firmware, measures and runs it, and uploads it: a `Family`. `family_of` finds the one
-for a board; extensions add more than AVRs. Nothing else asks which family a board has.
+A `Family` builds firmware, measures and runs it, and uploads it. `family_of` finds the one for a
+board; extensions add more than AVRs. Nothing else asks which family a board has.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Assembly as a list of instructions, both to print it and to count its cycles.
 
-So the cycles of a loop always match its code. They are those of `protonn_edge.chips.avr.instruction_set`.
+So the cycles of a loop always match its code. They are those of
+`protonn_edge.chips.avr.instruction_set`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Proofs and certificates: what holds of a linked program, with its evidence.
 
 One symbolic execution of the machine code (`exploration`, `machine`) gives every byte as a part of
-a sum of tables (`forms`), which is compared with the model's own sums (`equality`), which modules in
-`stages` state. See `docs/certificate.md`.
+a sum of tables (`forms`). These are compared with the model's own sums (`equality`), which modules
+in `stages` state. See `docs/certificate.md`.
 """
 
 from __future__ import annotations

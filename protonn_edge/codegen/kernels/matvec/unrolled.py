@@ -1,7 +1,8 @@
 """Weights as instructions: a piece of code per group of inputs, entered through a table.
 
-Registers are as in `protonn_edge.codegen.kernels.matvec.loops`. A product is in r1:r0, or, if it fits a
-byte for any input, in r0 alone; r25 is 0. Code consists of pieces, each a macro of the assembler.
+Registers are as in `protonn_edge.codegen.kernels.matvec.loops`. A product is in r1:r0, or, if it
+fits a byte for any input, in r0 alone; r25 is 0. Code consists of pieces, each a macro of the
+assembler.
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ class BasisImagesParameters(DenseParameters):
     teacher : str, estimator or object, default=None
         Layers of the teacher, such as "16x3,max2"; None means the student's layers with four times
         as many channels, at most 128. Alternatively, a fitted `MLPClassifier` or linear classifier
-        of scikit-learn, for raw images, or an object like
-        `protonn_edge.extensions.research.kinds.basis_images.train.images.Teacher`. Wrap an estimator that is cloned, as
-        in cross-validation, in a `sklearn.frozen.FrozenEstimator`. With the `taught_` of an earlier
+        of scikit-learn, for raw images, or an object like `Teacher` of the module `train.images`
+        beside this one. Wrap an estimator that is cloned, as in cross-validation, in a
+        `sklearn.frozen.FrozenEstimator`. With the `taught_` of an earlier
         training, only the extension is trained.
     teacher_epochs : int, default=15
         Passes over the images to train a teacher.

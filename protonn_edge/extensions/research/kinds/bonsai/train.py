@@ -301,7 +301,8 @@ class BonsaiClassifier(BonsaiParameters, TreeClassifier):
 class LocalDeepKernelClassifier(TreeClassifier):
     """A local deep kernel: a shallow tree of gated sums of the inputs (Jose et al., ICML 2013).
 
-    This is Bonsai without the projection; see `protonn_edge.extensions.research.kinds.bonsai.head` for the formula.
+    This is Bonsai without the projection; see
+    `protonn_edge.extensions.research.kinds.bonsai.head` for the formula.
 
     References
     ----------

@@ -251,7 +251,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
     Examples
     --------
     >>> from protonn_edge import load_digits_dataset
-    >>> from protonn_edge.extensions.research.kinds.basis_images.train.classifier import BasisImagesClassifier
+    >>> from protonn_edge import BasisImagesClassifier
     >>> digits = load_digits_dataset()
     >>> classifier = BasisImagesClassifier(
     ...     image_shape=(8, 8), features="conv:6x3,max2", teacher="12x3,max2", teacher_epochs=4,
