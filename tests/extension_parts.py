@@ -12,6 +12,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
+
+from protonn_edge.system.extensions import extensions
+
 TESTS = Path(__file__).parent
 
 
@@ -37,3 +41,11 @@ def additions(table: str) -> dict[str, Any]:
     for file in sorted(TESTS.glob("extensions/*/additions.py")):
         found |= import_module(name_of(file)).ADDITIONS.get(table, {})
     return found
+
+
+def needs(extension: str) -> pytest.MarkDecorator:
+    """Return the mark of a test of the core that also uses an extension."""
+    is_there = extension in {each.name for each in extensions()}
+    return pytest.mark.skipif(
+        not is_there, reason=f"needs the extension {extension}; to run: install it"
+    )

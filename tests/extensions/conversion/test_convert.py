@@ -224,7 +224,7 @@ def test_an_estimator_that_has_no_room_is_a_failed_check(foo: Path, machine: Pat
     assert not (tmp_path / "model.npz").exists()
 
 
-BOOSTERS = Path(__file__).parents[1] / "data" / "boosters"
+BOOSTERS = Path(__file__).parents[2] / "data" / "boosters"
 
 
 def flowers(path: Path, names: list[str]) -> Path:

@@ -31,7 +31,7 @@ from protonn_edge.policy.value.rule import Value
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-MAIN = Path(__file__).with_name("value_main.c")
+MAIN = Path(__file__).parents[2] / "policy" / "value" / "value_main.c"
 DATA = Path(__file__).parents[2] / "data"
 X, Y = points()
 NEW, OF_NEW = points(seed=1)

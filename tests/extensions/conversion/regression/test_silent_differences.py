@@ -24,7 +24,7 @@ from protonn_edge.extensions.conversion.estimators import read_estimator
 from protonn_edge.extensions.conversion.trees.libraries import load_booster
 from protonn_edge.model.file import load_model
 
-BOOSTERS = Path(__file__).parents[2] / "data" / "boosters"
+BOOSTERS = Path(__file__).parents[3] / "data" / "boosters"
 X, Y = load_iris(return_X_y=True)
 RNG = np.random.default_rng(0)
 FLOAT16 = 1
