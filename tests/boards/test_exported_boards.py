@@ -6,6 +6,7 @@ import json
 import subprocess
 from pathlib import Path
 
+import extension_parts
 import pytest
 from avr_tools import needs_avr_gcc
 from command_line import refusal, run, run_json, succeed
@@ -123,6 +124,7 @@ def test_its_sketch_reads_pins_as_its_arduino_core_can(tmp_path):
         assert ("analogReadResolution" in text) == chosen
 
 
+@extension_parts.needs("teaching")
 def test_an_avr_without_firmware_has_no_parts():
     taught = next(each for each in instances_of("prototypes") if parts_of(each.model))
     limits = Limits.of(load_export_board("nano-every"))

@@ -218,7 +218,10 @@ def test_floats_give_the_bytes_of_the_host_but_at_half_steps():
     assert edge.mean() < 0.01
 
 
-@pytest.mark.parametrize("name", ["ranges", "decimals", "decimals in floats", "pixels"])
+@pytest.mark.parametrize(
+    "name",
+    ["ranges", "decimals", "pixels", *(name for name in MODELS if name.startswith("decimals, "))],
+)
 def test_host_c_gives_the_bytes_of_numpy_for_floats(tmp_path: Path, name: str):
     model = MODELS[name]()
     main = tmp_path / "main.c"

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import extension_parts
 import pytest
 from checkout import CHECKOUT, skip_unless_checked_out
 from doc_blocks import PAGES
@@ -47,6 +48,7 @@ def started(lines: list[str]) -> dict[str, str]:
     return {line: said for line, (code, said) in done if code != 0}
 
 
+@extension_parts.needs("conversion")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork; to run: use Linux or macOS")
 def test_every_benchmark_starts_and_takes_the_options_of_its_page():
     skip_unless_checked_out("benchmarks")
@@ -62,6 +64,7 @@ def test_every_benchmark_is_named_by_a_page_or_the_makefile():
     assert not [script for script in scripts() if script not in texts]
 
 
+@extension_parts.needs("conversion")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork; to run: use Linux or macOS")
 def test_a_benchmark_that_does_not_start_is_found(tmp_path: Path):
     texts = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import extension_parts
 import pytest
 from avr_tools import needs_emulated_avr
 from checkout import skip_unless_checked_out
@@ -20,6 +21,7 @@ def texts(outputs: list[Cell]) -> list[str]:
     return [NUMBER.sub("#", text) for text in (*lines, *shown)]
 
 
+@extension_parts.needs("conversion")
 @needs_emulated_avr
 def test_the_notebook_shows_what_its_code_gives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -6,6 +6,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
+import extension_parts
 import pytest
 from avr_tools import needs_emulated_avr
 from command_line import run
@@ -30,6 +31,7 @@ def test_a_build_is_written_and_says_why_it_was_not_tried(tmp_path: Path) -> Non
     assert "this computer has no loopback interface" in tried.left_out
 
 
+@extension_parts.needs("studio")
 def test_the_studio_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     refuses(run("studio", "--no-browser", "--port", 0), "system.loopback")

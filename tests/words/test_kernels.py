@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 
+import extension_parts
 import numpy as np
 import pytest
 from any_order import build_on_host, check_calls, random_calls
@@ -111,6 +112,7 @@ def test_cycles_are_those_of_the_tables() -> None:
     assert 18 <= more <= 22
 
 
+@extension_parts.needs("observation")
 def test_parts_that_need_an_avr_are_refused() -> None:
     observed = next(
         each

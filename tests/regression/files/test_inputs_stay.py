@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import click
+import extension_parts
 import numpy as np
 import pytest
 from command_line import assert_one_sentence, every_command, run, succeed
@@ -125,6 +126,7 @@ def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
     assert_one_sentence(run("train", tmp_path / "train.csv", "-o", tmp_path / "m.npz"), "regular")
 
 
+@extension_parts.needs("conversion")
 def test_a_folder_of_matrices_is_replaced_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
     model = tmp_path / "m.npz"
     save_model(random_model(), model)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import extension_parts
 import numpy as np
 import pytest
 from command_line import refusal, run, run_json
@@ -53,6 +54,7 @@ def test_targets_beyond_floats_are_refused(y: list[Any]) -> None:
         ProtoNNRegressor().fit(X, y)
 
 
+@extension_parts.needs("one_class")
 def test_a_regressor_of_one_class_is_refused() -> None:
     with refused_by("learn.refusals"):
         ProtoNNRegressor(one_class=True).fit(X, NUMBERS)

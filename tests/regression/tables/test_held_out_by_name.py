@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import extension_parts
 import numpy as np
 import pytest
 from command_line import run, run_json, succeed
@@ -33,6 +34,7 @@ def test_people_who_are_named_are_held_out(points: Path, tmp_path: Path, names: 
     assert f"held out {n} of these 196 points" in succeed("predict", model, points).stderr
 
 
+@extension_parts.needs("one_class")
 def test_the_normal_points_of_a_person_are_held_out(points: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.npz"
     words = "--one-class", "--normal", "a", "--rejection", "40%"

@@ -6,6 +6,7 @@ dimension, each close to its neighbours, the first and the last were 33 RBF widt
 
 from __future__ import annotations
 
+import extension_parts
 import numpy as np
 import pytest
 
@@ -26,6 +27,7 @@ TABLES = {
 }
 
 
+@extension_parts.needs("one_class")
 @pytest.mark.parametrize("table", TABLES)
 def test_one_class_of_one_feature_has_integers(table: str) -> None:
     X = TABLES[table][:, None].astype(np.float32)
@@ -36,6 +38,7 @@ def test_one_class_of_one_feature_has_integers(table: str) -> None:
     assert rejected.mean() < 0.2
 
 
+@extension_parts.needs("one_class")
 def test_temperatures_unlike_the_usual_ones_are_unknown() -> None:
     X = TABLES["temperatures"][:, None].astype(np.float32)
     classifier = ProtoNNClassifier(one_class=True, random_state=0).fit(X)
