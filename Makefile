@@ -28,7 +28,7 @@ test: setup $(VENV)/has-docs node browser  ## run all tests; ARGS="tests/cli -k 
 # All programs on one core take a quarter of an hour; ARGS="linear forest" those with such names.
 prove: setup  ## prove the C of all kinds free of run-time errors, with Frama-C; ARGS="linear" some
 	@command -v frama-c >/dev/null || ( $(call install,frama-c-base,Frama-C) )
-	@PYTHONPATH=tests $(PYTHON) -m proof $(ARGS)
+	@PYTHONPATH=tests $(PYTHON) -m extensions.proof.frama_c $(ARGS)
 
 # Random cases of every part of the package, in two processes; the seeds decide which.
 fuzz: setup  ## run the fuzzers for ten minutes; SECONDS=60 or ARGS="--only tables --seed 7" change that
@@ -37,7 +37,7 @@ fuzz: setup  ## run the fuzzers for ten minutes; SECONDS=60 or ARGS="--only tabl
 # A part of it is among the tests. ARGS="-j 2" runs it in two processes, ARGS="--only calls" without
 # the proofs of programs.
 agreement: setup  ## prove programs, and that other assembly and portable C agree; ARGS="forest" some
-	@PYTHONPATH=tests $(PYTHON) -m agreement $(ARGS)
+	@PYTHONPATH=tests $(PYTHON) -m extensions.proof.agreement $(ARGS)
 
 # Tests run in about twice their time. Templates are read by a plugin in tests/.
 coverage: export PYTHONPATH := $(CURDIR)/tests
@@ -61,7 +61,7 @@ lint: $(VENV)/has-lint  ## check style, types and imports of all code
 	@$(PYTHON) -m ruff check .
 	@$(PYTHON) -m ruff format --check .
 	@$(PYTHON) -m mypy
-	@$(VENV)/bin/lint-imports --no-logo
+	@$(VENV)/bin/lint-imports --no-logo pyproject.toml $(wildcard protonn_edge/extensions/imports.toml)
 	@find firmware protonn_edge -path firmware/generated -prune -o -name '*.[ch]' -print \
 	    | xargs $(VENV)/bin/clang-format --dry-run -Werror
 	@$(VENV)/bin/cppcheck --quiet --error-exitcode=1 --std=c99 --platform=avr8 \

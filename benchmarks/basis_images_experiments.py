@@ -67,9 +67,10 @@ class Task:
     def teacher_wanted(self) -> NetworkSpec:
         """The teacher."""
         layers, epochs = self.settings["teacher"], self.settings["teacher_epochs"]
-        return self.wanted(
+        wanted: NetworkSpec = self.wanted(
             features=f"conv:{layers}", network_epochs=epochs, network_moved_share=self.moved_share
         ).student
+        return wanted
 
     def teacher(self) -> Teacher:
         """Train the teacher."""

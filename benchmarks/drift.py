@@ -98,7 +98,7 @@ def runs_with_a_drift(model: IntegerChain, Q: NDArray[np.uint8], people: NDArray
     places = [np.flatnonzero(people == person) for person in each]
     runs = (generator.choice(rows, _ANSWERS) for rows in places for _ in range(_RUNS))
     drifts = (model.expected.observed(scores[run], answers[run], x[run]).alarms > 0 for run in runs)
-    return sum(drifts) / (_RUNS * len(each))
+    return int(sum(drifts)) / (_RUNS * len(each))
 
 
 def _shares(model: IntegerChain, Q: NDArray[np.uint8]) -> tuple[float, float]:

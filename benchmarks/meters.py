@@ -3,7 +3,7 @@
     python benchmarks/meters.py [--seeds N] [--json]
 
 prints one row a meter and rate. A board with a known current is played, and the meters are
-emulated (tests/emulated_meters.py): with noise, a prediction of two phases, and errors of gain and
+emulated (tests/extensions/lab/emulated_meters.py): with noise, a prediction of two phases, and errors of gain and
 offset, drawn within the limits that protonn-edge states for the meter, at most 0.8 % of the power.
 1 % of the samples is lost. No real meter takes part.
 """
@@ -26,7 +26,7 @@ from protonn_edge.extensions.lab.meters import meter_of
 from protonn_edge.extensions.lab.meters.energy import metered
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-import emulated_meters as emulated
+from extensions.lab import emulated_meters as emulated
 
 _ONE_RANGE = emulated.Profile(phases=(0.0470, 0.0455), idle=0.0411, noise=0.0001)
 _PROFILE = emulated.Profile()

@@ -90,16 +90,15 @@ def measure_case(case: Row, dataset: Dataset) -> Iterator[dict[str, Any]]:
 
 def _pooled(dataset: Dataset) -> Dataset:
     """Return all points as training points, the normal ones alone; the others test."""
-    return of_normal_points(
-        replace(
-            dataset,
-            X_train=np.concatenate([dataset.X_train, dataset.X_test]),
-            y_train=np.concatenate([dataset.y_train, dataset.y_test]),
-            X_test=dataset.X_test[:0],
-            y_test=dataset.y_test[:0],
-        ),
-        dataset.classes[0],
+    pooled = replace(
+        dataset,
+        X_train=np.concatenate([dataset.X_train, dataset.X_test]),
+        y_train=np.concatenate([dataset.y_train, dataset.y_test]),
+        X_test=dataset.X_test[:0],
+        y_test=dataset.y_test[:0],
     )
+    normal: Dataset = of_normal_points(pooled, dataset.classes[0])
+    return normal
 
 
 def _model(case: Row, dataset: Dataset, rate: float) -> Model:

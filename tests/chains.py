@@ -11,13 +11,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from protonn_edge.extensions.research.kinds.bonsai.head import (
-    BonsaiHead,
-    LocalDeepKernelHead,
-)
-from protonn_edge.extensions.research.kinds.bonsai.integers import IntegerBonsaiTree, Sums
-from protonn_edge.extensions.research.kinds.bonsai.quantize import coordinate_range
-from protonn_edge.extensions.teaching.protonn.model import Teachable
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.quantize import stages_of as dense_stages
 from protonn_edge.kinds.forest.head import ForestHead
@@ -33,7 +26,7 @@ from protonn_edge.kinds.protonn.prototypes.integers import (
 )
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.integer_stage import IntegerStage, Range, stage_names
+from protonn_edge.model.integer_stage import IntegerStage, stage_names
 from protonn_edge.model.model import Model
 
 Instance = TypeVar("Instance")
@@ -44,24 +37,13 @@ def _same(stage: str, *names: str) -> dict[str, str]:
     return {name: f"{stage}.{name}" for name in names}
 
 
-_TREE = {
-    "weights": "bonsai_tree.weights.weights",
-    "weight_bias": "bonsai_tree.weights.bias",
-    "weight_shift": "bonsai_tree.weight_shift",
-    "gates": "bonsai_tree.gates.weights",
-    "gate_bias": "bonsai_tree.gates.bias",
-    "gate_shift": "bonsai_tree.gate_shift",
-    "branches": "bonsai_tree.branches.weights",
-    "branch_bias": "bonsai_tree.branches.bias",
-    "table": "bonsai_tree.table",
-}
-_PROJECTION = {
+PROJECTION = {
     "projection": "projection.weights",
     **_same("projection", "bias", "accumulator_bits", "multiplier", "offset"),
 }
 PLACES: dict[Any, dict[str, str]] = {
     ProtoNNHead: {
-        **_PROJECTION,
+        **PROJECTION,
         **_same("prototypes", "prototypes", "distance_shift", "table", "labels", "voters"),
     },
     LinearHead: _same("linear", "weights", "bias", "accumulator_bits"),
@@ -72,10 +54,11 @@ PLACES: dict[Any, dict[str, str]] = {
         "multipliers": "dense*.multiplier",
     },
     ForestHead: {"nodes": "forest.features", **_same("forest", "thresholds", "leaves", "bias")},
-    BonsaiHead: {**_TREE, **_PROJECTION},
-    LocalDeepKernelHead: _TREE,
 }
-"""Where the numbers of a kind's stages are; a pattern stands for a tuple of all matches."""
+"""Where the numbers of a kind's stages are; a pattern stands for a tuple of all matches.
+
+Factories of kinds that an extension has add theirs, here and below.
+"""
 
 
 def numbers_of(chain: IntegerChain) -> dict[str, Any]:
@@ -94,31 +77,6 @@ def _number(chain: IntegerChain, place: str) -> Any:
     return numbers if "*" in pattern else numbers[0]
 
 
-def _tree(feed: Range, numbers: dict[str, Any]) -> IntegerBonsaiTree:
-    return IntegerBonsaiTree(
-        Sums(numbers["weights"], numbers["weight_bias"]),
-        Sums(numbers["gates"], numbers["gate_bias"]),
-        Sums(numbers["branches"], numbers["branch_bias"]),
-        numbers["weight_shift"],
-        numbers["gate_shift"],
-        numbers["table"],
-        feed,
-    )
-
-
-def _kernel_stages(maximum: int, **numbers: Any) -> Stages:
-    return (_tree(Range.of_bytes(numbers["weights"].shape[1], maximum), numbers),)
-
-
-def _bonsai_stages(maximum: int, **numbers: Any) -> Stages:
-    feed = coordinate_range(len(numbers["projection"]))
-    Z, bias, bits = (numbers[name] for name in ("projection", "bias", "accumulator_bits"))
-    projection = IntegerProjection(
-        Z, bias, bits, maximum, numbers["multiplier"], numbers["offset"], feed
-    )
-    return projection, _tree(feed, numbers)
-
-
 def _protonn_stages(maximum: int, **numbers: Any) -> Stages:
     of_projection = ("projection", "bias", "accumulator_bits", "multiplier", "offset")
     Z, bias, bits, multiplier, offset = (numbers[name] for name in of_projection)
@@ -134,8 +92,6 @@ STAGES: dict[Any, Callable[..., Stages]] = {
     ProtoNNHead: _protonn_stages,
     LinearHead: lambda maximum, **numbers: (IntegerLinear(**numbers, input_maximum=maximum),),
     DenseHead: dense_stages,
-    BonsaiHead: _bonsai_stages,
-    LocalDeepKernelHead: _kernel_stages,
 }
 """What makes the stages of these numbers, by the kind."""
 
@@ -176,8 +132,6 @@ protonn_chain = partial(chain_of, ProtoNNHead)
 linear_chain = partial(chain_of, LinearHead)
 dense_chain = partial(chain_of, DenseHead)
 forest_chain = partial(chain_of, ForestHead)
-bonsai_chain = partial(chain_of, BonsaiHead)
-kernel_chain = partial(chain_of, LocalDeepKernelHead)
 
 
 def model_of(head: Any, **fields: Any) -> Model:
@@ -191,8 +145,6 @@ def model_of(head: Any, **fields: Any) -> Model:
 protonn_model = partial(model_of, ProtoNNHead)
 linear_model = partial(model_of, LinearHead)
 forest_model = partial(model_of, ForestHead)
-bonsai_model = partial(model_of, BonsaiHead)
-kernel_model = partial(model_of, LocalDeepKernelHead)
 
 
 def dense_model_of(weights: Any, biases: Any, X: Any, **parts: Any) -> Model:
@@ -207,6 +159,8 @@ def replace(instance: Instance, **changes: Any) -> Instance:
         changed = {name: changes.pop(name) for name in own_names}
         head = dataclasses.replace(changes.pop("head", instance.head), **changed)
         if room := changes.pop("teachable", 0):
+            from protonn_edge.extensions.teaching.protonn.model import Teachable
+
             more = {"vote": changes.pop("taught_vote", 0.25)}
             voters = Teachable(room, new_classes=changes.pop("new_classes", 0), **more)
             head = dataclasses.replace(head, voters=voters)

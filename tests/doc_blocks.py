@@ -11,6 +11,7 @@ An HTML comment right above a block, which no page shows, says what a test of it
     numbers: yours may differ      what is printed is compared up to numbers
     file: lab.toml                 the block is that file, for commands after it
     excerpt: pnn_model.c           the block's lines are in that file, up to numbers and `...`
+    extensions: sensing, studio    the block, or, above no block, the page is of these extensions
 
 A Python block runs by itself unless the paragraph above it says that it continues or is appended to
 the program above, or to the first one, or the page says that it is "one Python session".
@@ -23,11 +24,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from checkout import CHECKOUT
 from markdown_it import MarkdownIt
 
+from protonn_edge.system.extensions import extensions
+
 PAGES = [CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").glob("**/*.md")]
-MARKS = ("needs", "package", "data", "exit", "until", "adds", "numbers", "file", "excerpt")
+MARKS = (
+    "needs",
+    "package",
+    "data",
+    "exit",
+    "until",
+    "adds",
+    "numbers",
+    "file",
+    "excerpt",
+    "extensions",
+)
 
 # Only blocks are of interest, and reading what is in a line takes most of the time.
 _READER = MarkdownIt("commonmark").enable("table").disable("inline")
@@ -79,6 +94,18 @@ def page_marks(path: Path) -> dict[str, str]:
         if token.type == "html_block":
             marks.update(dict(_MARK.findall(token.content)))
     return marks
+
+
+def missing_extensions(*marks: dict[str, str]) -> list[str]:
+    """Return the extensions that marks name and that are not there."""
+    named = {name for each in marks for name in each.get("extensions", "").split(", ") if name}
+    return sorted(named - {each.name for each in extensions()})
+
+
+def skip_without_extensions() -> None:
+    """Skip what reads all pages if one of their extensions is missing: they name what it does."""
+    if missing := missing_extensions(*map(page_marks, PAGES)):
+        pytest.skip(f"pages describe the extension {missing[0]}, too; to run: install it")
 
 
 def _blocks(page: str, text: str) -> Iterator[Block]:

@@ -19,9 +19,12 @@ from protonn_edge.model.integer_chain import IntegerChain, scores_and_nearest
 from protonn_edge.model.model import Model
 from protonn_edge.model.nearness import NearestStage, nearness_of
 from protonn_edge.model.policy import with_rules
+from protonn_edge.model.quantization import quantize
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.policy.rejection.rule import IntegerRejection, margins
+from protonn_edge.system.errors import InputError
+from protonn_edge.system.extensions import DeviceForm, device_forms
 
 
 def with_points(features: object, **changes: Any) -> Features:
@@ -76,6 +79,19 @@ def random_model(
         gamma=gamma_numerator / float(np.median(distances)),
         **parts,
     )
+
+
+def forms_in_place_of(model: Model) -> list[DeviceForm]:
+    """Return the forms in which firmware may have a model's integers, which extensions bring."""
+    chain = quantize(model)
+
+    def is_possible(form: DeviceForm) -> bool:
+        try:
+            return form.of(chain, model) is not chain
+        except InputError:
+            return False
+
+    return list(filter(is_possible, device_forms()))
 
 
 def random_images(seed: int, n: int, stage: Features) -> np.ndarray:

@@ -143,18 +143,18 @@ NEAREST = {
     "extensions/sensing/sampling": ["tests/extensions/sensing/recording"],
     "extensions/sensing/sensor_projects": [
         "tests/extensions/sensing/recording",
-        "tests/extensions/sensing/live tests/export/test_live_sketch.py",
+        "tests/extensions/sensing/live tests/extensions/sensing/export/test_live_sketch.py",
     ],
     "extensions/sensing/windowing": [
         "tests/extensions/sensing/live -k 'not gesture'",
-        "tests/extensions/sensing/live tests/export/test_live_sketch.py",
+        "tests/extensions/sensing/live tests/extensions/sensing/export/test_live_sketch.py",
     ],
     "device": [
         (
             "tests/hil tests/extensions/sensing/recording "
             "tests/extensions/sensing/live/test_listening.py"
         ),
-        "tests/regression/recordings -k 'record or sound or played'",
+        "tests/extensions/sensing/regression -k 'record or sound or played'",
     ],
     "codegen/kernels/words": ["tests/extensions/pico"],
     "extensions/lab/meters": [
@@ -165,8 +165,8 @@ NEAREST = {
     ],
     "model/quantization/sensor_counts": [
         "tests/quantization/test_sensor_counts.py",
-        "tests/regression/recordings -k 'another_sensor or other_channels'",
-        "tests/boards/test_sensors_on_boards.py",
+        "tests/extensions/sensing/regression -k 'another_sensor or described'",
+        "tests/extensions/sensing/sensors/test_sensors_on_boards.py",
     ],
     "policy/confidence": ["tests/policy/confidence"],
     "policy/label_sets": ["tests/policy/label_sets -k 'not emul and not uno'"],
@@ -218,10 +218,10 @@ NEAREST |= {
     ],
     "kinds/protonn/train": [
         (
-            "tests/training/test_base.py tests/training/test_joint.py "
+            "tests/training/test_base.py tests/extensions/research/paper/test_joint.py "
             "tests/training/test_start.py tests/training/test_outlier_exposure.py "
-            "tests/training/test_budget_rules.py tests/training/test_objective.py "
-            "tests/training/test_trained_matrices.py"
+            "tests/training/test_budget_rules.py tests/extensions/research/paper/test_objective.py "
+            "tests/extensions/research/paper/test_trained_matrices.py"
         ),
         "tests/training/test_estimator.py -k 'protonn or ProtoNN'",
     ],

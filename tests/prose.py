@@ -97,7 +97,7 @@ def main() -> None:
     lines = [
         line
         for name in listed.stdout.splitlines()
-        if name != HISTORY
+        if name != HISTORY and (ROOT / name).is_file()  # some may have been removed
         for line in findings(name, (ROOT / name).read_text("utf-8"), words)
     ]
     sys.stdout.writelines(f"{line}\n" for line in lines)

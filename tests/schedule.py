@@ -19,7 +19,7 @@ PACKAGE = TESTS.parent / "protonn_edge"
 # Few tests that take long: a process that begins them last would be the only one that still runs.
 _LONG = (
     *(
-        "agreement",
+        "extensions/proof/agreement",
         "extensions/research/basis_images",
         "cli/test_best",
         "cli/test_commands",
@@ -39,13 +39,17 @@ _LONG = (
         "extensions/observation",
         "portability/test_without",
     ),
-    *("proof", "extensions/studio", "extensions/teaching", "toolchain", "tuning", "web", "wheel"),
+    *("extensions/proof/frama_c", "extensions/sensing/export", "extensions/studio"),
+    *("extensions/teaching", "toolchain", "tuning", "web", "wheel"),
 )
 _LONG_FILES = tuple(f"tests/{name}" for name in _LONG)
 
 # Folders whose files run in one process, because they share what takes long to make: programs and
 # what the emulator says of them, emulators compiled anew, the Arduino core, a browser's pages.
-_TOGETHER = ("agreement", "conformance", "emulator", "export", "firmware", "extensions/pico", "web")
+_TOGETHER = (
+    *("conformance", "emulator", "export", "firmware", "web"),
+    *("extensions/pico", "extensions/proof/agreement", "extensions/sensing/export"),
+)
 _FOLDERS_TOGETHER = {f"tests/{name}" for name in _TOGETHER}
 
 

@@ -27,6 +27,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
 from protonn_edge.system.errors import InputError
@@ -167,6 +168,11 @@ class Extension:
     def instrument(self, text: str, volts: float | None) -> Any:
         """Return the `protonn_edge.device.instruments.BenchInstrument` of this name, or None."""
         del text, volts
+
+    # --- tests ---
+
+    def pytest_plugin(self) -> ModuleType | None:
+        """Return a plugin for pytest, which all tests load."""
 
     # --- reports ---
 

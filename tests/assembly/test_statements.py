@@ -14,10 +14,7 @@ from generated_programs import write_c
 from model_factory import tiny_integer_model, tiny_pooling_model
 from plans import plan_with
 
-from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.cores import CORES
-from protonn_edge.extensions.sensing.described import sensor_kind
-from protonn_edge.extensions.sensing.sensor_projects import logger_of
 from protonn_edge.system.files import resources
 
 _ASSEMBLY = re.compile(r"\b(?:__asm__|asm)\b")
@@ -54,12 +51,6 @@ def test_the_firmware(name: str, mcu: str) -> None:
 @pytest.mark.parametrize("mcu", ["atmega328p", "atmega2560"])
 def test_the_handler_of_a_uart(mcu: str) -> None:
     assert assert_rules_hold(preprocessed(CHECKOUT / "firmware/uart.c", mcu=mcu)) > 0
-
-
-def test_loggers(tmp_path: Path) -> None:
-    logger = logger_of([sensor_kind("adxl345")], 100.0, load_board("uno"))
-    (tmp_path / "main.c").write_text(logger.firmware()["src/main.c"])
-    assert assert_rules_hold(preprocessed(tmp_path / "main.c")) > 0
 
 
 def test_no_other_template_has_assembly() -> None:

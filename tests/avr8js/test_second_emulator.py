@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from avr_tools import needs_emulated_avr
 from convolution_factory import random_images_of, random_layers
 from convolution_factory import random_model as random_convolutional_model
 from model_factory import (
+    forms_in_place_of,
     random_images,
     random_inputs,
     random_model,
@@ -20,12 +22,12 @@ from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.device import protocol
-from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
+from protonn_edge.system.extensions import DeviceForm
 
 OVERFLOW_CYCLES = 35
 
@@ -33,11 +35,13 @@ pytestmark = needs_emulated_avr
 
 
 def assert_both_emulators_agree(
-    avr8js, model: Model, Q: np.ndarray, precision: str = "int8"
+    avr8js, model: Model, Q: np.ndarray, form: DeviceForm | None = None
 ) -> list[int]:
     """Compare class, scores and cycles of every point; return the cycles."""
     board = load_board("uno")
-    reference = (float_build if precision == "float32" else quantize)(model)
+    reference = quantize(model)
+    if form is not None:
+        reference = form.of(reference, model)
     with (
         trial_build(DeviceModel(model, reference), board) as trial,
         EmulatedUno(trial.elf, board=board) as uno,
@@ -96,11 +100,12 @@ def test_layers_of_convolutions_take_the_same_cycles(avr8js):
     assert_both_emulators_agree(avr8js, model, quantize(model).quantize(images))
 
 
-def test_a_float_build_takes_the_same_cycles(avr8js):
-    """It runs through the library's routines for floats, and many overflows of the timer."""
+@pytest.mark.parametrize("form", forms_in_place_of(random_model()), ids=lambda form: form.choice)
+def test_another_form_takes_the_same_cycles(avr8js, form):
+    """In floats, it runs through the library's routines, and many overflows of the timer."""
     model = random_model(5, features=30, projections=8, prototypes=20)
     Q = quantize(model).quantize(random_points(5, 10, 30))
-    assert_both_emulators_agree(avr8js, model, Q, "float32")
+    assert_both_emulators_agree(avr8js, model, Q, form)
 
 
 def test_it_introduces_itself_by_the_model(avr8js):

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from audio_factory import audio_of, random_audio_model
-from bonsai_factory import random_bonsai_model, random_kernel_model
 from command_line import run
 from convolution_factory import random_layers
 from convolution_factory import random_model as random_model_of_layers
 from dense_factory import random_dense_model
+from extension_parts import additions
 from forest_factory import random_forest_model
 from linear_factory import random_linear_model
 from model_factory import random_model, random_points
@@ -54,8 +54,7 @@ def test_the_options_are_those_of_the_classifier(kind: str) -> None:
         ("linear", "sram"),
         ("dense", "sram"),
         ("forest", "flash"),
-        ("bonsai", "sram"),
-        ("local-deep-kernel", "flash"),
+        *additions("too large").items(),
     ],
 )
 def test_a_board_that_is_too_small(kind: str, large: str) -> None:
@@ -80,8 +79,7 @@ HEADS_OF_ALL = (
     random_linear_model(),
     random_forest_model(),
     random_dense_model(),
-    random_bonsai_model(),
-    random_kernel_model(),
+    *(made() for made in additions("kinds with remedies").values()),
 )
 
 

@@ -23,11 +23,10 @@ import forest_factory
 import linear_factory
 from audio_factory import audio_of
 from chains import numbers_of, replace
-from conformance.decision import observing
 from conformance.instances import KINDS, maker_of
 from convolution_factory import random_convolution, random_model
+from extension_parts import additions
 from model_factory import (
-    random_inputs,
     sharp,
     tiny_deskew_model,
     tiny_gradients_model,
@@ -82,12 +81,6 @@ def packed_linear() -> IntegerChain:
     return replace(chain, weights=np.clip(numbers_of(chain)["weights"], -7, 7))
 
 
-def observed_linear() -> IntegerChain:
-    """Return a linear chain whose answers are observed."""
-    chain = linear_factory.tiny_chain()
-    return observing(chain, random_inputs(1, 200, chain))
-
-
 COLUMNS = {"projection": "columns"}
 FORESTS = {"walk": "shares", "if-else": "scores"}
 CASES = {
@@ -99,7 +92,6 @@ CASES = {
     "audio": Case(audio_model, COLUMNS | {"feeding": "streamed"}),
     "convolution": Case(network, {"convolution": "packed"}),
     "dense": Case(dense_factory.tiny_chain, {"dense": "unrolled", "dense_2": "masked"}),
-    "observation": Case(observed_linear, {}),
     "linear": Case(packed_linear, {"linear": "packed"}),
     **{
         f"forest_{kernel}": Case(partial(forest_factory.tiny_chain, leaves), {"forest": kernel})
@@ -110,10 +102,12 @@ CASES = {
         for kind in KINDS
         if hasattr(maker_of(kind), "golden_chain")
     },
+    **{name: Case(chain, {}) for name, chain in additions("golden").items()},
 }
 """By their names; the files of the first one are read.
 
-A kind with one way to be computed may bring its chain along, as ``conformance.KIND.golden_chain``.
+A kind with one way to be computed may bring its chain along, as ``conformance.KIND.golden_chain``;
+extensions add others.
 """
 
 

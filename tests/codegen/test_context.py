@@ -10,10 +10,7 @@ from dense_factory import random_dense_model
 from model_factory import random_model
 
 from protonn_edge.codegen.context import raw_context, render_context
-from protonn_edge.codegen.plan import ENTRY_BYTES
 from protonn_edge.codegen.planner import make_plan, plan_of
-from protonn_edge.extensions.precision.model import float_build
-from protonn_edge.extensions.precision.program import plan_for
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.raw_inputs import float_quantizer
 
@@ -37,13 +34,6 @@ def test_each_of_many_features_chooses_its_scale() -> None:
     alike = quantize(random_model(features=40)).inputs
     same = replace(alike, zero=np.zeros(40), step=np.ones(40))
     assert raw_context(replace(model, inputs=same, raw_exponents=None))["integers"]["choice"] == []
-
-
-def test_a_float_build_keeps_its_input_its_projection_and_its_scores() -> None:
-    model = random_model(features=30, projections=6, prototypes=7, classes=5)
-    plan = plan_for(float_build(model))
-    assert plan.table_bytes == 4 * (6 * 30 + 6 * 7 + 5 * 7 + 6)
-    assert plan.state_bytes == ENTRY_BYTES + 30 + 2 * 4 * 5
 
 
 def test_a_feature_takes_its_share_of_the_first_stage_unless_all_are_held() -> None:

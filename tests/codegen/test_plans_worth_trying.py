@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bonsai_factory import random_kernel_model
 from dense_factory import random_dense_model
+from extension_parts import additions
 from forest_factory import random_forest_model
 from model_factory import random_model, tiny_deskew_model, tiny_pooling_model
 from refusals import refused_by
@@ -30,7 +30,7 @@ MODELS: dict[str, Callable[[], IntegerChain]] = {
     "protonn": lambda: quantize(random_model(features=200, projections=10, prototypes=20)),
     "dense": lambda: quantize(random_dense_model(hidden=(8, 5), features=40)),
     "forest": lambda: quantize(random_forest_model()),
-    "kernel": lambda: quantize(random_kernel_model()),
+    **additions("plans"),
     "pooling": tiny_pooling_model,
     "deskew": tiny_deskew_model,
 }

@@ -12,6 +12,7 @@ from avr_tools import needs_avr_gcc, needs_emulated_avr
 from chains import replace
 from generated_programs import answers_in_bytes, assert_prints, write_c
 from model_factory import (
+    forms_in_place_of,
     random_images,
     random_inputs,
     random_model,
@@ -28,7 +29,6 @@ from refusals import refused_by
 from protonn_edge.chips.cores import CORES, UNO_CORE, Core
 from protonn_edge.codegen.renderer import check_prefix, render_c
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.quantization import quantize
@@ -39,7 +39,10 @@ MODELS = {
     "pooling": tiny_pooling_model(),
     "deskew": tiny_deskew_model(),
     "windows": tiny_windows_model(),
-    "floats": float_build(random_model()),
+    **{
+        form.choice: form.of(quantize(random_model()), random_model())
+        for form in forms_in_place_of(random_model())
+    },
 }
 TWO_MODELS = Path(__file__).with_name("two_models.c")
 OURS = re.compile(r"pnn(?=_)", re.IGNORECASE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,47 +13,49 @@ from avr_tools import needs_avr_gcc, needs_emulated_avr
 from byte_programs import answer_on, answered_by, host_program, uno_program
 from chains import replace
 from generated_programs import compile_with, write_c
-from model_factory import random_model, random_pooling_model
+from model_factory import forms_in_place_of, random_model, random_pooling_model
 from refusals import refused_by
 
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.families.avr.checks import check_no_floats
-from protonn_edge.extensions.precision.model import in_floats
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.raw_inputs import MANY_DECIMALS, choose_exponents, float_quantizer
 from protonn_edge.system.errors import CheckFailed
+from protonn_edge.system.extensions import DeviceForm
 
 MAIN = Path(__file__).with_name("raw_main.c")
 RANGES = [(-32768, 32767), (0, 255), (-128, 127), (0, 1023), (0, 1), (-5, 5), (40_000, 50_000)]
 
 
-def model_of_raw_ranges(precision: str = "int8") -> IntegerChain:
+def model_of_raw_ranges(form: DeviceForm | None = None) -> IntegerChain:
     """Return a model whose features have different integer ranges, each resting at either end."""
     each = [ends for low, high in RANGES for ends in ((low, high), (high, low))]
     zero, other = (np.array(column, np.float64) for column in zip(*each, strict=True))
-    return with_inputs(zero, other, precision)
+    return with_inputs(zero, other, form)
 
 
 def model_of_many_scales() -> IntegerChain:
     """Return a model with more different ranges than a byte can number."""
-    return with_inputs(np.zeros(300), np.arange(300.0) + 100, "int8")
+    return with_inputs(np.zeros(300), np.arange(300.0) + 100)
 
 
-def with_inputs(zero: np.ndarray, other: np.ndarray, precision: str) -> IntegerChain:
+def with_inputs(
+    zero: np.ndarray, other: np.ndarray, form: DeviceForm | None = None
+) -> IntegerChain:
     """Return a random model whose inputs grow from one end of raw ranges (n,) to the other."""
     model = random_model(features=len(zero))
     integer_model = quantize(model)
     maximum = integer_model.inputs.maximum
     inputs = InputQuantizer(zero, (other - zero) / maximum, maximum)
     integer_model = replace(integer_model, inputs=inputs)
-    return in_floats(integer_model, model) if precision == "float32" else integer_model
+    return integer_model if form is None else form.of(integer_model, model)
 
 
-def model_of_decimals(precision: str = "int8") -> IntegerChain:
+def model_of_decimals(form: DeviceForm | None = None) -> IntegerChain:
     """Return a model of ranges of all sizes, whose raw values are sent in other units."""
     rng = np.random.default_rng(5)
     extent = 10.0 ** rng.uniform(-4, 5, 40)
@@ -60,7 +63,7 @@ def model_of_decimals(precision: str = "int8") -> IntegerChain:
     other = zero + extent * rng.choice([-1, 1], 40)
     many = np.full(40, MANY_DECIMALS)
     exponents = choose_exponents(np.minimum(zero, other), np.maximum(zero, other), many)
-    model = with_inputs(zero, other, precision)
+    model = with_inputs(zero, other, form)
     return replace(model, raw_exponents=exponents)
 
 
@@ -88,11 +91,14 @@ def wire(features: np.ndarray, values: np.ndarray) -> bytes:
 
 MODELS = {
     "ranges": model_of_raw_ranges,
-    "floats": lambda: model_of_raw_ranges("float32"),
     "many": model_of_many_scales,
     "decimals": model_of_decimals,
-    "decimals in floats": lambda: model_of_decimals("float32"),
     "pixels": lambda: quantize(random_pooling_model(average_pooling((8, 8), (8, 8), (4, 4)))),
+    **{
+        f"{name}, {form.choice}": partial(made, form)
+        for form in forms_in_place_of(random_model())
+        for name, made in (("ranges", model_of_raw_ranges), ("decimals", model_of_decimals))
+    },
 }
 
 
@@ -150,7 +156,7 @@ def test_integers_of_any_type_are_limited_to_16_bits(tmp_path: Path, compiler: s
 def test_a_limited_value_beyond_16_bits_becomes_the_nearest_byte(tmp_path: Path):
     """Clipped ranges have fine units, in which rare values are beyond 16 bits."""
     exponents = choose_exponents(np.zeros(1), np.full(1, 5.3), np.full(1, MANY_DECIMALS))
-    model = replace(with_inputs(np.zeros(1), np.full(1, 5.3), "int8"), raw_exponents=exponents)
+    model = replace(with_inputs(np.zeros(1), np.full(1, 5.3)), raw_exponents=exponents)
     values = np.array(
         [0, 5.2, 40, 1e4, -40, -1e4, 3e38, -3e38, np.inf, -np.inf, np.nan], np.float32
     )

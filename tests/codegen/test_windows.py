@@ -29,7 +29,6 @@ from protonn_edge.codegen.kernels.matvec.kernels import KernelName
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.codegen.verification.agreement import verify_device
-from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.features.window_features.windows import KINDS
 from protonn_edge.model.features import Features
 from protonn_edge.model.integer_chain import IntegerChain
@@ -105,12 +104,6 @@ def test_a_plan_keeps_no_samples() -> None:
         plan = make_plan(model)
         assert plan.chunk_features == min(32, 2 * window)
         assert plan.buffered == (window == 8)  # so few fit what the firmware pushes at once
-
-
-def test_a_float_build_makes_no_features() -> None:
-    model = random_window_model(window_features_of("mean,max"))
-    with refused_by("extensions.precision.model"):
-        float_build(model)
 
 
 def test_the_hash_covers_the_features_and_not_the_rate() -> None:

@@ -9,7 +9,6 @@ from chains import numbers_of, replace
 from conformance.instances import Instance
 from model_factory import random_inputs, random_model, rejecting_some
 
-from protonn_edge.extensions.observation.answers import ExpectedAnswers, IntegerExpected
 from protonn_edge.model.decision import IntegerDecision
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.quantization import quantize
@@ -22,26 +21,22 @@ def instances() -> Iterator[Instance]:
     """Yield decisions."""
     model = quantize(random_model(1, features=30, prototypes=20, classes=12))
     Q = random_inputs(8, 20, model)
-    yield _instance("largest", model, Q)
-    yield _instance("rejects by all", rejecting_some(model, Q, 7), Q)
+    yield instance_of("largest", model, Q)
+    yield instance_of("rejects by all", rejecting_some(model, Q, 7), Q)
+    wide = with_wide_scores(model)
+    yield instance_of("rejects by the margin, 32 bits", rejecting_some(wide, Q, 4), Q)
+
+
+def with_wide_scores(model: IntegerChain) -> IntegerChain:
+    """Return the chain with scores of 32 bits."""
     wide = replace(model, labels=np.sign(numbers_of(model)["labels"]) * np.int8(127))
     wide = replace(wide, prototypes=np.repeat(numbers_of(wide)["prototypes"][:, :1], 20, axis=1))
     assert wide.own_stages[-1].output.bits == 32
-    yield _instance("rejects by the margin, 32 bits", rejecting_some(wide, Q, 4), Q)
-    many = random_inputs(9, 200, model)
-    yield _instance("observed", observing(model, many), Q)
-    strict = observing(rejecting_some(wide, Q, 4), many)
-    yield _instance("observed, rejects by the margin, 32 bits", strict, Q)
+    return wide
 
 
-def observing(model: IntegerChain, Q: np.ndarray) -> IntegerChain:
-    """Return a chain that is observed and expects answers like those to points."""
-    expected = ExpectedAnswers.of(model, Q)
-    assert expected is not None
-    return replace(model, expected=IntegerExpected.of(model, expected))
-
-
-def _instance(name: str, model: IntegerChain, Q: np.ndarray) -> Instance:
+def instance_of(name: str, model: IntegerChain, Q: np.ndarray) -> Instance:
+    """Return the instance of a chain's decision."""
     stage = model.stages[-1]
     assert isinstance(stage, IntegerDecision)
     low, high = stage.scores.low, stage.scores.high

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from types import ModuleType
 from typing import Any, Protocol, cast
 
 import numpy as np
+from extension_parts import modules
 
 from protonn_edge.chips.cores import UNO_CORE
 from protonn_edge.codegen.kernels.kernel import KERNELS, kernels_of
@@ -88,7 +89,7 @@ class Instance:
 
 
 class Maker(Protocol):
-    """The module ``conformance.KIND``."""
+    """The module ``conformance.KIND``; one of an extension may add instances to the core's."""
 
     def instances(self) -> Iterator[Instance]:
         """Yield instances, the first one with a range that is reached."""
@@ -113,30 +114,44 @@ class Program:
         return replace(self, plan=plan)
 
 
+def modules_of(kind: str) -> list[ModuleType]:
+    """Return the modules ``conformance.KIND`` of the core and of extensions."""
+    found = modules("conformance", kind)
+    assert found, (
+        f"the kind {kind!r} of the registry has no instances to check; write "
+        f"tests/conformance/{kind}.py with instances() and reference()"
+    )
+    return found
+
+
 def maker_of(kind: str) -> Maker:
-    """Return what makes instances of a kind."""
-    try:
-        return cast(Maker, importlib.import_module(f"conformance.{kind}"))
-    except ModuleNotFoundError as error:
-        raise AssertionError(
-            f"the kind {kind!r} of the registry has no instances to check; write "
-            f"tests/conformance/{kind}.py with instances() and reference()"
-        ) from error
+    """Return what makes instances of a kind, and computes them."""
+    return cast(Maker, modules_of(kind)[0])
 
 
 @cache
 def instances_of(kind: str) -> tuple[Instance, ...]:
     """Return the instances of a kind."""
-    return tuple(maker_of(kind).instances())
+    return tuple(each for module in modules_of(kind) for each in _instances_in(module))
 
 
 @cache
+def _instances_in(module: ModuleType) -> tuple[Instance, ...]:
+    return tuple(module.instances())
+
+
 def programs_of(kind: str) -> tuple[Program, ...]:
-    """Return programs with every kernel, way of feeding and instance of a kind.
+    """Return programs with every kernel, way of feeding and instance of a kind."""
+    return tuple(each for module in modules_of(kind) for each in programs_in(module))
+
+
+@cache
+def programs_in(module: ModuleType) -> tuple[Program, ...]:
+    """Return programs with every kernel, way of feeding and instance of a module.
 
     Compiling is what takes time, so instances take turns.
     """
-    instances = instances_of(kind)
+    instances = _instances_in(module)
     able = {instance: list(_choices(instance)) for instance in instances}
     left = list(instances)
     programs = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from chains import replace
 from conformance.instances import Instance
 from model_factory import random_inputs, random_model, rejecting_some, with_large_labels
 
@@ -17,24 +16,17 @@ from protonn_edge.model.quantization import quantize
 def instances() -> Iterator[Instance]:
     """Yield prototypes."""
     one = quantize(random_model(1, features=30, prototypes=1, classes=3))
-    yield _instance("one", one, reached=True)
+    yield instance_of("one", one, reached=True)
     many = quantize(random_model(2, features=30, projections=10, prototypes=90, classes=10))
-    yield _instance("many", many)
+    yield instance_of("many", many)
     wide = random_model(3, features=30, projections=4, prototypes=60, gamma_numerator=0.3)
-    yield _instance("32 bits", with_large_labels(quantize(wide)))
+    yield instance_of("32 bits", with_large_labels(quantize(wide)))
     few = quantize(random_model(4, features=70, projections=22, prototypes=12, classes=26))
-    yield _instance("gives the nearest", rejecting_some(few, random_inputs(1, 40, few), 2))
-    own = random_model(5, features=20, projections=4, prototypes=8, classes=3)
-    yield _instance("may be taught, 16 bits", quantize(replace(own, teachable=4)))
-    new = random_model(6, features=20, projections=7, prototypes=8, classes=3)
-    new = quantize(replace(new, teachable=5, new_classes=1))
-    yield _instance("may be taught a new class", new)
-    room = with_large_labels(quantize(replace(wide, teachable=20)))
-    room = rejecting_some(room, random_inputs(1, 40, room), 2)
-    yield _instance("may be taught, 32 bits, gives the nearest", room)
+    yield instance_of("gives the nearest", rejecting_some(few, random_inputs(1, 40, few), 2))
 
 
-def _instance(name: str, model: IntegerChain, *, reached: bool = False) -> Instance:
+def instance_of(name: str, model: IntegerChain, *, reached: bool = False) -> Instance:
+    """Return the instance of a chain with prototypes."""
     stage = named_stages(model)["prototypes"]
     fed = named_stages(model)["projection"].output
     rng = np.random.default_rng(0)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from conformance.instances import KINDS, Program, programs_of
+from conformance.instances import KINDS, Program, modules_of, programs_in
 
 from protonn_edge.chips.cores import CORES
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import Limits, make_plan, plan_of
 from protonn_edge.system.files import write_atomically
 
-KNOWN = Path(__file__).with_name("costs")  # a file for each kind
 LARGER_CORES = ("avr51", "avr6")  # calls and jumps through tables take longer there
 WITHOUT_MULTIPLIER = Limits(core=CORES["avr25"])  # loops are the compiler's there
 
@@ -47,14 +47,21 @@ def name_of(program: Program) -> str:
     return f"{instance.stage.kind}, {instance.name}: {kernels}"
 
 
-def lines_of(kind: str) -> Iterator[str]:
-    """Yield two lines for each program of a kind."""
-    for program in programs_of(kind):
+def known_costs_of(module: ModuleType) -> Path:
+    """Return the file of the costs of a module's programs."""
+    path = Path(str(module.__file__))
+    return path.parent / "costs" / f"{path.stem}.txt"
+
+
+def lines_of(module: ModuleType) -> Iterator[str]:
+    """Yield two lines for each program of a module."""
+    for program in programs_in(module):
         yield name_of(program)
         yield "    " + ", ".join(f"{name} {value}" for name, value in costs_of(program).items())
 
 
 if __name__ == "__main__":
-    for kind in KINDS:
-        lines = "".join(f"{line}\n" for line in lines_of(kind))
-        write_atomically(KNOWN / f"{kind}.txt", lines)
+    for module in (module for kind in KINDS for module in modules_of(kind)):
+        path = known_costs_of(module)
+        path.parent.mkdir(exist_ok=True)
+        write_atomically(path, "".join(f"{line}\n" for line in lines_of(module)))

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bonsai_factory import random_bonsai_model, random_kernel_model
 from convolution_factory import random_convolution, random_images_of, random_layers
 from dense_factory import random_dense_model
+from extension_parts import additions
 from forest_factory import random_forest_model
 from generated_programs import assert_equal_to_reference
 from model_factory import random_model
@@ -25,8 +25,7 @@ KINDS = {
     "protonn": random_model,
     "dense": random_dense_model,
     "forest": random_forest_model,
-    "bonsai": random_bonsai_model,
-    "local-deep-kernel": random_kernel_model,
+    **additions("kinds behind layers"),
 }
 
 

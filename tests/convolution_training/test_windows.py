@@ -12,9 +12,6 @@ from convolution_factory import image_shape_of
 from refusals import refused_by
 
 from protonn_edge.cli.inspect import _sizes
-from protonn_edge.extensions.research.kinds.basis_images.train.classifier import (
-    BasisImagesClassifier,
-)
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.learn.augmentation import SignalMovement
 from protonn_edge.model.file import load_model, save_model
@@ -119,13 +116,6 @@ def test_what_does_not_fit_windows_is_refused(settings: dict) -> None:
         "features.convolution.train.notation", "features.window_features.scale", "learn.refusals"
     ):
         classifier(**settings).fit(X.reshape(N, -1), y)
-
-
-def test_basis_images_are_no_windows() -> None:
-    X, y = windows()
-    images = BasisImagesClassifier(features="conv:4x3", window_shape=SHAPE)
-    with refused_by("learn.refusals"):
-        images.fit(X.reshape(N, -1), y)
 
 
 def test_data_says_what_its_points_are(tmp_path: Path) -> None:

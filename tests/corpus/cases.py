@@ -44,20 +44,25 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import refusal, run, run_json
+from extension_parts import additions, folders
 from flower_tables import shuffled_flowers
 from refusals import places_of
 
 from protonn_edge.data.options import options_of_texts
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.extensions.sensing.recordings.recorded import read_recording
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 
-FOLDER = Path(__file__).parent
 NOISE = np.random.default_rng(0).normal(0, 9, (400, 2)).round(2)
 SPECIES = ("setosa", "versicolor", "virginica")
-READERS: dict[str, Callable[..., Any]] = {"table": load_dataset, "recording": read_recording}
-OUTPUTS = {"windows": ("-o", "out.npz"), "train": ("-o", "out.npz"), "data": ()}
+READERS: dict[str, Callable[..., Any]] = {"table": load_dataset, **additions("readers")}
+OUTPUTS: dict[str, tuple[str, ...]] = {
+    "train": ("-o", "out.npz"),
+    "data": (),
+    **additions("commands that read"),
+}
 """The commands that read, and what they are given besides the data."""
+OF_EXTENSIONS = {"recording", "windows"} - {*READERS, *OUTPUTS}
+"""Ways to read of extensions that are not there."""
 
 
 @dataclass
@@ -284,9 +289,13 @@ FACTS: dict[str, Callable[[Any, str], None]] = {
 
 
 def cases() -> list[Case]:
-    """Return all cases of this folder."""
-    paths = sorted(FOLDER.glob("*.txt"))
-    return [case for path in paths for case in read_cases(path.name, path.read_text("utf-8"))]
+    """Return all cases of the core and of extensions."""
+    paths = sorted(
+        (path for folder in folders("corpus") for path in folder.glob("*.txt")),
+        key=lambda path: path.name,
+    )
+    found = (case for path in paths for case in read_cases(path.name, path.read_text("utf-8")))
+    return [case for case in found if case.readings]
 
 
 def read_cases(name: str, text: str) -> Iterator[Case]:
@@ -325,6 +334,7 @@ def _read_lines(case: Case, lines: Sequence[str]) -> None:
         elif line:
             file.append(line)
     assert case.readings, f"{case.place} is not read"
+    case.readings = [each for each in case.readings if each.reader not in OF_EXTENSIONS]
 
 
 def _reading(line: str) -> Reading:

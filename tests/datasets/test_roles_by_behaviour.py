@@ -12,14 +12,15 @@ import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from extension_parts import additions
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.options import TableOptions
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.extensions.sensing.recordings.recorded import read_recording
 from protonn_edge.system.errors import InputError
 
 CASES = int(os.environ.get("PROTONN_EDGE_ROLE_CASES", "40"))
@@ -164,14 +165,16 @@ def table(
     write(path, [name for name, _ in columns], [column for _, column in columns])
 
 
+READERS: dict[str, Callable[..., Any]] = {"table": load_dataset, **additions("readers")}
+
+
 def read(
-    path: Path, recorded: bool, options: TableOptions | None = None
+    path: Path, reader: str, options: TableOptions | None = None
 ) -> tuple[Dataset | None, str]:
     """Return the data of a table or recording, or the sentence that refuses it."""
     try:
-        if recorded:
-            return read_recording(path, options).dataset, ""
-        return load_dataset(path, options), ""
+        found = READERS[reader](path, options)
+        return getattr(found, "dataset", found), ""
     except InputError as error:
         return None, str(error)
 
@@ -182,16 +185,16 @@ def is_same(dataset: Dataset, names: Sequence[str], cells: Rows) -> bool:
 
 
 @pytest.mark.parametrize("kind", ADDED)
-@pytest.mark.parametrize("recorded", [False, True], ids=["table", "recording"])
-def test_what_is_no_measurement_is_no_feature(tmp_path: Path, kind: str, recorded: bool) -> None:
+@pytest.mark.parametrize("reader", READERS)
+def test_what_is_no_measurement_is_no_feature(tmp_path: Path, kind: str, reader: str) -> None:
     asked = 0
     count = -(-CASES // len(ADDED))
     for seed in range(count):
-        generator = np.random.default_rng([seed, *kind.encode(), recorded])
+        generator = np.random.default_rng([seed, *kind.encode(), reader != "table"])
         names, cells, labels = noise(generator)
         path = tmp_path / "table.csv"
         table(path, generator, ADDED[kind](generator, labels), names, cells, labels)
-        dataset, refusal = read(path, recorded)
+        dataset, refusal = read(path, reader)
         if dataset is None:
             assert "--read drop" in refusal, (seed, refusal)
             asked += 1
@@ -224,25 +227,25 @@ def few_values(generator: np.random.Generator, labels: Sequence[str]) -> list[st
 
 
 @pytest.mark.parametrize("measured", [rising, few_values])
-@pytest.mark.parametrize("recorded", [False, True], ids=["table", "recording"])
+@pytest.mark.parametrize("reader", READERS)
 def test_a_measurement_is_not_lost_in_silence(
-    tmp_path: Path, measured: Callable[..., list[str]], recorded: bool
+    tmp_path: Path, measured: Callable[..., list[str]], reader: str
 ) -> None:
     asked, used = 0, 0
     count = -(-CASES // 2)
     for seed in range(count):
-        generator = np.random.default_rng([seed, *measured.__name__.encode(), recorded])
+        generator = np.random.default_rng([seed, *measured.__name__.encode(), reader != "table"])
         names, cells, labels = noise(generator)
         path = tmp_path / "table.csv"
         table(path, generator, [measured(generator, labels)], names, cells, labels)
-        dataset, refusal = read(path, recorded)
+        dataset, refusal = read(path, reader)
         if dataset is None:
             assert "--read keep" in refusal, (seed, refusal)
             asked += 1
             header = path.read_text("utf-8").partition("\n")[0].split(",")
             (added,) = {*header} - {*names, "label"}
             kept = TableOptions(keep=(str(1 + header.index(added)),))
-            dataset, _ = read(path, recorded, kept)
+            dataset, _ = read(path, reader, kept)
             assert dataset is not None
             assert len(dataset.feature_names) == len(names) + 1
             continue

@@ -32,7 +32,7 @@ from avr_tools import EMULATED_AVR, skip_without
 from checkout import CHECKOUT
 from command_line import run
 from data_files import data_file
-from doc_blocks import MARKS, PAGES, Block, blocks_of, page_marks
+from doc_blocks import MARKS, PAGES, Block, blocks_of, missing_extensions, page_marks
 from programs import interruptible, started
 
 from protonn_edge.learn.search.workers import Workers
@@ -177,6 +177,8 @@ def check_marks(block: Block) -> None:
     )
     if "needs" in block.marks:
         pytest.skip(f"needs {block.marks['needs']}; to run: try it by hand there")
+    if missing := missing_extensions(block.marks, page_marks(CHECKOUT / block.page)):
+        pytest.skip(f"needs the extension {missing[0]}; to run: install it")
     if "package" in block.marks:
         name = block.marks["package"]
         pytest.importorskip(name, reason=f"needs {name}; to run: pip install {name}")

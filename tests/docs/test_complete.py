@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from importlib.resources import files
 
 import pytest
 from doc_blocks import PAGES
+from extension_parts import additions
 
 from protonn_edge.chips.boards import export_board_names
 from protonn_edge.data.images import IMAGES
@@ -16,18 +16,15 @@ from protonn_edge.model.registry import KINDS
 
 TEXT = "\n".join(page.read_text("utf-8") for page in PAGES)
 WORDS = {*re.findall(r"[\w.+-]+", TEXT)} | {*re.findall(r"\w+(?:-\w+)*", TEXT)}
-SENSORS = [
-    path.name.removesuffix(".toml")
-    for path in files("protonn_edge.extensions.sensing").iterdir()
-    if path.name.endswith(".toml")
-]
+NAMES = {
+    "kinds": KINDS,
+    "boards": export_board_names(),
+    "endings": [*USUAL_DELIMITERS, *LIBSVM_SUFFIXES, *IMAGES],
+    **additions("names on pages"),
+}
 
 
-@pytest.mark.parametrize(
-    "names",
-    [KINDS, export_board_names(), SENSORS, [*USUAL_DELIMITERS, *LIBSVM_SUFFIXES, *IMAGES]],
-    ids=["kinds", "boards", "sensors", "endings"],
-)
+@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
 def test_what_can_be_named_is_on_a_page(names: list[str]) -> None:
     assert len(names) > 3
     assert [name for name in names if name not in WORDS] == []

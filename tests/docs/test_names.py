@@ -15,16 +15,15 @@ import click
 import pytest
 from checkout import CHECKOUT
 from command_line import every_command, run
-from doc_blocks import PAGES
+from doc_blocks import PAGES, skip_without_extensions
+from extension_parts import additions
 from markdown_it import MarkdownIt
 
 from protonn_edge.chips.boards import export_board_names
 from protonn_edge.cli import COMMANDS
 from protonn_edge.cli.tables import READ_HELP
 from protonn_edge.cli.train_options import PARAMETERS, parameters_of
-from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.model.registry import KINDS
-from protonn_edge.system.errors import InputError
 
 _READER = MarkdownIt("commonmark").enable("table")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
@@ -86,17 +85,11 @@ def options_of(command: click.Command) -> set[str]:
 def options() -> set[str]:
     """Return the options of all commands, of scripts, and of the plugin of pytest."""
     own = {name for each in every_command().values() for name in options_of(each)}
-    plugin = CHECKOUT / "protonn_edge" / "extensions" / "lab" / "plugin.py"
-    scripts = [plugin, *(CHECKOUT / "benchmarks").glob("*.py"), *(CHECKOUT / "tests").rglob("*.py")]
+    plugins = (CHECKOUT / "protonn_edge" / "extensions").rglob("plugin.py")
+    scripts = [*plugins, *(CHECKOUT / "benchmarks").glob("*.py")]
+    scripts += (CHECKOUT / "tests").rglob("*.py")
     others = (each for path in scripts for each in _DECLARED.findall(path.read_text("utf-8")))
     return {*own, *others, *_OTHERS}
-
-
-def is_sensor(name: str) -> bool:
-    try:
-        return bool(sensor_kind(name))
-    except InputError:
-        return False
 
 
 def is_setting(name: str) -> bool:
@@ -106,7 +99,7 @@ def is_setting(name: str) -> bool:
 READ = {key.partition("=")[0] for key in READ_HELP}
 VALUES: dict[str, Callable[[str], bool]] = {
     "board": {*export_board_names()}.__contains__,
-    "sensor": is_sensor,
+    **additions("values of options"),
     "classifier": {*KINDS, "any", "best"}.__contains__,
     "read": READ.__contains__,
     "set": is_setting,
@@ -143,6 +136,7 @@ def unknown_boards(page: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("place", TEXTS)
 def test_what_a_text_names_exists(place: str) -> None:
+    skip_without_extensions()
     assert not [*unknown(*TEXTS[place]())]
 
 
@@ -154,7 +148,7 @@ def test_boards_that_pages_name_exist() -> None:
     ("text", "found"),
     [
         ("build --board host", ["--board host"]),
-        ("build --sensor mpu6051", ["--sensor mpu6051"]),
+        *additions("values that do not exist").items(),
         ("train --classifier bayes", ["--classifier bayes"]),
         ("train --set dead_zone=1", ["--set dead_zone"]),
         ("train --read lable=x", ["--read lable"]),
@@ -166,6 +160,7 @@ def test_boards_that_pages_name_exist() -> None:
     ],
 )
 def test_what_does_not_exist_is_found(text: str, found: list[str]) -> None:
+    skip_without_extensions()
     assert [*unknown("", [text])] == found
     assert quoted(f"the model's 'x': run '{text} --json'") == [f"{text} --json"]
     assert [*unknown_boards("- **Boards**: `uno` and `host`")] == ["host"]

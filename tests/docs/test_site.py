@@ -14,7 +14,7 @@ import click
 import pytest
 from checkout import CHECKOUT
 from command_line import every_command
-from doc_blocks import PAGES, blocks_of
+from doc_blocks import PAGES, blocks_of, skip_without_extensions
 
 from protonn_edge.model.file import _ARRAYS, _OPTIONAL_ARRAYS
 
@@ -28,6 +28,7 @@ LOADING = {"img": "src", "script": "src", "link": "href", "iframe": "src", "sour
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the HTML pages."""
     pytest.importorskip("sphinx", reason="needs Sphinx; to run: make docs")
+    skip_without_extensions()
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q"]
     closed = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import click
-from fuzz.areas import FOLDER, find_areas
+from fuzz.areas import find_areas
 from fuzz.running import Finding, Progress, run_cases
 
 
@@ -20,7 +20,6 @@ from fuzz.running import Finding, Progress, run_cases
 @click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    default=FOLDER,
     hidden=True,
 )
 def main(

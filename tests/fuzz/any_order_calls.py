@@ -7,18 +7,18 @@ from pathlib import Path
 import numpy as np
 from any_order import build_on_host, check_calls, random_calls
 from avr_tools import skip_without
-from model_factory import random_model
+from model_factory import forms_in_place_of, random_model
 from random_chains import random_chain
 
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.quantization import quantize
 
 BRIEF_CASES = 3
 DEADLINE_S = 120.0
 
 _CALLS = 500
-_FLOATS = 0.05
+_OTHER_FORMS = 0.05
 
 
 def run_case(seed: int, folder: Path) -> None:
@@ -30,7 +30,9 @@ def run_case(seed: int, folder: Path) -> None:
 
 
 def _program(rng: np.random.Generator) -> tuple[IntegerChain, Plan | None]:
-    if rng.random() >= _FLOATS:
+    forms = list(forms_in_place_of(random_model()))
+    if not forms or rng.random() >= _OTHER_FORMS:
         return random_chain(rng)
     features, seed = int(rng.integers(1, 60)), int(rng.integers(1 << 31))
-    return float_build(random_model(seed, features=features)), None
+    model = random_model(seed, features=features)
+    return forms[seed % len(forms)].of(quantize(model), model), None

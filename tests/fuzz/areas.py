@@ -1,4 +1,4 @@
-"""The areas of the fuzzers: each module of this folder that defines ``run_case`` is one.
+"""The areas of the fuzzers: each module that defines ``run_case``, here and of extensions.
 
 ``run_case(seed, folder)`` makes one case of ``numpy.random.default_rng(seed)``, has an empty folder
 for its files, and raises `AssertionError` with one line for a finding. Any other exception is one
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-FOLDER = Path(__file__).parent
+from extension_parts import TESTS, folders, name_of
 
 _BRIEF_CASES = 5
 
@@ -46,7 +46,8 @@ class Area:
 
     @property
     def module(self) -> ModuleType:
-        name = f"{__package__}.{self.name}"
+        own = self.path.is_relative_to(TESTS)
+        name = name_of(self.path) if own else f"{__package__}.{self.name}"
         if name not in sys.modules:
             spec = importlib.util.spec_from_file_location(name, self.path)
             assert spec is not None
@@ -87,11 +88,14 @@ class Area:
         return None
 
 
-def find_areas(folder: Path = FOLDER) -> list[Area]:
-    """Return the areas of a folder by their names, without loading them."""
+def find_areas(folder: Path | None = None) -> list[Area]:
+    """Return the areas of a folder, or all of them, by their names, without loading them."""
+    places = folders("fuzz") if folder is None else [folder]
     return [
         Area(path)
-        for path in sorted(folder.glob("*.py"))
+        for path in sorted(
+            (path for place in places for path in place.glob("*.py")), key=lambda path: path.name
+        )
         if "\ndef run_case(" in path.read_text(encoding="utf-8")
     ]
 

@@ -11,6 +11,7 @@ from fuzz.mutation import pick
 from fuzz.sentences import check_refusal
 from generated_programs import assert_equal_to_reference
 from model_factory import (
+    forms_in_place_of,
     random_inputs,
     random_model,
     rejecting_some,
@@ -22,11 +23,11 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import every_plan
 from protonn_edge.codegen.verification.agreement import compare
 from protonn_edge.device.runner import ReferenceAnswers
-from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.extensions import DeviceForm
 
 BRIEF_CASES = 3
 DEADLINE_S = 120.0
@@ -39,8 +40,9 @@ def run_case(seed: int, folder: Path) -> None:
     """Compile one plan of a model and run it in all ways of feeding."""
     skip_without("cc")
     rng = np.random.default_rng(seed)
-    if rng.random() < 0.1:
-        _check_floats(seed, _plain_model(rng))
+    forms = list(forms_in_place_of(random_model()))
+    if rng.random() < 0.1 and forms:
+        _check_form(seed, _plain_model(rng), forms[seed % len(forms)])
         return
     if rng.random() < 0.5:
         model, plan = random_chain(rng)
@@ -79,16 +81,16 @@ def _plain_model(rng: np.random.Generator) -> Model:
     )
 
 
-def _check_floats(seed: int, model: Model) -> None:
+def _check_form(seed: int, model: Model, form: DeviceForm) -> None:
     try:
-        floats = float_build(model)
+        chain = form.of(quantize(model), model)
     except InputError as error:  # of prototypes too far apart for integers
         check_refusal(error)
         return
     Q = np.random.default_rng(seed).integers(
-        0, floats.quantizer.maximum + 1, (_POINTS, floats.n_features), np.uint8
+        0, chain.quantizer.maximum + 1, (_POINTS, chain.n_features), np.uint8
     )
-    with host_program(floats, sanitize=True) as program:
+    with host_program(chain, sanitize=True) as program:
         labels, scores = program.run(Q, "chunks")
-    agreement = compare("C", ReferenceAnswers.of(floats, Q), labels, scores)
-    assert agreement.mismatches == 0, f"the float build differs: {agreement.first}"
+    agreement = compare("C", ReferenceAnswers.of(chain, Q), labels, scores)
+    assert agreement.mismatches == 0, f"{form.choice} differs: {agreement.first}"

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import numpy as np
 from audio_factory import audio_of, random_audio_model
-from bonsai_factory import random_bonsai_model, random_kernel_model
-from cascade_factory import random_cascade_model
 from chains import protonn_model, replace
 from convolution_factory import random_layers
 from convolution_factory import random_model as random_convolutional_model
 from dense_factory import random_dense_model
+from extension_parts import additions
 from forest_factory import random_forest_model
 from fuzz.edited_models import edited
 from fuzz.mutation import (
@@ -132,9 +131,7 @@ def _models() -> tuple[Model, ...]:
         random_audio_model(audio_of(3, 2, 128)),
         random_forest_model(3),
         random_dense_model(3, hidden=(5, 4)),
-        random_bonsai_model(3, depth=2),
-        random_kernel_model(3, depth=0),
-        random_cascade_model(3),
+        *(made() for made in additions("stored models").values()),
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from extension_parts import modules
 
 from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.model.integer_chain import IntegerChain
@@ -120,15 +120,14 @@ def largest_weight(rng: np.random.Generator) -> int:
 
 def kind_of(name: str) -> Kind:
     """Return what a kind brings along."""
-    try:
-        module = importlib.import_module(f"kinds.{name.replace('-', '_')}")
-    except ModuleNotFoundError as error:
-        raise AssertionError(
-            f"the classifier {name!r} of the registry has no part in its checks; write "
-            f"tests/kinds/{name.replace('-', '_')}.py with KIND"
-        ) from error
-    found: Kind = module.KIND
-    return found
+    module = name.replace("-", "_")
+    found = modules("kinds", module)
+    assert found, (
+        f"the classifier {name!r} of the registry has no part in its checks; write "
+        f"tests/kinds/{module}.py with KIND"
+    )
+    kind: Kind = found[0].KIND
+    return kind
 
 
 def kinds_with_models() -> tuple[str, ...]:

@@ -12,12 +12,10 @@ from model_factory import random_points
 from refusals import refused_by
 
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize, stage_losses
 from protonn_edge.model.statistics import Normalizer
 from protonn_edge.policy.rejection.rule import Rejection
-from protonn_edge.system.errors import InputError
 
 every_kind = pytest.mark.parametrize("kind", kinds_with_models())
 
@@ -108,10 +106,3 @@ def test_thresholds_are_those_of_the_float_model(kind: str) -> None:
     answers, expected = integers.predict(integers.quantize(X)), model.predict(X)
     assert np.mean(answers == expected) > 0.95
     assert 0 < np.mean(answers == NO_CLASS) < 0.5
-
-
-@every_kind
-def test_there_are_no_float_builds(kind: str) -> None:
-    model = kind_of(kind).random_model()
-    with pytest.raises(InputError, match=f"no float builds of {model.head.kind} models"):
-        float_build(model)

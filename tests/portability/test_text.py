@@ -18,7 +18,6 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.export import export
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.device.results import Origin, Result, ResultsFile, read_results
-from protonn_edge.extensions.conversion.protonn.reference import read_reference_model
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize
 
@@ -56,19 +55,6 @@ def test_tables_with_the_line_ends_of_windows_are_the_same_points(
     assert np.array_equal(ours.X_train, theirs.X_train)
     assert np.array_equal(ours.y_train, theirs.y_train)
     assert (ours.classes, ours.feature_names) == (theirs.classes, theirs.feature_names)
-
-
-def test_the_reference_implementations_files_may_have_them_too(tmp_path: Path):
-    texts = {
-        "W": "1\t2\n3\t4\n",
-        "B": "1\t0\t2\n0\t1\t2\n",
-        "Z": "1\t0\t0\n0\t1\t1\n",
-        "gamma": "0.5\n",
-    }
-    for name, text in texts.items():
-        (tmp_path / name).write_bytes(text.replace("\n", "\r\n").encode())
-    read = read_reference_model(tmp_path)
-    assert read.projection.tolist() == [[1, 2], [3, 4]]
 
 
 def test_results_that_a_spreadsheet_has_saved_are_read(tmp_path: Path):

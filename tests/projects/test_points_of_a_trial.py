@@ -13,9 +13,8 @@ from model_factory import (
 )
 
 from protonn_edge.codegen.verification.tryout import extremes, trial_points
-from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.features.gradients.making import gradient_features
-from protonn_edge.model.device_model import DeviceModel, with_integers
+from protonn_edge.model.device_model import with_integers
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 
@@ -54,9 +53,3 @@ def test_single_maxima_are_spread_over_the_features() -> None:
 def test_many_features_take_no_more_memory_than_their_points() -> None:
     reference = quantize(random_linear_model(features=20_000))
     assert extremes(reference, 8).shape == (6, 20_000)
-
-
-def test_a_float_build_gets_the_points_of_the_integers() -> None:
-    model = random_model()
-    floats = DeviceModel(model, float_build(model))
-    assert np.array_equal(trial_points(floats, 20), trial_points(with_integers(model), 20))

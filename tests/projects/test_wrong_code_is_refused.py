@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 from avr_tools import needs_emulated_avr
-from bonsai_factory import random_bonsai_model
 from command_line import assert_one_sentence, run, run_json, succeed
 from dense_factory import random_dense_model
+from extension_parts import additions
 from forest_factory import random_forest_model
 from linear_factory import random_linear_model
 from model_factory import (
@@ -71,7 +71,6 @@ FAULTS = {
         units_as_many_as_the_multiplier, r'\[left\] "\+&r"', '[left] "+r"'
     ),
     "values that are not clipped": Fault(random_dense_model, r'"    ldi   r24, 255\\n"', '""'),
-    "indices that are not limited": Fault(random_bonsai_model, r'"    ldi   r19, 0xff\\n"', '""'),
     "another entry of the exponential's table": Fault(random_model, r"\b60,   59,", "60,   60,"),
     "a distance shifted by one bit more": Fault(
         random_model, r'("    andi  r20, 0x0f\\n")', r'"    lsr   r20\\n" \1'
@@ -89,8 +88,7 @@ FAULTS = {
     ),
     "one class too few": Fault(random_model, r'"M"\(PNN_CLASSES\)', '"M"(PNN_CLASSES - 1)'),
     "a register of zero that is not": Fault(random_model, "clr   __zero_reg__", "nop"),
-    "another gate": Fault(random_bonsai_model, r"  -9,  -5,", "  -8,  -5,"),
-    "a product without its sign": Fault(random_bonsai_model, r'"    sbc   r20, r17\\n"', '""'),
+    **{name: Fault(*fault) for name, fault in additions("faults").items()},
 }
 
 

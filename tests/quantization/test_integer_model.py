@@ -13,7 +13,6 @@ from model_factory import (
 )
 from refusals import refused_by
 
-from protonn_edge.extensions.teaching.protonn.votes import NearestExamples
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.integer_stage import Range
@@ -111,8 +110,9 @@ def test_hash_changes_with_every_field() -> None:
     others = []
     shared = {"score_scale": model.score_scale, "classes": model.classes}
     for name, old in (numbers_of(model) | shared).items():
+        if name == "voters":
+            continue  # an extension has them, and a test of them
         numbers = {"multiplier": 1601, "distance_shift": 5, "accumulator_bits": 24}
-        numbers["voters"] = NearestExamples(room=2, vote=9)
         new = old + 256 if name == "offset" else numbers.get(name) or changed(old)
         others.append(replace(model, **{name: new}))
     for field in dataclasses.fields(InputQuantizer):
@@ -121,7 +121,7 @@ def test_hash_changes_with_every_field() -> None:
         inputs = replace(model.inputs, **{field.name: new})
         others.append(replace(model, inputs=inputs))
     hashes = {other.model_sha256 for other in [model, *others]}
-    assert len(hashes) == 1 + len(others) == 17
+    assert len(hashes) == 1 + len(others) == 16
 
 
 def test_hash_does_not_depend_on_what_a_sketch_sends() -> None:

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bonsai_factory import random_bonsai_model, random_kernel_model
 from chains import numbers_of, replace
 from dense_factory import random_dense_model
+from extension_parts import additions
 from forest_factory import random_forest_model
 from linear_factory import random_linear_model
 from model_factory import random_model
@@ -24,7 +24,6 @@ from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.statistics import InputStatistics, Normalizer
-from protonn_edge.model.stored import described
 
 
 def constant_features(model: Any) -> Any:
@@ -42,13 +41,6 @@ def with_larger(model: Any, name: str, factor: float) -> Any:
 
 def of_one_sign(model: Any) -> Any:
     return replace(model, labels=np.abs(model.head.labels) + 1)
-
-
-def always_right(model: Any) -> Any:
-    """Return a tree whose second node asks nothing."""
-    branches = model.head.branches.copy()
-    branches[1] = 0
-    return replace(model, branches=branches)
 
 
 def of_whole_numbers(model: Any) -> Any:
@@ -89,18 +81,7 @@ MODELS: dict[str, tuple[Callable[[], Model], str]] = {
         lambda: of_one_sign(random_model(prototypes=250, gamma_numerator=0.2)),
         "8233f20d58a6162b",
     ),
-    "bonsai": (random_bonsai_model, "65839eb15de48dbf"),
-    "bonsai, deep": (
-        lambda: always_right(random_bonsai_model(1, depth=3, features=60, classes=2)),
-        "d0c3b8d02c503b7e",
-    ),
-    "bonsai, 24 bits": (lambda: random_bonsai_model(features=80), "e2d9e66000f8ae7e"),
-    "bonsai, sharp": (lambda: with_larger(random_bonsai_model(3), "gates", 40), "b27bb4c437a13051"),
-    "kernel": (random_kernel_model, "87a9b53ae8612805"),
-    "kernel, deep": (
-        lambda: random_kernel_model(1, depth=2, features=60, classes=2),
-        "8ca2fa18450602a6",
-    ),
+    **additions("known models"),
     "dense": (random_dense_model, "150bfe6916a7da82"),
     "dense, deep": (lambda: random_dense_model(1, hidden=(9, 5), classes=2), "16f02f10e308caf5"),
     "dense, wide": (
@@ -164,7 +145,7 @@ def test_known_model_gives_known_integers(name: str) -> None:
         ("protonn", "8b6a748a6535b168"),
         ("protonn, 24 bits", "9dd32d302da666dc"),
         ("linear", "b09cd9a6a96da2ec"),
-        ("bonsai", "8088d3f7a5bfa2ef"),
+        *additions("known examples").items(),
     ],
 )
 def test_examples_for_a_device_are_the_same_everywhere(name: str, known: str) -> None:
@@ -172,9 +153,3 @@ def test_examples_for_a_device_are_the_same_everywhere(name: str, known: str) ->
     start = np.full(chain.n_inputs, chain.inputs.maximum // 3, np.uint8)
     examples = example_inputs(chain, start, 5)
     assert hashlib.sha256(examples.astype("<i8").tobytes()).hexdigest()[:16] == known
-
-
-def test_the_first_stage_of_a_tree_behind_a_projection_describes_its_sums() -> None:
-    first, last = quantize(random_bonsai_model()).own_stages
-    assert described(first)["accumulator_bits"] == 16
-    assert "accumulator_bits" not in described(last)

@@ -18,8 +18,6 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.verification.agreement import Agreement
 from protonn_edge.data.naming import sample_names
 from protonn_edge.data.preparation import Preparation
-from protonn_edge.extensions.proof.certificate import panels as certificate
-from protonn_edge.extensions.proof.certificate.claims import PROVEN, Claim
 from protonn_edge.model.policy import with_rules
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.report.content import PageScript
@@ -112,21 +110,6 @@ def test_ids_are_there_once(page):
 def test_figures_have_words(page):
     for figure in Reader(page).all("svg"):
         assert figure.get("aria-label") or figure.get("focusable") == "false"
-
-
-def test_claims_are_shown_with_what_shows_them(one, monkeypatch):
-    claim = Claim("stack", "the stack takes at most <80> B", PROVEN, "following the code")
-    monkeypatch.setattr(certificate, "firmware_claims", lambda *_: [claim])
-    firmware = replace(one.firmware, linked=object())
-    text = "".join(Reader(render_page(replace(one, firmware=firmware), SCRIPT)).texts)
-    assert "the stack takes at most <80> B" in text
-    assert f"measured on {len(one.results)} points" in text
-    assert "protonn-edge verify PROJECT --board uno" in text
-    assert "the board returns the same scores as the integer model" in text
-    wrong = replace(one.results[0], mismatch=True)
-    differing = replace(one, firmware=firmware, results=(wrong, *one.results[1:]))
-    text = "".join(Reader(render_page(differing, SCRIPT)).texts)
-    assert "the board returns the same scores as the integer model" not in text
 
 
 def test_without_a_script_it_says_what_is_left_out(one):

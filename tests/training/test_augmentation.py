@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from extension_parts import additions
 
 from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
@@ -115,9 +116,9 @@ def fit(**settings: Any) -> ProtoNNClassifier:
     ("settings", "message"),
     [
         ({"augment": True}, "their size is not given; give image_shape"),
-        (
-            {"augment": True, "image_shape": (8, 8), "optimizer": "alternating"},
-            "the alternating optimizer takes points as they are",
+        *(
+            ({"augment": True, "image_shape": (8, 8), **settings}, message)
+            for settings, message in additions("refused with augmentation").values()
         ),
         ({"image_shape": (8, 9)}, "8x9: 72 pixels, expected 64"),
         ({"image_shape": (-8, -8)}, "expected \\(height, width\\)"),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from trainings import OPTIMIZERS
 
 from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
@@ -96,9 +97,9 @@ def fit(**settings: Any) -> ProtoNNClassifier:
 
 
 @pytest.mark.parametrize("budget", [200, 900, 4_000])
-@pytest.mark.parametrize("optimizer", ["joint", "alternating"])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_the_integers_of_a_model_stay_within_its_budget(budget: int, optimizer: str) -> None:
-    model = fit(budget=budget, optimizer=optimizer, iterations=1, pass_epochs=1).to_model()
+    model = fit(budget=budget, **OPTIMIZERS[optimizer]).to_model()
     taken = quantize(model).model_bytes
     assert taken <= budget
     assert taken > budget - model.n_features - 2 * model.head.n_prototypes - model.n_classes - 100

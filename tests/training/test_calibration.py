@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from extension_parts import additions
 
 from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.linear.train import LinearClassifier
@@ -57,9 +58,8 @@ def test_scores_that_part_all_points_give_a_finite_sharpness() -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {"loss": "squared_error"},
-        {"loss": "squared_error", "optimizer": "alternating", "iterations": 4},
-        {"loss": "cross_entropy"},
+        {},
+        *additions("probabilities").values(),
     ],
 )
 def test_every_loss_gives_probabilities_that_are_nearly_the_best(settings: dict[str, Any]) -> None:

@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 import sklearn
 from data_files import data_file
+from extension_parts import additions
 from refusals import refused_by
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import (
     check_class_weight_classifiers,
     parametrize_with_checks,
 )
+from trainings import LOSSES, OPTIMIZERS
 
 import protonn_edge
 from protonn_edge.codegen.planner import make_plan
@@ -41,7 +43,10 @@ def fitted(**settings: Any) -> ProtoNNClassifier:
 @parametrize_with_checks(
     [
         ProtoNNClassifier(epochs=30),
-        ProtoNNClassifier(iterations=5, loss="squared_error", optimizer="alternating"),
+        *(
+            ProtoNNClassifier(**{**settings, "iterations": 5, "loss": "squared_error"})
+            for settings in additions("optimizers").values()
+        ),
     ]
 )
 def test_scikit_learns_conventions_hold(estimator: ProtoNNClassifier, check: Any) -> None:
@@ -66,20 +71,20 @@ def test_digits_are_learned_by_a_small_model() -> None:
     assert min(accuracies) > 0.94
 
 
-@pytest.mark.parametrize("loss", ["cross_entropy", "squared_error"])
+@pytest.mark.parametrize("loss", LOSSES)
 def test_the_same_seed_gives_the_same_bytes(loss: str) -> None:
-    first, again = (fitted(loss=loss).to_model() for _ in range(2))
+    first, again = (fitted(**LOSSES[loss]).to_model() for _ in range(2))
     assert model_bytes(first) == model_bytes(again)
-    assert model_bytes(fitted(loss=loss, random_state=1).to_model()) != model_bytes(first)
+    assert model_bytes(fitted(**LOSSES[loss], random_state=1).to_model()) != model_bytes(first)
 
 
-@pytest.mark.parametrize("loss", ["cross_entropy", "squared_error"])
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("shares", [(0.3, 0.8, 0.5), (0.1, 1.0, 0.25)])
 def test_shares_of_non_zero_entries_are_kept_exactly(
     loss: str, shares: tuple[float, float, float]
 ) -> None:
     model = fitted(
-        loss=loss,
+        **LOSSES[loss],
         sparsity_projection=shares[0],
         sparsity_prototypes=shares[1],
         sparsity_labels=shares[2],
@@ -154,9 +159,9 @@ def test_the_record_says_how_the_model_came_about() -> None:
     assert {"callback", "random_state"}.isdisjoint(record["settings"])
 
 
-@pytest.mark.parametrize("optimizer", ["joint", "alternating"])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_points_to_evaluate_on_are_reported_and_change_nothing(optimizer: str) -> None:
-    settings = {"optimizer": optimizer, "epochs": 3, "iterations": 2, "pass_epochs": 2}
+    settings = {"epochs": 3, **OPTIMIZERS[optimizer]}
     classifier = ProtoNNClassifier(random_state=0, **settings)
     classifier.fit(DIGITS.X_train, DIGITS.y_train, evaluate_on=(DIGITS.X_test, DIGITS.y_test))
     reported = classifier.history_[-1].test_accuracy
@@ -201,16 +206,7 @@ def test_a_model_before_training_is_refused(use: Callable[[ProtoNNClassifier], o
         ("usps10_libsvm", {"n_projections": 10, "n_prototypes": 40, "epochs": 30}, 0.91),
         ("letter26", {"n_projections": 10, "n_prototypes": 200, "epochs": 25}, 0.91),
         ("har_hapt", {"n_projections": 10, "n_prototypes": 40, "epochs": 20}, 0.9),
-        (
-            "usps10_libsvm",
-            {
-                "n_prototypes": 40,
-                "optimizer": "alternating",
-                "iterations": 6,
-                "loss": "squared_error",
-            },
-            0.9,
-        ),
+        *additions("real data").values(),
     ],
 )
 def test_real_data_is_learned(name: str, settings: dict[str, Any], floor: float) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from extension_parts import additions
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
@@ -116,7 +117,7 @@ def test_a_weight_of_two_is_a_point_given_twice() -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"optimizer": "alternating"}, "alternating optimizer"),
+        *additions("refused with groups").values(),
         ({"group_shift": -1.0}, "group_shift"),
         ({"groups": np.zeros(5)}, r"shape \(5,\) for 120 points"),
         ({"groups": np.array(["a", None, "b"] * 40, object)}, "the group of point 1 is missing"),

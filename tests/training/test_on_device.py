@@ -16,11 +16,11 @@ from sklearn.model_selection import train_test_split
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.project import build
-from protonn_edge.extensions.precision.model import in_floats
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.extensions import forms_of
 
 
 @needs_emulated_avr
@@ -51,7 +51,7 @@ def test_paths_and_boards_may_be_texts(tmp_path: Path) -> None:
 def test_what_has_arrays_is_shown_by_its_facts() -> None:
     model = replace(random_model(), classes=("a", "<b>", "c", "d"))
     integers = quantize(model)
-    for each in (model, integers, in_floats(integers, model), make_plan(integers)):
+    for each in (model, *forms_of(integers, model), make_plan(integers)):
         assert len(repr(each)) < 500
         assert "array(" not in repr(each)
         assert each._repr_html_().startswith(f"<table><caption>{type(each).__name__}</caption>")

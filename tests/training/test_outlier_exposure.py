@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from trainings import LOSSES
 
 from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -76,7 +77,7 @@ def test_it_is_finite_for_huge_scores() -> None:
     assert np.isfinite(slope).all()
 
 
-@pytest.mark.parametrize("loss", ["cross_entropy", "squared_error", "hinge"])
+@pytest.mark.parametrize("loss", LOSSES)
 def test_classes_stay_low_where_there_is_outlier_exposure(loss: str) -> None:
     digits = load_digits_dataset()
     noise = np.random.default_rng(0).uniform(0, 16, (300, 64)).astype(np.float32)
@@ -86,7 +87,7 @@ def test_classes_stay_low_where_there_is_outlier_exposure(loss: str) -> None:
             n_projections=8,
             n_prototypes=30,
             epochs=15,
-            loss=loss,
+            **LOSSES[loss],
             strangers=strangers,
             image_shape=(8, 8),
             random_state=0,

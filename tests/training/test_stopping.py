@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from extension_parts import additions
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.extensions.research.kinds.bonsai.train import BonsaiClassifier
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.forest.train import ForestClassifier
@@ -16,11 +16,8 @@ from protonn_edge.learn.progress import BestEpoch, EpochReport, TrainingStopped
 
 KINDS = {
     "joint": lambda: ProtoNNClassifier(n_projections=2, epochs=9, sparsity_projection=0.5),
-    "alternating": lambda: ProtoNNClassifier(
-        n_projections=2, optimizer="alternating", iterations=2, pass_epochs=2
-    ),
     "dense": lambda: DenseClassifier(hidden="6", epochs=9, size_budget=30),
-    "bonsai": lambda: BonsaiClassifier(depth=1, epochs=9, sparsity_projection=0.5),
+    **additions("stopped trainings"),
 }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from chains import replace
 from refusals import refused_by
+from trainings import LOSSES, OPTIMIZERS
 
 from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -37,12 +38,12 @@ def test_parameters_give_the_models_scores(scores_are_logits: bool) -> None:
         assert np.array_equal(scores.argmax(axis=1), expected.argmax(axis=1))
 
 
-@pytest.mark.parametrize("optimizer", ["joint", "alternating"])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_it_begins_as_good_as_the_model(optimizer: str) -> None:
-    model = fit(loss="squared_error").to_model()
-    classifier = fit(
-        loss="squared_error", optimizer=optimizer, initial_model=model, epochs=1, iterations=1
-    )
+    loss = LOSSES.get("squared_error", {})
+    model = fit(**loss).to_model()
+    settings = {**OPTIMIZERS[optimizer], **loss, "epochs": 1}
+    classifier = fit(**settings, initial_model=model)
     before = np.mean(model.predict(DIGITS.X_train) == DIGITS.y_train)
     assert classifier.history_[0].accuracy >= before - 0.01
     assert classifier.model_.normalizer is model.normalizer

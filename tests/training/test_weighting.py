@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from refusals import refused_by
+from trainings import OPTIMIZERS
 
 from protonn_edge.data.splits import load_digits_dataset
-from protonn_edge.extensions.research.paper.train.losses import LOSSES
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.kinds.protonn.train.fitting import parameters_of
 from protonn_edge.learn.given_points import point_weights
-from protonn_edge.learn.objective import objective
 from protonn_edge.model.file import model_bytes
 
 DIGITS = load_digits_dataset()
@@ -20,7 +18,7 @@ POINTS = np.zeros((4, 1))
 
 
 def classifier(**settings: object) -> ProtoNNClassifier:
-    chosen = {"n_projections": 4, "n_prototypes": 10, "epochs": 5, "pass_epochs": 2}
+    chosen = {"n_projections": 4, "n_prototypes": 10, "epochs": 5}
     return ProtoNNClassifier(random_state=0, **(chosen | settings))
 
 
@@ -55,22 +53,7 @@ def test_weights_that_cannot_be_used_are_refused(
         point_weights(POINTS, LABELS, given, classes)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_a_weighted_objective_is_that_of_repeated_points(loss: str) -> None:
-    rng = np.random.default_rng(0)
-    model = classifier(epochs=1).fit(DIGITS.X_train, DIGITS.y_train)
-    parameters = parameters_of(model.model_, scores_are_logits=True)
-    X = model.model_.normalizer.apply(DIGITS.X_train[:6]).astype(np.float32)
-    Y = np.eye(10, dtype=np.float32)[DIGITS.y_train[:6]]
-    counts = rng.integers(1, 4, 6)
-    weights = (counts / counts.mean()).astype(np.float32)
-    rows = np.repeat(np.arange(6), counts)
-    assert objective(parameters, X, Y, LOSSES[loss], weights) == pytest.approx(
-        objective(parameters, X[rows], Y[rows], LOSSES[loss]), rel=1e-5
-    )
-
-
-@pytest.mark.parametrize("optimizer", ["joint", "alternating"])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("prototypes", ["per_class", "kmeans", "sample"])
 @pytest.mark.parametrize("projection", ["lda", "pca"])
 def test_weights_are_repetitions_for_every_start(
@@ -79,10 +62,9 @@ def test_weights_are_repetitions_for_every_start(
     X, y = DIGITS.X_train[:80], DIGITS.y_train[:80]
     counts = np.random.default_rng(1).integers(0, 3, 80)
     settings = {
-        "optimizer": optimizer,
+        **OPTIMIZERS[optimizer],
         "init_prototypes": prototypes,
         "init_projection": projection,
-        "iterations": 2,
     }
     weighted = classifier(**settings).fit(X, y, sample_weight=counts)
     repeated = classifier(**settings).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from protonn_edge.kinds.nearest_mean.integers import IntegerNearestMean
-
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.kinds.nearest_mean.integers import IntegerNearestMean
 from protonn_edge.model.activity import Activity
 
 # A difference, its product and a sum of 32 bits take as long as these turns that move a byte.

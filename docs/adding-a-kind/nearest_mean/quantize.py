@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+
 from protonn_edge.kinds.nearest_mean.head import NearestMeanHead
 from protonn_edge.kinds.nearest_mean.integers import IntegerNearestMean
-
 from protonn_edge.model.checks import only_zeros
 from protonn_edge.model.folding import check_computable, input_quantizer
 from protonn_edge.model.integer_chain import IntegerChain, chain_for

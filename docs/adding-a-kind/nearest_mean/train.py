@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+
 from protonn_edge.kinds.nearest_mean.head import NearestMeanHead
 from protonn_edge.kinds.nearest_mean.parameters import NearestMeanParameters
-
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.points import Points

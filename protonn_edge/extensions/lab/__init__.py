@@ -6,6 +6,7 @@ See `docs/power.md`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, Extension
@@ -33,6 +34,12 @@ class LabExtension(Extension):
         from protonn_edge.extensions.lab.meters import instrument_of
 
         return instrument_of(text, volts)
+
+    def pytest_plugin(self) -> ModuleType:
+        """Return the plugin with boards under test."""
+        from protonn_edge.extensions.lab import plugin
+
+        return plugin
 
     def report_files(self) -> Mapping[str, ShownFile]:
         """Return the reader of what ``hil --meter`` writes."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx_factory import network, node
+from extensions.conversion.onnx_factory import network, node
 from refusals import refused_by
 from sklearn.tree import DecisionTreeClassifier
 

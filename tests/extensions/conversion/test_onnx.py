@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx_factory import RNG, network, node, numbers, onnx, perceptron
+from extensions.conversion.onnx_factory import RNG, network, node, numbers, onnx, perceptron
 from refusals import refused_by
 from sklearn.neural_network import MLPClassifier
 

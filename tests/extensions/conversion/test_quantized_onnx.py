@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import run
+from extensions.conversion.onnx_factory import network, node, onnx, perceptron
 from fuzz.mutation import mutated_bytes
 from fuzz.sentences import check_refusal
-from onnx_factory import network, node, onnx, perceptron
 from refusals import refused_by
 
 from protonn_edge import from_network

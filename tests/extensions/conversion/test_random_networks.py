@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_networks import random_chain
+from extensions.conversion.random_networks import random_chain
 
 from protonn_edge.extensions.conversion.networks.networks import (
     _equalized,

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import run
+from extensions.conversion.tflite_factory import FLOAT32, INT32, network, tensor
 from fuzz.mutation import mutated_bytes
 from fuzz.sentences import check_refusal
 from refusals import refused_by
-from tflite_factory import FLOAT32, INT32, network, tensor
 
 from protonn_edge import from_network
 from protonn_edge.extensions.conversion.networks.flatbuffer import FlatTable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from conformance.decision import observing
+from extensions.observation.conformance.decision import observing
 from linear_factory import random_linear_model
 from model_factory import random_inputs
 

@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from bonsai_factory import random_bonsai_model
 from byte_programs import answer_on, answered_by, host_program, uno_program
 from command_line import run, run_json, succeed
-from conformance.decision import observing
 from convolution_factory import random_layers, random_window_layers
 from convolution_factory import random_model as random_convolution_model
+from extensions.observation.conformance.decision import observing
+from extensions.research.bonsai_factory import random_bonsai_model
+from extensions.sensing.logger_builds import listening, noise
 from forest_factory import random_forest_model
 from linear_factory import random_linear_model
-from logger_builds import listening, noise
 from model_factory import (
     random_inputs,
     random_model,

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from chains import replace
-from export.test_sketches_for_any_chip import compiled
+from extensions.sensing.export.test_sketches_for_any_chip import compiled
 from extensions.teaching.histories import STEPS, History
 from extensions.teaching.serving import on_host
 from extensions.teaching.test_serving import SMALL, rejecting, teachable

@@ -14,7 +14,6 @@ from model_factory import random_inputs, random_model, random_points, tiny_integ
 from refusals import refused_by
 
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
@@ -25,7 +24,7 @@ from protonn_edge.policy.rejection.calibration import (
     together,
     with_rejection,
 )
-from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection
+from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.system.errors import InputError
 
 
@@ -170,9 +169,3 @@ def test_a_single_class_has_no_margin() -> None:
     (alone,) = (each for each in instances_of("linear") if each.name == "a single score")
     with refused_by("model.integer_stage"):
         with_rules(alone.model, IntegerRejection(margin=1))
-
-
-def test_a_float_build_refuses_a_model_that_rejects() -> None:
-    model = with_rules(random_model(0), Rejection(rbf=0.1))
-    with refused_by("extensions.precision.model"):
-        float_build(model)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from command_line import assert_one_sentence, run, run_json
+from extension_parts import additions
 
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.data.splits import load_digits_dataset
@@ -159,9 +160,9 @@ def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) ->
             ["train", train, "--rejection", "1%", "--set", "normalization=l2"],
             "--rejection applies only to models that",
         ),
-        (
-            ["train", train, "--outlier-exposure", 1, "--optimizer", "alternating"],
-            "leave --outlier-exposure out",
+        *(
+            (["train", train, "--outlier-exposure", 1, *options], "leave --outlier-exposure out")
+            for options in additions("options without outlier exposure").values()
         ),
     ):
         assert_one_sentence(run(*arguments, "-o", new), words)

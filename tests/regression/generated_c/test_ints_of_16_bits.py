@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from bonsai_factory import random_kernel_chain
+from extension_parts import additions
 from forest_factory import random_chain
 from generated_programs import answers_in_bytes, compile_checked, predicting, printed_by_uno
 from model_factory import random_inputs, random_pooling_model
@@ -26,7 +26,7 @@ WIDE = average_pooling((1, 131), (1, 131), (1, 130))
 
 MODELS: dict[str, IntegerChain] = {
     "forest": random_chain(4, trees=4, depth=9, features=300, classes=12, share=1.0),
-    "bonsai": random_kernel_chain(4, features=700, depth=3, classes=2, density=0.01),
+    **additions("ints of 16 bits"),
     "average pooling": quantize(random_pooling_model(WIDE, projections=4, prototypes=5)),
 }
 

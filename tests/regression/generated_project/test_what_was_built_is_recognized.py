@@ -19,8 +19,6 @@ from refusals import refused_by
 from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.devices import about_newer_models
 from protonn_edge.codegen.planner import every_plan, make_plan
-from protonn_edge.extensions.precision.model import float_build
-from protonn_edge.extensions.precision.program import Float32Plan, plan_for
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model
@@ -52,15 +50,6 @@ def test_mean_cycles_on_other_points_are_those_of_the_build(tmp_path: Path) -> N
     activity = measure_activity(reference, reference.quantize(random_points(3, 50, 12)))
     plan = make_plan(reference, activity=activity)
     assert write_project(model, tmp_path, plan).generated()[1].to_json() == plan.to_json()
-
-
-def test_a_float_build_is_recognized(tmp_path: Path) -> None:
-    model = random_model()
-    reference = float_build(model)
-    plan = plan_for(reference)
-    recognized, read = write_project(model, tmp_path, plan, reference).generated()
-    assert isinstance(read, Float32Plan)
-    assert recognized.model_sha256 == reference.model_sha256
 
 
 @pytest.mark.parametrize("name", ["pnn_model.c", "pnn_model.h", "build.json"])

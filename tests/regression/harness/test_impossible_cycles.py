@@ -18,21 +18,19 @@ from built_project import write_project
 from click.testing import Result as CommandResult
 from command_line import assert_one_sentence, run
 from fake_device import HostileDevice, ReferenceModel, SimulatedHost
-from model_factory import random_model, random_points
+from model_factory import forms_in_place_of, random_model, random_points
 from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.cli import verify
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.hil import say_unproven
-from protonn_edge.codegen.planner import Limits, make_plan
+from protonn_edge.codegen.planner import Limits, device_plans, make_plan
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.verification import agreement
 from protonn_edge.codegen.verification.agreement import PossibleCycles
 from protonn_edge.device.results import Origin, Result, ResultsFile
 from protonn_edge.device.session import Session
-from protonn_edge.extensions.precision.model import in_floats
-from protonn_edge.extensions.precision.program import plan_for
 from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.report.gathering import gather
@@ -54,7 +52,10 @@ def test_without_bounds_only_the_clock_gives_one():
     model = random_model()
     integers, program = quantize(model), Unlabelled(Path("firmware.elf"))
     for plan, board in (
-        (plan_for(in_floats(integers, model)), UNO),
+        *(
+            (device_plans(form.of(integers, model))[0], UNO)
+            for form in forms_in_place_of(random_model())
+        ),
         (make_plan(integers, Limits.of(TINY)), TINY),
         (make_plan(integers), UNO),  # firmware of the user's, without labels
     ):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,15 +20,16 @@ from any_order import (
     push,
     wrong_calls,
 )
-from bonsai_factory import random_bonsai_model, random_kernel_model
 from chains import numbers_of, replace
 from convolution_factory import random_layers
 from convolution_factory import random_model as random_network
 from dense_factory import random_dense_model
+from extension_parts import additions
 from forest_factory import random_forest_model
 from linear_factory import random_chain as random_linear_chain
 from linear_factory import random_linear_model
 from model_factory import (
+    forms_in_place_of,
     random_gradients_model,
     random_model,
     random_pooling_model,
@@ -35,7 +38,6 @@ from model_factory import (
 )
 
 from protonn_edge.codegen.planner import every_plan
-from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.model.integer_chain import IntegerChain
@@ -45,29 +47,34 @@ from protonn_edge.model.quantization import quantize
 WINDOWS = window_features_of("mean,max,bands:2", 8)
 LAYERS = random_layers()
 TREES = random_forest_model(features=WINDOWS.n_outputs)
-TREE = random_kernel_model(features=LAYERS.n_outputs)
 MODELS: dict[str, Model] = {
     "trees behind windows": dataclasses.replace(TREES, features=WINDOWS),
-    "a tree behind layers": replace(TREE, inputs=TREE.inputs.with_one_range(), features=LAYERS),
-    "a tree behind a projection": random_bonsai_model(),
+    **{name: made(LAYERS) for name, made in additions("any order").items()},
     "layers": random_network(LAYERS),
     "sums": random_linear_model(),
     "hidden units": random_dense_model(),
     "prototypes": random_model(),
-    "floats": random_model(),
     "averages": random_pooling_model(average_pooling((9, 9), (8, 8), (4, 4))),
     "windows": random_window_model(WINDOWS),
     "gradients": random_gradients_model(gradient_features((8, 8), (8, 8), (2, 2), 4)),
 }
 
 
-@pytest.fixture(scope="module", params=MODELS)
+CHAINS: dict[str, Callable[[], IntegerChain]] = {
+    **{name: partial(quantize, model) for name, model in MODELS.items()},
+    **{
+        form.choice: partial(form.of, quantize(random_model()), random_model())
+        for form in forms_in_place_of(random_model())
+    },
+}
+
+
+@pytest.fixture(scope="module", params=CHAINS)
 def library(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, IntegerChain]:
     """Return a program that takes calls, and its model."""
-    precision = "float32" if request.param == "floats" else "int8"
-    model = (float_build if precision == "float32" else quantize)(MODELS[request.param])
+    model = CHAINS[request.param]()
     return build_on_host(model, None, tmp_path_factory.mktemp("library")), model
 
 

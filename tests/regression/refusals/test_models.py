@@ -19,7 +19,6 @@ from model_factory import (
 )
 from refusals import refused_by, refuses
 
-from protonn_edge.extensions.research.kinds.bonsai.train import LocalDeepKernelClassifier
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -122,13 +121,6 @@ def test_stages_that_do_not_fit_their_points_or_each_other_are_refused(changed, 
     text = _features_with(changed(model), change)
     done = run("inspect", changed(model, features=text))
     assert "the model again" in refusal(done)
-
-
-def test_weights_without_dimensions_are_refused(changed):
-    rng = np.random.default_rng(0)
-    classifier = LocalDeepKernelClassifier(depth=1, epochs=1, random_state=0)
-    model = classifier.fit(rng.normal(size=(20, 3)), np.arange(20) % 2).to_model()
-    refuses(run("inspect", changed(model, **{"head.weights": np.float32(1)})), "branches")
 
 
 @pytest.mark.parametrize("gamma", [1e-15, 1e15])

@@ -11,8 +11,6 @@ from command_line import refusal, run, run_json
 from model_factory import random_window_model, window_features_of
 from refusals import refuses
 
-from protonn_edge.chips.toolchain.ports import FoundPort
-from protonn_edge.extensions.sensing.commands import source
 from protonn_edge.model.file import save_model
 
 
@@ -55,19 +53,3 @@ def test_a_project_of_another_kind_names_the_command_that_reads_it(
     record = ["record", "--emulate", "--project", "live", "-o", "r.csv", "--label", "x"]
     record += ["--takes", "1", "--seconds", "1"]
     refuses(run(*record), "codegen.export.folder")
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["record", "-o", "r.csv", "--label", "x", "--seconds", 1, "--takes", 1],
-        ["monitor"],
-    ],
-)
-def test_the_port_that_was_found_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[object]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    found = FoundPort(str(tmp_path / "none"), "an Uno")
-    monkeypatch.setattr(source, "find_port", lambda _: found)
-    assert f"listening to {found.device}: an Uno" in run(*words).output.replace("\n", "")

@@ -9,8 +9,6 @@ import numpy as np
 from command_line import succeed
 from PIL import Image
 
-from protonn_edge.extensions.sensing.played import read_sensor
-
 
 def test_predictions_of_a_folder_name_the_files(tmp_path: Path) -> None:
     generator, folder = np.random.default_rng(0), tmp_path / "images"
@@ -30,9 +28,3 @@ def test_predictions_of_a_folder_name_the_files(tmp_path: Path) -> None:
         ("dark", "dark"),
         ("light", "light"),
     }
-
-
-def test_a_column_of_persons_is_not_a_channel_of_a_recording(tmp_path: Path) -> None:
-    path = tmp_path / "light.csv"
-    path.write_text("# rate: 100 Hz\nlight,person\n" + "5,anna\n6,ben\n")
-    assert read_sensor(f"a0={path}").values.tolist() == [[5], [6]]

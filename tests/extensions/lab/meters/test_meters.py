@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 from built_project import write_project
 from command_line import run
-from emulated_meters import (
+from evidence_factory import evidence_of
+from extensions.lab.emulated_meters import (
     UNO,
     VOLTS,
     EmulatedIna219,
@@ -27,7 +28,6 @@ from emulated_meters import (
     Profile,
     closed_after,
 )
-from evidence_factory import evidence_of
 from fake_device import FakeDevice, HostileDevice
 from model_factory import random_model
 from refusals import refused_by

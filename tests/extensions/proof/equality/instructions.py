@@ -16,8 +16,8 @@ from typing import Any
 
 import click
 import numpy as np
-from agreement.test_machine import INSTRUCTIONS, RECORD, _program
 from avr_programs import compile_text
+from extensions.proof.agreement.test_machine import INSTRUCTIONS, RECORD, _program
 from generated_programs import printed_by_uno
 
 from protonn_edge.chips.avr.program import LinkedProgram, read_program

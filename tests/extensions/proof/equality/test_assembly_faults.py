@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from agreement.sources import functions_of
 from avr_tools import needs_avr_gcc
 from conformance.instances import programs_of
+from extensions.proof.agreement.sources import functions_of
 from extensions.proof.equality.programs import linked
 
 from protonn_edge.extensions.proof.difference import prove

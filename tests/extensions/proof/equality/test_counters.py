@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc
-from conformance.decision import observing
 from conformance.instances import instances_of
+from extensions.observation.conformance.decision import observing
 from extensions.proof.equality.programs import linked
 
 from protonn_edge.chips.avr.program import LinkedProgram

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bonsai_factory import (
+from extensions.research.bonsai_factory import (
     random_kernel_chain,
 )
 

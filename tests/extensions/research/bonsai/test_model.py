@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from bonsai_factory import random_kernel_model
 from chains import replace
+from extensions.research.bonsai_factory import random_kernel_model
 
 from protonn_edge.model.head import matrices_of
 from protonn_edge.system.errors import InputError

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bonsai_factory import (
+from chains import replace
+from extensions.research.bonsai_factory import (
+    random_bonsai_model,
     random_kernel_chain,
     random_kernel_model,
 )
-from chains import replace
 from model_factory import random_points
 from refusals import refused_by
 
 from protonn_edge.extensions.research.kinds.bonsai.integers import Sums
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.quantization import quantize
+from protonn_edge.model.stored import described
 
 
 def test_one_large_weight_does_not_make_the_others_coarse() -> None:
@@ -46,3 +48,9 @@ def test_what_could_overflow_is_refused(changes: dict[str, object]) -> None:
     stage = named_stages(random_kernel_chain(0))["bonsai_tree"]
     with refused_by("model.integer_stage"):
         replace(stage, **changes)
+
+
+def test_the_first_stage_of_a_tree_behind_a_projection_describes_its_sums() -> None:
+    first, last = quantize(random_bonsai_model()).own_stages
+    assert described(first)["accumulator_bits"] == 16
+    assert "accumulator_bits" not in described(last)

@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 from chains import replace
+from extensions.research.paper.test_joint import start
 from refusals import refused_by
-from training.test_joint import start
 
 from protonn_edge.extensions.research.paper.train import alternating
 from protonn_edge.extensions.research.paper.train.alternating import (

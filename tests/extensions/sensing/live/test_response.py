@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from chains import replace as with_numbers
-from logger_builds import listening, noise
+from extensions.sensing.logger_builds import listening, noise
 from model_factory import random_window_model, window_features_of
 
 from protonn_edge.chips.avr.program import read_program

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
+from extensions.sensing.logger_builds import compile_logger, listening, noise
 from failing_link import FailingLink, Faults
-from logger_builds import compile_logger, listening, noise
 from model_factory import random_window_model, window_features_of
 
 from protonn_edge.chips.boards import load_board

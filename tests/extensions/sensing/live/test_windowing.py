@@ -12,7 +12,7 @@ from avr_tools import needs_emulated_avr
 from command_line import refusal, run, run_json
 from convolution_factory import random_convolution
 from convolution_factory import random_model as random_convolution_model
-from logger_builds import listening, noise
+from extensions.sensing.logger_builds import listening, noise
 from model_factory import random_model, random_window_model, scaled, window_features_of, with_points
 from refusals import refused_by
 

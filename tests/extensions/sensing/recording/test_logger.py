@@ -7,7 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from logger_builds import assert_played, compile_logger, listening, noise, samples_of
+from extensions.sensing.logger_builds import (
+    assert_played,
+    compile_logger,
+    listening,
+    noise,
+    samples_of,
+)
 from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board

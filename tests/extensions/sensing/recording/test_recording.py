@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from command_line import run, run_json, succeed
+from extensions.sensing.logger_builds import compile_logger, listening, noise
 from failing_link import FailingLink, Faults
-from logger_builds import compile_logger, listening, noise
 from programs import started
 from refusals import refused_by, refuses
 
