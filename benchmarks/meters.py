@@ -3,9 +3,9 @@
     python benchmarks/meters.py [--seeds N] [--json]
 
 prints one row a meter and rate. A board with a known current is played, and the meters are
-emulated (tests/extensions/lab/emulated_meters.py): with noise, a prediction of two phases, and errors of gain and
-offset, drawn within the limits that protonn-edge states for the meter, at most 0.8 % of the power.
-1 % of the samples is lost. No real meter takes part.
+emulated (tests/extensions/lab/emulated_meters.py): with noise, a prediction of two phases, and
+errors of gain and offset, drawn within the limits that protonn-edge states for the meter, at most
+0.8 % of the power. 1 % of the samples is lost. No real meter takes part.
 """
 
 from __future__ import annotations

@@ -166,9 +166,16 @@ class LabelSearch:
         if self.expected is None and _is_measured(free[-1]):
             last = self.named.kept[-1]
             label = last if self.certain.get(last) == "time" and last.may_be_label else free[-1]
-            others = [each for each in free if each is not label]
+            others = [each for each in free if each is not label and not self.is_of_units(each)]
             raise label_refusal(self.path, label, others, recorded=self.recorded)
         return free[-1], "the last one", []
+
+    def is_of_units(self, column: Column) -> bool:
+        """Whether a column changes just where a time or a counter begins again."""
+        changes = np.flatnonzero(np.diff([] if column.texts is None else column.texts.codes))
+        steps = [np.diff(each.values) for each in self.certain if each.values is not None]
+        again = [np.flatnonzero(each * np.median(each) < 0) for each in steps if len(each)]
+        return len(changes) > 0 and any(np.array_equal(each, changes) for each in again)
 
     def no_label(self) -> InputError:
         """Return the error if no column may have labels, with the columns that only count."""
@@ -207,8 +214,7 @@ def label_refusal(
     if not label.is_whole and label.values is not None:
         fractions = label.values[np.nan_to_num(label.values) % 1 != 0]
         has = f"numbers such as {fractions[0]:g} instead of classes"
-    may_be = [each for each in columns if each.may_be_label and not each.evidence]
-    may_be.sort(key=lambda each: each.kind != "text")
+    may_be = sorted((each for each in columns if each.may_be_label), key=lambda e: e.kind != "text")
     likely = [each.flag_value for each in may_be]
     hint = f", such as --read label={likely[0]}" if likely else ""
     others = f" (or {', '.join(likely[1:6])})" if likely[1:] else ""

@@ -17,6 +17,7 @@ from protonn_edge.learn.augmentation import (
     resampling,
     smooth_fields,
 )
+from protonn_edge.learn.labels import ClassLabels
 from protonn_edge.learn.points import Points
 from protonn_edge.learn.preparation import PreparedPoints
 from protonn_edge.system.errors import InputError
@@ -131,7 +132,8 @@ def test_shapes_that_do_not_fit_are_refused(settings: dict[str, Any], message: s
 
 def test_it_is_the_whole_image_that_moves_before_it_is_pooled_and_normalized() -> None:
     settings = ProtoNNParameters(image_shape=(8, 8), features="pool:4x4", augment=True)
-    given = Points(DIGITS.X_train[:40], DIGITS.y_train[:40], n_classes=10)
+    labels = ClassLabels()
+    given = Points(DIGITS.X_train[:40], DIGITS.y_train[:40], n_classes=10, labels=labels)
     points = PreparedPoints.of(settings, given, seed=0).points
     rows = np.arange(40)
     step = points.step(rows, np.random.default_rng(0)).X
