@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import extension_parts
 import pytest
 from assembly.sources import assert_rules_hold, preprocessed
 from checkout import CHECKOUT
@@ -53,6 +54,7 @@ def test_the_handler_of_a_uart(mcu: str) -> None:
     assert assert_rules_hold(preprocessed(CHECKOUT / "firmware/uart.c", mcu=mcu)) > 0
 
 
+@extension_parts.needs("sensing")
 def test_no_other_template_has_assembly() -> None:
     """Those of ``c`` and of rooms are in models, that of the logger is in its firmware."""
     found = {

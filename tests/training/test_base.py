@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import extension_parts
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -161,7 +162,11 @@ def test_the_command_line_makes_it(make: click.Command, options: list[str], made
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--classifier", "means", "--optimizer", "joint"], "--optimizer is given, but the cla"),
+        pytest.param(
+            ["--classifier", "means", "--optimizer", "joint"],
+            "--optimizer is given, but the cla",
+            marks=extension_parts.needs("research"),
+        ),
         (["--classifier", "means", "--no-augment"], "--augment is given, but the classifier 'me"),
         (["--width", "2"], "--width is given, but the classifier 'protonn' has no such parameter"),
         (["--classifier", "trees"], "'trees' is not one of 'protonn', "),
