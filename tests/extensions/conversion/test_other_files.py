@@ -13,7 +13,7 @@ from protonn_edge.model.file import load_model
 from protonn_edge.model.other_files import other_file
 from protonn_edge.system.errors import InputError
 
-FOLDER = Path(__file__).parents[1] / "data"
+FOLDER = Path(__file__).parents[2] / "data"
 
 OF_OTHERS = {
     "net.h5": b"\x89HDF\r\n\x1a\n0000",

@@ -278,9 +278,9 @@ LISTINGS = {
 """Where the package makes a `Listing`, and the functions that it is a part of, proven or called."""
 
 OF_KINDS = {
-    kind: importlib.import_module(f"agreement.{kind}")
+    kind: importlib.import_module(f"extensions.proof.agreement.{kind}")
     for kind in KINDS
-    if importlib.util.find_spec(f"agreement.{kind}")
+    if importlib.util.find_spec(f"extensions.proof.agreement.{kind}")
 }
 """The modules of kinds of stages, with their own `CALLS`."""
 

@@ -1,0 +1,7 @@
+"""Programs for the emulated board, and its line, as for the tests of the emulator."""
+
+from __future__ import annotations
+
+from emulator.conftest import compile_firmware, connect
+
+__all__ = ["compile_firmware", "connect"]
