@@ -24,3 +24,9 @@ def with_added(
         every |= added.NEEDS
         separate |= added.APART
     return every, separate
+
+
+def examples_added(command: str) -> list[str]:
+    """Return the examples of a command with options that are added."""
+    added = added_to(command).values()
+    return [example for kind in added for example in kind.EXAMPLES.get(command, ())]

@@ -54,7 +54,6 @@ from protonn_edge.system.shell import command_line
     examples=(
         "model.npz",
         "model.npz --board nano --max-sram 400 --data test.csv --max-drop 0.5",
-        "--sensor mpu6050 --rate 100 -o logger",
     ),
 )
 def build_command(

@@ -25,7 +25,7 @@ import click
 import numpy as np
 from rich.console import Console, RenderableType
 
-from protonn_edge.cli.additions import added_to, with_added
+from protonn_edge.cli.additions import added_to, examples_added, with_added
 from protonn_edge.cli.option_groups import GROUP_OF, GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths, shown_name
 from protonn_edge.cli.progress import ProgressBar, progress_bar, progress_status
@@ -143,17 +143,17 @@ def command(
 
     def made(function: Callable[..., None]) -> Command:
         parts = {each.name: each.default for each in signature(function).parameters.values()}
-        whole = together(function, parts)
+        whole, shown = together(function, parts), (*examples, *examples_added(name))
         whole_command = (kind or Command)(
             name,
             params=whole.parameters(name),
             callback=lambda **given: whole.value(name, given),
             help=cleandoc(function.__doc__ or ""),
-            epilog=_epilog(name, examples),
+            epilog=_epilog(name, shown),
         )
         rules = with_added(name, needs, apart)
         whole_command.needs, whole_command.apart = rules
-        whole_command.examples = examples
+        whole_command.examples = shown
         return whole_command
 
     return made

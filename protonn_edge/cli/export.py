@@ -62,7 +62,6 @@ _ADD_ARCHIVE = (
     examples=(
         "model.npz --arduino digits",
         "model.npz --c digits --data test.csv",
-        "--arduino logger --sensor mpu6050 --rate 100",
     ),
 )
 def export_command(

@@ -48,12 +48,7 @@ from protonn_edge.system.extensions import AddedOptions
         "--points --prove --every-input --check -o": "data",
         "--check": "--board --entry --points --prove --every-input -o",
     },
-    examples=(
-        "model.npz test.csv",
-        ". -o certificate.json",
-        ". --check certificate.json",
-        "model.npz sketch.elf",
-    ),
+    examples=("model.npz test.csv",),
 )
 def verify_command(
     path: Path = argument(MODEL_PATH),

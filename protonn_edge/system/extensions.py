@@ -72,6 +72,7 @@ class AddedOptions:
     # for `protonn_edge.cli.command.command`
     NEEDS: ClassVar[Mapping[str, str]] = {}
     APART: ClassVar[Mapping[str, str]] = {}
+    EXAMPLES: ClassVar[Mapping[str, Sequence[str]]] = {}  # by the name of the command
 
     @property
     def extensions(self) -> tuple[str, ...]:

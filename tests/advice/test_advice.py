@@ -9,6 +9,7 @@ import pytest
 from advice.following import advised, follow, in_shell
 from advice.workspace import command_lines, make
 from command_line import succeed
+from extension_parts import needs
 
 # The lines with the cheapest folder; `follow_all.py` follows all.
 LINES = [line for line in command_lines() if not line.startswith("~ ")][::6]
@@ -67,10 +68,11 @@ def test_what_a_message_advises_works(
                 "build m.npz --data flowers.csv",
             ],
         ),
-        (
+        pytest.param(
             "build a.onnx",
             "a.onnx is a network; convert it first: protonn-edge convert a.onnx --data DATA",
             ["convert a.onnx --data flowers.csv"],
+            marks=needs("conversion"),
         ),
     ],
 )

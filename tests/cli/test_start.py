@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_line import every_command
+from extension_parts import needs
 
 import protonn_edge
 from protonn_edge.cli import COMMANDS, MODULES
@@ -51,7 +52,7 @@ def started(*words: str, code: int = 0) -> tuple[str, set[str], set[str]]:
         (("train", "--help"), "--features"),
         (("train", "--classifier", "forest", "--help"), "--min-leaf"),
         (("tune", "--help"), "--max-flash"),
-        (("convert", "--help"), "--reference"),
+        pytest.param(("convert", "--help"), "--reference", marks=needs("conversion")),
         (("TAB", "inspect", "--da"), "--data"),
         (("TAB", "build", "--board", "me"), "mega2560"),
     ],

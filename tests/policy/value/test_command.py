@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from command_line import assert_one_sentence, refusal, run, run_json, succeed
+from extension_parts import needs
 from policy.value.numbers import points, write_table
 from refusals import refuses
 
@@ -137,7 +138,7 @@ def test_numbers_may_be_classes(tmp_path: Path) -> None:
     "options",
     [
         ("--rejection", "1%"),
-        ("--classifier", "bonsai"),
+        pytest.param(("--classifier", "bonsai"), marks=needs("research")),
         ("--classifier", "forest", "--set", "leaves=shares"),
         ("--classifier", "linear", "--solver", "saga"),
         ("--one-class",),

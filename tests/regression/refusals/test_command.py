@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from extension_parts import needs
 
 from protonn_edge.cli.command import BUG_EXIT_CODE, OUTPUT, TRACEBACK_VARIABLE, command
 
@@ -91,8 +92,15 @@ def test_a_help_text_that_cannot_be_written_is_one_sentence(words):
     ("words", "exit_code", "says"),
     [
         (["inspect", "--boards"], 0, ""),
-        (["record", "-o", "x.csv", "--label", "a"], 2, "there is no terminal to read keys from"),
-        (["monitor", "--project", "nowhere", "--emulate"], 2, "error: "),
+        pytest.param(
+            ["record", "-o", "x.csv", "--label", "a"],
+            2,
+            "there is no terminal to read keys from",
+            marks=needs("sensing"),
+        ),
+        pytest.param(
+            ["monitor", "--project", "nowhere", "--emulate"], 2, "error: ", marks=needs("sensing")
+        ),
     ],
 )
 def test_closed_streams_are_no_bug(words, exit_code, says):

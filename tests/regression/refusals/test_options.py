@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from command_line import run, run_json
+from extension_parts import needs
 from refusals import refuses
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -22,8 +23,8 @@ RANGES = [
     ("--group-shift", "group_shift", 1e30),
     ("--set sample_rate", "sample_rate", 5e-324),
     ("--epochs", "epochs", 10**12),
-    ("--set pass_epochs", "pass_epochs", 65_535),
-    ("--set iterations", "iterations", 10**9),
+    pytest.param("--set pass_epochs", "pass_epochs", 65_535, marks=needs("research")),
+    pytest.param("--set iterations", "iterations", 10**9, marks=needs("research")),
 ]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import click
 import numpy as np
@@ -46,6 +48,10 @@ _PREDICT = "_predict"  # the end of the name of a model's function
 @dataclass(frozen=True)
 class CertificateOptions(BuildChecks):
     """The options as they were given."""
+
+    EXAMPLES: ClassVar[Mapping[str, Sequence[str]]] = {
+        "verify": (". -o certificate.json", ". --check certificate.json", "model.npz sketch.elf")
+    }
 
     entry: str = option("For a build: bound the cycles of this function.", shown=Settings.entry)
     points: int = option(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import click
 
@@ -38,6 +39,11 @@ from protonn_edge.system.shell import command_line
 @dataclass(frozen=True)
 class LiveOptions(SensorFirmware):
     """The options as they were given."""
+
+    EXAMPLES: ClassVar[Mapping[str, Sequence[str]]] = {
+        "build": ("--sensor mpu6050 --rate 100 -o logger",),
+        "export": ("--arduino logger --sensor mpu6050 --rate 100",),
+    }
 
     sensors: tuple[str, ...] = option(
         "Read this sensor, such as mpu6050, microphone or a0 (repeat the option for more pins), or "
