@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 from unittest.mock import patch
 
@@ -53,6 +54,15 @@ def skip_if_of_an_extension(said: str) -> None:
     unknown = _UNKNOWN.search(said)
     if unknown and not extensions():
         pytest.skip(f"needs the extension that has {unknown[1]}; to run: install it")
+
+
+def skip_unless_known(words: Sequence[str]) -> None:
+    """Skip a test whose command, or one of its options, the core alone does not have."""
+    command = every_command().get(words[0])
+    options = {name for each in command.params for name in each.opts} if command else set()
+    unknown = [word for word in words if word.startswith("-") and word not in options]
+    if (command is None or unknown) and not extensions():
+        pytest.skip(f"needs the extension of {' '.join(words)!r}; to run: install it")
 
 
 def succeed(*arguments: object) -> Result:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
+from extension_parts import needs
 from model_factory import random_model
 
 from protonn_edge.chips.avr.interrupts import masked_spans
@@ -17,7 +18,7 @@ from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.device import protocol
 from protonn_edge.model.quantization import quantize
 
-pytestmark = needs_emulated_avr
+pytestmark = [needs_emulated_avr, needs("page")]
 
 
 # Many short pushes, few long ones, as slow a feature as the budget gate lets through, 32-bit sums.

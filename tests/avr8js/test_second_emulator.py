@@ -7,6 +7,7 @@ import pytest
 from avr_tools import needs_emulated_avr
 from convolution_factory import random_images_of, random_layers
 from convolution_factory import random_model as random_convolutional_model
+from extension_parts import needs
 from model_factory import (
     forms_in_place_of,
     random_images,
@@ -31,7 +32,7 @@ from protonn_edge.system.extensions import DeviceForm
 
 OVERFLOW_CYCLES = 35
 
-pytestmark = needs_emulated_avr
+pytestmark = [needs_emulated_avr, needs("page")]
 
 
 def assert_both_emulators_agree(

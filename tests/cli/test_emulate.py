@@ -16,6 +16,7 @@ import serial
 from avr_programs import compile_text
 from avr_tools import needs_emulated_avr
 from command_line import run
+from extension_parts import needs
 from programs import interruptible, started
 
 pytestmark = needs_emulated_avr
@@ -175,6 +176,7 @@ int main(void) {
 """
 
 
+@needs("sensing")
 def test_a_sensor_plays_its_file(emulate: Callable[..., Emulate], tmp_path: Path) -> None:
     light = tmp_path / "light.csv"
     light.write_text("# rate: 0.01 Hz\nlight\n800\n")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import Result
 from command_line import refusal, run, succeed
-from extension_parts import additions
+from extension_parts import additions, needs
 
 from protonn_edge.model.file import load_model, model_bytes
 from protonn_edge.model.model import Model
@@ -260,6 +260,7 @@ def test_epochs_are_reported_where_all_matrices_are_trained_at_once(data: Path) 
     assert json.loads(result.stdout)["n"] == 0
 
 
+@needs("conversion")
 def test_training_goes_on_from_the_reference_implementations_files(data: Path) -> None:
     model = train(data, "--projection-dim", 3, "--set", "normalization=none")
     folder = data.parent / "reference"

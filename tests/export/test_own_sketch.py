@@ -11,6 +11,7 @@ import pytest
 from arduino_ide import build_sketch, needs_arduino_core, run_on_uno
 from command_line import run, succeed
 from evidence_factory import hostile_model
+from extension_parts import needs
 from model_factory import (
     random_model,
     random_points,
@@ -84,6 +85,7 @@ def test_a_feature_of_a_window_is_a_sample_of_a_channel():
     assert own_sketch(model, UNO).feature == "channel i % 2 of sample i / 2 of a window"
 
 
+@needs("sensing")
 @pytest.mark.parametrize("sensors", ["", "a0, a1"])
 def test_a_model_of_windows_is_in_the_sketch_live(tmp_path: Path, sensors: str):
     """The functions that are shown are those of the exported sketch."""

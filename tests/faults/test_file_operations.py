@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from avr_tools import EMULATED_AVR, needs
-from command_line import every_command
+from command_line import skip_unless_known
 from faults.file_operations import BROKEN, FAULTS, FULL, KILL, Injector, Law, Written, sampled, tree
 from faults.writing_commands import COMMANDS, warmed_up
 
@@ -37,8 +37,7 @@ def _warm() -> None:
 def test_a_fault_leaves_nothing_half_written_and_the_next_run_goes_on(
     command: Written, tmp_path: Path
 ) -> None:
-    if command.arguments[0] not in every_command():
-        pytest.skip(f"needs the extension with {command.arguments[0]!r}; to run: install it")
+    skip_unless_known(command.arguments)
     law = Law(command, tmp_path)
     seed = zlib.crc32(command.name.encode())
     fault = FAULTS[seed % len(FAULTS)]

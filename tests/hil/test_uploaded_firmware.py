@@ -8,6 +8,7 @@ from typing import Literal
 
 import pytest
 from avr_tools import needs_uploads
+from extension_parts import needs
 from model_factory import random_inputs, random_model
 from uploads import UPLOAD_DEADLINE_S, upload_patiently
 
@@ -41,6 +42,7 @@ def test_uploaded_firmware_answers_with_the_reference_scores(
             open_session(uno.url, another).__enter__()
 
 
+@needs("lab")
 def test_pio_test_uploads_and_tests_and_passes_on_the_figures(tmp_path: Path) -> None:
     build(random_model(), load_board("uno"), tmp_path)
     report = tmp_path / "report.json"

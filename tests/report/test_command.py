@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from avr_tools import EMULATED_AVR, missing, needs_emulated_avr
 from command_line import assert_one_sentence, run
+from extension_parts import needs
 from model_factory import random_model, random_points
 
 from protonn_edge.chips.boards import load_board
@@ -73,6 +74,7 @@ def report(*arguments: object):
     return run("report", *arguments)
 
 
+@needs("proof")
 @needs_emulated_avr
 def test_beside_a_project_the_results_are_enough(folder, tmp_path):
     done = report(folder / "results.csv", "-o", tmp_path / "r.html", "--json")

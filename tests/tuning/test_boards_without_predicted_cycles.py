@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import refusal, run, run_json
+from extension_parts import needs
 from linear_factory import random_linear_model
 
 from protonn_edge.model.file import save_model
@@ -22,6 +23,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data.npz"
 
 
+@needs("pico")
 def test_a_model_is_chosen_without_a_time(data: Path, tmp_path: Path) -> None:
     found = run_json("tune", data, "-o", tmp_path / "model.npz", *SEARCH)
     assert found["planned"]["kernel"] == "words"
@@ -39,6 +41,7 @@ def test_limits_of_time_are_refused(data: Path, tmp_path: Path, asked: list[str]
     assert "does not predict cycles on pico" in refusal(done)
 
 
+@needs("pico")
 def test_a_plan_that_the_board_does_not_have_is_refused(tmp_path: Path) -> None:
     save_model(random_linear_model(), tmp_path / "model.npz")
     options = ["--board", "pico", "--plan", "unrolled", "-o", tmp_path / "project"]

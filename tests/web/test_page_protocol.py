@@ -9,8 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from extension_parts import needs
 
 from protonn_edge.device import protocol
+
+pytestmark = needs("page")
 
 HERE = Path(__file__).parent
 REPLY = protocol.ScoresReply(1, 16_072, (262, 324, -14, 0, -(1 << 31)))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from avr_tools import needs_avr_gcc
+from extension_parts import needs
 from model_factory import random_model
 from refusals import refused_by
 
@@ -116,6 +117,7 @@ def test_a_build_that_cannot_write_leaves_the_project(
     assert tree(project) == before
 
 
+@needs("conversion")
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows limits no files: run it elsewhere")
 def test_a_limit_of_file_sizes_is_one_sentence(tmp_path: Path) -> None:
     save_model(random_model(), tmp_path / "model.npz")

@@ -10,6 +10,7 @@ import extension_parts
 import numpy as np
 import pytest
 from command_line import assert_one_sentence, every_command, run, succeed
+from extension_parts import needs
 from model_factory import random_model
 from refusals import refused_by
 
@@ -34,6 +35,7 @@ PAIRS = [
 ]
 
 
+@needs("sensing")
 def test_every_option_o_is_among_the_outputs() -> None:
     assert {param.id.split("-")[0] for param in PAIRS} >= {
         *("build", "convert", "hil", "report", "train", "tune", "windows"),
