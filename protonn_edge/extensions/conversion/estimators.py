@@ -6,9 +6,7 @@ the folders of the kinds of models that they become, in ``convert``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,9 +15,10 @@ from sklearn.pipeline import Pipeline
 
 from protonn_edge.extensions.conversion import reading
 from protonn_edge.extensions.conversion.affine import AffineMap, raw_names_of
-from protonn_edge.extensions.conversion.readers import converters
+from protonn_edge.extensions.conversion.readers import OTHER_TYPES, READERS
 from protonn_edge.extensions.conversion.scaling import affine_map
-from protonn_edge.extensions.conversion.search import NUMBER, FittedEstimator, Rule
+from protonn_edge.extensions.conversion.search import NUMBER, FittedEstimator
+from protonn_edge.extensions.conversion.trees.libraries import of_library
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
@@ -50,7 +49,7 @@ def read_estimator(estimator: object, n_features: int | None = None) -> FittedEs
 def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
     """Return a classifier of k features."""
     is_stored = isinstance(classifier, reading.StoredClassifier)
-    stored = classifier if is_stored else _of_another_library(classifier)
+    stored = classifier if is_stored else of_library(classifier)
     if stored is not None:
         return stored
     name = type(classifier).__name__
@@ -66,22 +65,21 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
             "it finds outliers and cannot be converted",
             "train a model of one class with 'protonn-edge train --one-class' instead",
         )
-    readers = _readers()
-    if type(classifier) not in readers and isinstance(classifier, RegressorMixin):
+    if type(classifier) not in READERS and isinstance(classifier, RegressorMixin):
         raise InputError(
             f"the {name} predicts numbers and cannot be converted; train a model of these numbers "
-            f"with 'protonn-edge train', or pass a fitted {_known(readers, numbers=True)}"
+            f"with 'protonn-edge train', or pass a fitted {_known(numbers=True)}"
         )
-    if type(classifier) not in readers:
+    if type(classifier) not in READERS:
         raise InputError(
             f"objects of the type {name} cannot be converted; pass a fitted "
-            f"{_known(readers, numbers=False)}, or a Pipeline that ends in one of these, or export "
+            f"{_known(numbers=False)}, or a Pipeline that ends in one of these, or export "
             "a neural network as ONNX and pass the file to from_network"
         )
     try:
         reading.check_fitted(classifier)
         labels = _class_labels(classifier)
-        rule = readers[type(classifier)](classifier, k, len(labels))
+        rule = READERS[type(classifier)](classifier, k, len(labels))
     except InvalidValue as error:
         raise error.within(name, "fit it again, or with other parameters") from error
     names = getattr(classifier, "feature_names_in_", np.array([], str))
@@ -101,11 +99,10 @@ def _class_labels(estimator: object) -> Array:
     return labels
 
 
-def _known(readers: Iterable[type], *, numbers: bool) -> str:
+def _known(*, numbers: bool) -> str:
     """Return the names of what can be converted: regressors, or all others."""
-    others = (getattr(module, "TYPES", ()) for module in converters())
-    names = {each.__name__ for each in readers if issubclass(each, RegressorMixin) == numbers}
-    names |= {name for name in set().union(*others) if name.endswith("Regressor") == numbers}
+    names = {each.__name__ for each in READERS if issubclass(each, RegressorMixin) == numbers}
+    names |= {name for name in OTHER_TYPES if name.endswith("Regressor") == numbers}
     return ", ".join(sorted(names)) or "classifier"
 
 
@@ -128,29 +125,3 @@ def _check_features(first: Any, n_features: int) -> None:
     whole = isinstance(wanted, int | np.integer)
     check(whole, f"{name}.n_features_in_", repr(wanted), "a number")
     check(wanted == n_features, "features of the points", n_features, f"{wanted:,}, as the {name}")
-
-
-def _readers() -> dict[type, Callable[[Any, int, int], Rule]]:
-    """Return what reads the rule of a fitted classifier, by its type, from the folders of kinds."""
-    return {each: reader for module in converters() for each, reader in module.READERS.items()}
-
-
-def _of_another_library(classifier: Any) -> reading.StoredClassifier | None:
-    """Return a classifier of a library other than scikit-learn; None for any other object."""
-    for module in converters():
-        stored = module.stored(classifier) if hasattr(module, "stored") else None
-        if isinstance(stored, reading.StoredClassifier):
-            return stored
-    return None
-
-
-def load_classifier(path: Path, reader: str, bits: int) -> reading.StoredClassifier:
-    """Return the classifier in a file that a folder of a kind has a reader for."""
-    for module in converters():
-        if load := getattr(module, "LOADERS", {}).get(reader):
-            loaded: reading.StoredClassifier = load(path, bits)
-            return loaded
-    raise InputError(
-        f"no kind of model that is installed can be made of {path}; install protonn-edge again, "
-        "with all its parts"
-    )

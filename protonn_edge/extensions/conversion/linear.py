@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 from protonn_edge.extensions.conversion import reading
 from protonn_edge.extensions.conversion.affine import Float64
 from protonn_edge.extensions.conversion.answered import Answers
-from protonn_edge.extensions.conversion.search import Candidate, ModelSearch, Rule
+from protonn_edge.extensions.conversion.search import Candidate, ModelSearch, Readers, Rule
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.learn.normalization import normalizer_from
 from protonn_edge.model.checks import only_zeros
@@ -109,7 +109,7 @@ def _centroids(classifier: Any, k: int, n_classes: int) -> LinearRule:
     )
 
 
-READERS = {
+READERS: Readers = {
     **dict.fromkeys((LinearDiscriminantAnalysis, LinearSVC, LogisticRegression), _linear),
     NearestCentroid: _centroids,
 }

@@ -12,7 +12,7 @@ from protonn_edge.extensions.conversion import reading
 from protonn_edge.extensions.conversion.affine import Float64
 from protonn_edge.extensions.conversion.linear import LinearRule
 from protonn_edge.extensions.conversion.numbers import NumberRule, scale_of
-from protonn_edge.extensions.conversion.search import Candidate, ModelSearch
+from protonn_edge.extensions.conversion.search import Candidate, ModelSearch, Readers
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.learn.normalization import normalizer_from
 from protonn_edge.model.model import Model
@@ -55,4 +55,4 @@ _TYPES = (
     *(linear_model.Lasso, linear_model.LassoCV, linear_model.ElasticNet, linear_model.ElasticNetCV),
     *(linear_model.HuberRegressor, linear_model.SGDRegressor, LinearSVR, SVR),
 )
-READERS = dict.fromkeys(_TYPES, linear_rule)
+READERS: Readers = dict.fromkeys(_TYPES, linear_rule)

@@ -6,7 +6,7 @@ own candidates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch
 from typing import Any, ClassVar, Self
@@ -117,6 +117,10 @@ class FittedEstimator:
     def for_numbers(self) -> Self:
         """Return this estimator for labels that are numbers; raises if it predicts classes."""
         return replace(self, rule=self.rule.for_numbers(self.name), labels=np.array([NUMBER]))
+
+
+Readers = Mapping[type, Callable[[Any, int, int], Rule]]
+"""What reads the rule of a fitted estimator of scikit-learn, of k features and n labels."""
 
 
 @singledispatch

@@ -1,1 +1,1 @@
-"""commands."""
+"""The command of this extension, and its work."""

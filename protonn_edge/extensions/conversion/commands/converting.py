@@ -25,11 +25,12 @@ from protonn_edge.extensions.conversion import LAYOUTS, Features, Layout
 from protonn_edge.extensions.conversion.affine import as_spelled
 from protonn_edge.extensions.conversion.commands.convert_given import ConvertOptions
 from protonn_edge.extensions.conversion.converting import from_sklearn
-from protonn_edge.extensions.conversion.estimators import load_classifier, read_estimator
+from protonn_edge.extensions.conversion.estimators import read_estimator
 from protonn_edge.extensions.conversion.kept import Conversion
 from protonn_edge.extensions.conversion.onward import to_onnx
 from protonn_edge.extensions.conversion.protonn import reference as matrices
 from protonn_edge.extensions.conversion.protonn.reference import reference_model_for
+from protonn_edge.extensions.conversion.readers import LOADERS
 from protonn_edge.extensions.conversion.reading import StoredClassifier, load_estimator
 from protonn_edge.extensions.conversion.search import FittedEstimator
 from protonn_edge.learn.calibration import with_accuracy_floor
@@ -219,7 +220,7 @@ def _estimator(source: Path, bits: int) -> Any:
         )
     if reader in (None, "estimator"):
         return load_estimator(source)
-    return load_classifier(source, reader, bits)
+    return LOADERS[reader](source, bits)
 
 
 def _labels(

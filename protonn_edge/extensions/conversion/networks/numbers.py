@@ -13,7 +13,7 @@ from protonn_edge.extensions.conversion.networks.int8_network import Int8Network
 from protonn_edge.extensions.conversion.networks.networks import FloatNetwork
 from protonn_edge.extensions.conversion.networks.perceptron import perceptron
 from protonn_edge.extensions.conversion.numbers import NumberRule, as_numbers, scale_of
-from protonn_edge.extensions.conversion.search import Candidate, ModelSearch, number_of
+from protonn_edge.extensions.conversion.search import Candidate, ModelSearch, Readers, number_of
 from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.model.policy import FloatPolicy
@@ -80,4 +80,4 @@ def _perceptron(regressor: object, k: int, n_labels: int) -> NumberRule:
     return number_network(perceptron(regressor, k, n_labels))
 
 
-READERS = {MLPRegressor: _perceptron}
+READERS: Readers = {MLPRegressor: _perceptron}

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from sklearn import ensemble
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge.extensions.conversion.reading import StoredClassifier
+from protonn_edge.extensions.conversion.search import Readers
 from protonn_edge.extensions.conversion.trees.boosters import histogram_rule
 from protonn_edge.extensions.conversion.trees.libraries import (
     LIBRARIES,
     load_booster,
-    of_library,
 )
 from protonn_edge.extensions.conversion.trees.trees import tree_rule
 
-READERS = {
+READERS: Readers = {
     DecisionTreeClassifier: tree_rule,
     ensemble.ExtraTreesClassifier: tree_rule,
     ensemble.GradientBoostingClassifier: tree_rule,
@@ -27,14 +26,6 @@ READERS = {
 TYPES = {name for names in LIBRARIES.values() for name in names}
 
 
-def stored(classifier: Any) -> StoredClassifier | None:
-    """Return a fitted classifier of another library; None for any other object."""
-    return of_library(classifier)
-
-
 def load(path: Path, bits: int) -> StoredClassifier:  # noqa: ARG001
     """Return the classifier in a file of boosted trees."""
     return load_booster(path)
-
-
-LOADERS = {"booster": load}

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 from protonn_edge.extensions.conversion import reading
 from protonn_edge.extensions.conversion.affine import Float64
 from protonn_edge.extensions.conversion.numbers import NumberRule, as_numbers, scale_of
-from protonn_edge.extensions.conversion.search import Candidate, ModelSearch
+from protonn_edge.extensions.conversion.search import Candidate, ModelSearch, Readers
 from protonn_edge.extensions.conversion.trees.boosters import histogram_rule
 from protonn_edge.extensions.conversion.trees.trees import TreeRule, checked_tree
 from protonn_edge.kinds.forest.grown import GrownTrees, joined_nodes, nodes_of, preorder
@@ -85,7 +85,7 @@ def _histogram_rule(regressor: object, k: int, n_labels: int) -> TreeNumberRule:
     return of_number(histogram_rule(regressor, k, n_labels))
 
 
-READERS = {
+READERS: Readers = {
     DecisionTreeRegressor: tree_rule,
     ensemble.ExtraTreesRegressor: tree_rule,
     ensemble.GradientBoostingRegressor: tree_rule,
