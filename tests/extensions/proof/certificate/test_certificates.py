@@ -172,7 +172,7 @@ def test_nothing_is_proven_of_edited_firmware(project: Path, tmp_path: Path, nam
     assert f"not as 'build' writes them: '{name}'" in done.stderr
     for record in (json.loads(done.stdout), run_json("verify", folder, "--points", 8)):
         claims = claims_of(record)
-        assert not {"every-input-again", "every-input-cycles"} & claims.keys()
+        assert "every-input-cycles" not in claims
         for claim in (claims["files"], claims["every-input"]):
             assert claim["status"] == "not checked"
             assert name in claim["by"]
