@@ -18,15 +18,17 @@ def added_to(command: str) -> dict[str, type[AddedOptions]]:
 def with_added(
     command: str, needs: Mapping[str, str] | None, apart: Mapping[str, str] | None
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return which options of a command need others, or exclude them, with those that are added."""
-    every, separate = dict(needs or {}), dict(apart or {})
-    for added in added_to(command).values():
-        every |= added.NEEDS
-        separate |= added.APART
-    return every, separate
+    """Return which options of a command need others, or exclude them, with those that are added.
+
+    The rules of added options come first, since they say more: an added option may need another
+    one, which excludes an option of the command.
+    """
+    added = added_to(command).values()
+    every = {flags: others for kind in added for flags, others in kind.NEEDS.items()}
+    separate = {flags: others for kind in added for flags, others in kind.APART.items()}
+    return every | dict(needs or {}), separate | dict(apart or {})
 
 
 def examples_added(command: str) -> list[str]:
     """Return the examples of a command with options that are added."""
-    added = added_to(command).values()
-    return [example for kind in added for example in kind.EXAMPLES.get(command, ())]
+    return [example for added in added_to(command).values() for example in added.EXAMPLES]

@@ -45,12 +45,9 @@ from protonn_edge.system.shell import command_line
     "build",
     needs={
         "--max-drop --read": "--data",
-        "--rate --unit --hop --votes": "--sensor",
         "--port": "--upload",
-        "--data --observe --plan --max-flash --max-sram": "model_file",
-        "--unit --hop --votes": "model_file",
+        "--data --plan --max-flash --max-sram": "model_file",
     },
-    apart={"--sensor": "--max-flash --max-sram --plan --data"},
     examples=(
         "model.npz",
         "model.npz --board nano --max-sram 400 --data test.csv --max-drop 0.5",

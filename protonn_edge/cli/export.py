@@ -49,16 +49,9 @@ _ADD_ARCHIVE = (
     "export",
     needs={
         "--read": "--data",
-        "--rate --unit --hop --votes": "--sensor",
-        "--platformio --c --data --observe --max-flash --max-sram": "model_file",
-        "--unit --hop --votes": "model_file",
+        "--platformio --c --data --max-flash --max-sram": "model_file",
     },
-    apart={
-        "--arduino": "--platformio --c",
-        "--platformio": "--c",
-        "--sensor": "--c",
-        "--meter": "model_file --arduino --sensor",
-    },
+    apart={"--arduino": "--platformio --c", "--platformio": "--c"},
     examples=(
         "model.npz --arduino digits",
         "model.npz --c digits --data test.csv",

@@ -44,10 +44,6 @@ from protonn_edge.system.extensions import AddedOptions
 @command(
     "verify",
     needs={"--project": "--port", "--port --emulator --read": "data"},
-    apart={
-        "--points --prove --every-input --check -o": "data",
-        "--check": "--board --entry --points --prove --every-input -o",
-    },
     examples=("model.npz test.csv",),
 )
 def verify_command(

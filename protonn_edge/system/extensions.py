@@ -72,7 +72,7 @@ class AddedOptions:
     # for `protonn_edge.cli.command.command`
     NEEDS: ClassVar[Mapping[str, str]] = {}
     APART: ClassVar[Mapping[str, str]] = {}
-    EXAMPLES: ClassVar[Mapping[str, Sequence[str]]] = {}  # by the name of the command
+    EXAMPLES: ClassVar[Sequence[str]] = ()
 
     @property
     def extensions(self) -> tuple[str, ...]:
@@ -134,9 +134,13 @@ class Extension:
         """Return the form of a model that its firmware has."""
         return None
 
-    def improved(self, *search: object) -> Any:
-        """Return what it makes of a search's model, or None; see `protonn_edge.cli.tuning`."""
-        del search
+    def improved(self, points: Any, choice: str, trials: Any, refitted: Any, seed: int) -> Any:
+        """Return what it makes of a search's model, a `Refitted`, or None.
+
+        - `points`, `trials`: the `TrialPoints` and the `Record` objects of the search
+        - `choice`: one of `protonn_edge.learn.search.CHOICES`
+        """
+        del points, choice, trials, refitted, seed
 
     # --- firmware and devices ---
 
@@ -185,13 +189,14 @@ class Extension:
         """Return sections of a report, `protonn_edge.report.content.SectionOfRun`."""
         return ()
 
-    def library_readme(self, *library: object) -> str:
+    def library_readme(self, files: Mapping[str, str], prefix: str, board: Any, tried: Any) -> str:
         """Return what it adds to the README of a library.
 
-        `library` has the library's files by their names, the prefix of its C, the board, and how it
-        was tried, as `protonn_edge.codegen.export.exporting` passes them.
+        - `files`: the library's, by their names
+        - `prefix`: of the names in its C
+        - `board`, `tried`: the `Board`, and the `Tried` of how the self-test ended on it
         """
-        del library
+        del files, prefix, board, tried
         return ""
 
     # --- other extensions, and kinds of classifiers ---
@@ -252,9 +257,12 @@ def missing_extension(name: str) -> InputError:
     )
 
 
-def extension_named(name: str) -> Extension:
-    """Return the extension of a name, which is installed."""
-    return next(each for each in extensions() if each.name == name)
+def addition_of(extension: str, name: str, kind: type[_Kind]) -> _Kind:
+    """Return what one extension, which is installed, adds to another one, or to a kind."""
+    (one,) = (each for each in extensions() if each.name == extension)
+    added = one.addition_to(name)
+    assert isinstance(added, kind)
+    return added
 
 
 def additions_to(name: str, kind: type[_Kind]) -> list[_Kind]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, Extension
@@ -20,9 +21,9 @@ class Margins(Extension):
 
         return MarginOptions
 
-    def library_readme(self, *library: Any) -> str:
+    def library_readme(self, files: Mapping[str, str], prefix: str, board: Any, tried: Any) -> str:
         """Return the paragraph on close answers."""
-        _files, prefix, *_ = library
+        del files, board, tried
         return (
             "\n## Close answers\n\n"
             f"If the two largest numbers of `{prefix}_scores()` are close, so are the classes.\n"

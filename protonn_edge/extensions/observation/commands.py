@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from protonn_edge.cli.command import option
 from protonn_edge.system.extensions import AddedOptions
@@ -17,6 +19,8 @@ _OBSERVE = option(
 @dataclass(frozen=True)
 class ObserveOptions(AddedOptions):
     """Whether the firmware observes its answers."""
+
+    NEEDS: ClassVar[Mapping[str, str]] = {"--observe": "model_file"}
 
     observe: bool = _OBSERVE
 

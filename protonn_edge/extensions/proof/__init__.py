@@ -7,12 +7,14 @@ in `stages` state. See `docs/certificate.md`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, Extension
 
 if TYPE_CHECKING:
+    from protonn_edge.chips.boards import Board
+    from protonn_edge.codegen.verification.tryout import Tried
     from protonn_edge.report.content import SectionOfRun
 
 
@@ -35,11 +37,13 @@ class ProofExtension(Extension):
 
         return (SECTION,)
 
-    def library_readme(self, *library: Any) -> str:
+    def library_readme(
+        self, files: Mapping[str, str], prefix: str, board: Board, tried: Tried
+    ) -> str:
         """Return the claims about a library's files."""
         from protonn_edge.extensions.proof.certificate.library import readme_section
 
-        return readme_section(*library)
+        return readme_section(files, prefix, board, tried)
 
 
 EXTENSION = ProofExtension()

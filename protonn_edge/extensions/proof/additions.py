@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from protonn_edge.system.extensions import extension_named
+from protonn_edge.system.extensions import addition_of
 
 
 class ProofAddition:
@@ -22,6 +22,4 @@ class ProofAddition:
 
 def voters_proof(extension: str, stage: Any, proof: Any) -> Any:
     """Return the proof of the voters of a stage, which an extension has."""
-    added = extension_named(extension).addition_to("proof")
-    assert isinstance(added, ProofAddition)
-    return added.voters_proof(stage, proof)
+    return addition_of(extension, "proof", ProofAddition).voters_proof(stage, proof)

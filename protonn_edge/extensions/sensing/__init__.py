@@ -19,10 +19,14 @@ class SensingExtension(Extension):
 
     def options(self, command: str) -> type[AddedOptions] | None:
         """Return options for sensors, emulated ones, and the answers to a recording."""
-        if command in ("build", "export"):
-            from protonn_edge.extensions.sensing.commands.live import LiveOptions
+        if command == "build":
+            from protonn_edge.extensions.sensing.commands.live import BuildLiveOptions
 
-            return LiveOptions
+            return BuildLiveOptions
+        if command == "export":
+            from protonn_edge.extensions.sensing.commands.live import ExportLiveOptions
+
+            return ExportLiveOptions
         if command == "emulate":
             from protonn_edge.extensions.sensing.commands.played import PlayedOptions
 

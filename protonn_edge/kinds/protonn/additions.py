@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from protonn_edge.system.extensions import Extension, additions_to, extension_named, extensions
+from protonn_edge.system.extensions import addition_of, additions_to, extensions
 
 if TYPE_CHECKING:
     from protonn_edge.data.naming import Notice
@@ -56,15 +56,12 @@ def protonn_additions() -> list[ProtoNNAddition]:
 
 def voters_by_extension() -> dict[str, type[Any]]:
     """Return the kinds of voters that a model file may have, by their extensions' names."""
-    found = {each.name: _of(each).voters() for each in extensions()}
-    return {name: kind for name, kind in found.items() if kind is not None}
+    found = {each.name: each.addition_to("protonn") for each in extensions()}
+    added = {name: each for name, each in found.items() if isinstance(each, ProtoNNAddition)}
+    kinds = {name: each.voters() for name, each in added.items()}
+    return {name: kind for name, kind in kinds.items() if kind is not None}
 
 
 def voters_kernel(extension: str, stage: Any) -> Any:
     """Return the kernel of the voters of a stage, which an extension has."""
-    return _of(extension_named(extension)).voters_kernel(stage)
-
-
-def _of(extension: Extension) -> ProtoNNAddition:
-    added = extension.addition_to("protonn")
-    return added if isinstance(added, ProtoNNAddition) else ProtoNNAddition()
+    return addition_of(extension, "protonn", ProtoNNAddition).voters_kernel(stage)

@@ -1,1 +1,1 @@
-"""commands."""
+"""The option of `export` that this extension adds."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from protonn_edge import __version__
 from protonn_edge.cli.command import Output, option
@@ -18,6 +20,8 @@ from protonn_edge.system.files import write_atomically
 @dataclass(frozen=True)
 class MeterOptions(OtherSketch):
     """The option as it was given."""
+
+    APART: ClassVar[Mapping[str, str]] = {"--meter": "model_file --arduino --sensor"}
 
     folder: Path | None = option(
         "Write a sketch that reads an INA219 into this folder, for 'hil --meter ina219:PORT'; "

@@ -1,1 +1,1 @@
-"""commands."""
+"""The options of `verify` that this extension adds."""

@@ -49,9 +49,15 @@ _PREDICT = "_predict"  # the end of the name of a model's function
 class CertificateOptions(BuildChecks):
     """The options as they were given."""
 
-    EXAMPLES: ClassVar[Mapping[str, Sequence[str]]] = {
-        "verify": (". -o certificate.json", ". --check certificate.json", "model.npz sketch.elf")
+    APART: ClassVar[Mapping[str, str]] = {
+        "--points --prove --every-input --check -o": "data",
+        "--check": "--board --entry --points --prove --every-input -o",
     }
+    EXAMPLES: ClassVar[Sequence[str]] = (
+        ". -o certificate.json",
+        ". --check certificate.json",
+        "model.npz sketch.elf",
+    )
 
     entry: str = option("For a build: bound the cycles of this function.", shown=Settings.entry)
     points: int = option(

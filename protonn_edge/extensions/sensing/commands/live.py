@@ -40,9 +40,9 @@ from protonn_edge.system.shell import command_line
 class LiveOptions(SensorFirmware):
     """The options as they were given."""
 
-    EXAMPLES: ClassVar[Mapping[str, Sequence[str]]] = {
-        "build": ("--sensor mpu6050 --rate 100 -o logger",),
-        "export": ("--arduino logger --sensor mpu6050 --rate 100",),
+    NEEDS: ClassVar[Mapping[str, str]] = {
+        "--rate --unit --hop --votes": "--sensor",
+        "--unit --hop --votes": "model_file",
     }
 
     sensors: tuple[str, ...] = option(
@@ -112,6 +112,20 @@ class LiveOptions(SensorFirmware):
         folder = folder or LIVE_FOLDER
         done = _build(out, model, board, folder, self, tries=tries)
         return done, folder, _monitor_line(folder, self.sensors)
+
+
+class BuildLiveOptions(LiveOptions):
+    """The same, for `build`."""
+
+    APART: ClassVar[Mapping[str, str]] = {"--sensor": "--max-flash --max-sram --plan --data"}
+    EXAMPLES: ClassVar[Sequence[str]] = ("--sensor mpu6050 --rate 100 -o logger",)
+
+
+class ExportLiveOptions(LiveOptions):
+    """The same, for `export`."""
+
+    APART: ClassVar[Mapping[str, str]] = {"--sensor": "--c"}
+    EXAMPLES: ClassVar[Sequence[str]] = ("--arduino logger --sensor mpu6050 --rate 100",)
 
 
 def _build(
