@@ -12,9 +12,10 @@ from extensions.proof.agreement.machine import FLAGS, Machine, State
 from extensions.proof.agreement.values import Value
 
 from protonn_edge.chips.avr.instructions import Decoded
+from protonn_edge.extensions.proof.liveness import pointer_of
 
 SREG, STACK_LOW, STACK_HIGH = 0x3F, 0x3D, 0x3E
-_X, _Y, _Z = 26, 28, 30
+_Z = 30
 
 
 class Fork(NamedTuple):
@@ -208,23 +209,16 @@ def bset(machine: Machine, state: State, o: Any, each: Decoded) -> None:
 
 def _address(machine: Machine, state: State, each: Decoded) -> Value:
     """Return the address of a load or store, and move its pointer."""
-    word, o = (
-        int.from_bytes(machine.code[each.address : each.address + 2], "little"),
-        each.operands,
-    )
-    if each.name in ("ldd", "std"):
-        pair = machine.pair(state, _Y if o["y"] else _Z)
-        return machine.values.part(pair + o["q"], 0, 16) if o["q"] else pair
     if each.name in ("lds", "sts"):
-        return int.from_bytes(machine.code[each.address + 2 : each.end], "little")
-    pointer = each.moved or {0b1100: _X, 0b0100: _Z}[word & 15]
-    before = machine.pair(state, pointer)
+        return each.operands["k"]
+    pointer = pointer_of(machine.code, each)
+    assert pointer is not None
+    before, offset = machine.pair(state, pointer), each.operands.get("q", 0)
     if each.moved is None:
-        return before
-    down = word & 3 == 2
-    after = machine.values.part(before + (-1 if down else 1), 0, 16)
+        return machine.values.part(before + offset, 0, 16) if offset else before
+    after = machine.values.part(before + (-1 if each.decrements else 1), 0, 16)
     machine.set_pair(state, pointer, after)
-    return after if down else before
+    return after if each.decrements else before
 
 
 def load(machine: Machine, state: State, o: Any, each: Decoded) -> None:
