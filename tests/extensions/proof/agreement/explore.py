@@ -10,6 +10,7 @@ from extensions.proof.agreement.actions import step
 from extensions.proof.agreement.machine import Machine, State, instruction_of
 from extensions.proof.agreement.values import Value
 
+from protonn_edge.chips.avr.instruction_set import BRANCHES, JUMPS, SKIPS
 from protonn_edge.extensions.proof.order import CallFrame, Flow, Position, flow_from
 
 RETURN = 0x1FFFE
@@ -117,15 +118,15 @@ def _flow(code: bytes, entry: int, jumps: frozenset[tuple[int, int]]) -> Flow:
         if place == RETURN:
             return
         each = instruction_of(code, place)
-        if each.name in ("jmp", "rjmp"):
+        if each.name in JUMPS:
             yield each.operands["k"]
         elif each.name == "ijmp":
             yield from sorted(target for origin, target in jumps if origin == place)
         elif each.name != "ret":
             yield each.end
-            if each.name in ("brbs", "brbc"):
+            if each.name in BRANCHES:
                 yield each.operands["k"]
-            elif each.name in ("sbrc", "sbrs", "sbic", "sbis", "cpse"):
+            elif each.name in SKIPS:
                 yield instruction_of(code, each.end).end
 
     return flow_from(entry, followers)
