@@ -86,7 +86,7 @@ def plans(
 ) -> list[Plan]:
     """Return the plans worth trying: the fastest that are expected to fit first, at least one.
 
-    `kernel` ("columns", "masked", "unrolled", "packed") restricts the first matrix product to this
+    `kernel` ("columns", "unrolled", "packed") restricts the first matrix product to this
     kernel. Without an activity, the fastest plan is chosen for inputs that are never 0. The last
     plan is the smallest: if it does not fit, no plan does. With `spare_bytes` of flash, a few
     faster plans that exceed the limit by at most as much come first: linked, they may fit.

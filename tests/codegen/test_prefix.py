@@ -127,7 +127,7 @@ def test_a_prefix_that_collides_with_a_stages_names_is_refused() -> None:
 
 
 def two_models() -> tuple[tuple[IntegerChain, np.ndarray], tuple[IntegerChain, np.ndarray]]:
-    """Return an unrolled model of images, a masked one that rejects, and 16 inputs of each."""
+    """Return an unrolled model of images, one of columns that rejects, and 16 inputs of each."""
     pooling = average_pooling((9, 11), (7, 8), (7, 3))
     image = quantize(random_pooling_model(pooling, projections=9))
     sensor = quantize(random_model(3, features=30, projections=6, classes=7))
@@ -151,7 +151,7 @@ def write_two_models(folder: Path, kernels: tuple[str, str], core: Core = UNO_CO
 
 
 @needs_emulated_avr
-@pytest.mark.parametrize("kernels", [("unrolled", "masked"), ("columns", "unrolled")])
+@pytest.mark.parametrize("kernels", [("unrolled", "columns"), ("columns", "unrolled")])
 def test_two_models_in_one_program_answer_in_turn_as_their_references(
     tmp_path: Path, kernels: tuple[str, str]
 ) -> None:

@@ -21,10 +21,10 @@ def instances() -> Iterator[Instance]:
     sparse = numbers_of(model)["projection"].copy()
     sparse[:, 7:30], sparse[3:, 40:] = 0, 0
     yield _instance("sparse", replace(model, projection=sparse))
-    yield _instance("24 bits", _with_large_weights(model))
     many = random_model(7, features=40, projections=21, prototypes=5, gamma_numerator=100.0)
     many = replace(many, prototypes=many.head.prototypes * np.float32(0.02))
     yield _instance("21 coordinates", quantize(many))
+    yield _instance("24 bits", _with_large_weights(model))
     few = random_model(2, features=60, projections=6, prototypes=20)
     yield _instance("4 bits in sums of 24", _with_weights_of_4_bits(quantize(few)))
     odd = random_model(3, features=100, projections=9, prototypes=20)

@@ -76,7 +76,7 @@ def _search() -> bytes:
 
 def _records() -> list[Record]:
     draws = [_space().suggest(number, 0, []) for number in range(6)]
-    small, large = Figures("columns", 900, 80, 12_345.5), Figures("masked", 3, 1, 4.0)
+    small, large = Figures("columns", 900, 80, 12_345.5), Figures("packed", 3, 1, 4.0)
     return [
         Record(0, draws[0], "complete", small, (0.9, 0.8), {25: 0.5}, 3.5, accuracies=(1, 0)),
         Record(1, draws[1], "infeasible", small, excess={"--max-flash": 1.5}),

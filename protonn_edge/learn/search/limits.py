@@ -169,7 +169,7 @@ BOARD = "board"
 class Figures:
     """Memory and cycles of the classifier: its generated code, constants and variables."""
 
-    kernel: str  # columns, masked, unrolled, packed, words: the one that names the plan
+    kernel: str  # columns, unrolled, packed, words: the one that names the plan
     # by the planner, without the firmware around it (serial protocol, buffers, stack)
     flash_bytes: int
     sram_bytes: int

@@ -207,7 +207,7 @@ def test_few_points_and_models_that_cannot_be_observed_give_no_statistics() -> N
 
 KINDS = {
     "columns": lambda: (quantize(random_model(1, features=12, prototypes=20)), "columns"),
-    "masked, 300 inputs": lambda: (quantize(random_model(1, features=300)), "masked"),
+    "columns, 300 inputs": lambda: (quantize(random_model(1, features=300)), "columns"),
     "packed": lambda: (quantize(random_linear_model(features=12)), "columns"),
     "unrolled": lambda: (quantize(random_linear_model(features=21)), "unrolled"),
     "forest": lambda: (quantize(random_forest_model()), None),

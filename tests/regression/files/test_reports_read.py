@@ -46,7 +46,7 @@ def results_of(model: Model, path: Path, cycles: int = 5_000) -> Path:
 def test_a_stranger_s_project_is_not_compiled(tmp_path: Path) -> None:
     model = random_model()
     folder = tmp_path / "project"
-    plan = make_plan(quantize(model), kernel="masked")
+    plan = make_plan(quantize(model), kernel="columns")
     write_project(model, folder, plan)
     (folder / "platformio.ini").write_text(HOSTILE_SETTINGS)
     (folder / "run.py").write_text(f"open({str(tmp_path / 'was_run')!r}, 'w')\n")
@@ -56,7 +56,7 @@ def test_a_stranger_s_project_is_not_compiled(tmp_path: Path) -> None:
     assert not (tmp_path / "was_run").exists()
     assert sorted(folder.rglob("*")) == before
     assert isinstance(evidence.firmware.plan, type(plan))
-    assert evidence.firmware.plan.kernel == "masked"  # type: ignore[union-attr]
+    assert evidence.firmware.plan.kernel == "columns"  # type: ignore[union-attr]
     assert evidence.firmware.usage.flash_bytes > 0
 
 

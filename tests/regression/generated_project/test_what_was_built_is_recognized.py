@@ -65,14 +65,14 @@ def test_a_changed_file_of_a_model_of_windows_is_said_to_be_changed(
 
 def test_another_plan_s_code_is_said_to_be_changed(tmp_path: Path) -> None:
     model = random_model(features=20)
-    masked, columns = (
+    unrolled, columns = (
         write_project(model, tmp_path / kernel, make_plan(quantize(model), kernel=kernel))
-        for kernel in ("masked", "columns")
+        for kernel in ("unrolled", "columns")
     )
     source = Path("firmware", "generated", "pnn_model.c")
-    (masked.folder / source).write_bytes((columns.folder / source).read_bytes())
+    (unrolled.folder / source).write_bytes((columns.folder / source).read_bytes())
     with refused_by("codegen.projects.folder"):
-        masked.generated()
+        unrolled.generated()
 
 
 def test_a_model_that_was_trained_since_the_build_is_noticed(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def many_prototypes() -> Model:
     ("make", "kernel"),
     [
         (many_prototypes, None),
-        (lambda: random_linear_model(features=28_000, classes=2), "masked"),
+        (lambda: random_linear_model(features=28_000, classes=3), "columns"),
     ],
 )
 def test_plain_c_reads_larger_tables(make: Callable[[], Model], kernel: str | None) -> None:

@@ -9,9 +9,8 @@ import pytest
 from chains import numbers_of, replace
 from model_factory import random_inputs, tiny_integer_model
 
-from protonn_edge.kinds.protonn.prototypes import integers, kernels
+from protonn_edge.kinds.protonn.prototypes import integers
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table, score_norms
-from protonn_edge.model.integer_chain import named_stages
 
 
 def parts(m, d=3):
@@ -60,38 +59,3 @@ def test_only_what_needs_the_range_of_scores_proves_it(monkeypatch):
     )
     with pytest.raises(TypeError):
         _ = model.own_stages[-1].output
-
-
-def model_of(d, m):
-    rng = np.random.default_rng(d)
-    base = tiny_integer_model()
-    return replace(
-        base,
-        projection=rng.integers(-20, 20, (d, 6)).astype(np.int8),
-        bias=np.zeros(d, np.int64),
-        offset=np.zeros(d, np.int64),
-        prototypes=rng.integers(-60, 60, (d, m)).astype(np.int8),
-        labels=rng.integers(-60, 60, (3, m)).astype(np.int8),
-    )
-
-
-def test_the_bound_of_near_prototypes_needs_few_decompositions(monkeypatch):
-    looked_at = []
-    least_spare = kernels._least_spare
-
-    def counted(points, centre, limit):
-        looked_at.append(points.shape[1])
-        return least_spare(points, centre, limit)
-
-    monkeypatch.setattr(kernels, "_least_spare", counted)
-    monkeypatch.setattr(kernels, "_PREFIXES", 4)
-    bounds = kernels.near_at_most(named_stages(model_of(60, 12))["prototypes"])
-    assert looked_at == [1, 2, 3, 4, 60]
-    assert len(bounds) == 60
-    assert (np.diff(bounds) <= 0).all()
-    assert (bounds[4:59] == bounds[3]).all()
-
-
-def test_what_no_chip_can_hold_is_bounded_by_all_prototypes(monkeypatch):
-    monkeypatch.setattr(kernels, "_least_spare", None)
-    assert (kernels.near_at_most(named_stages(model_of(5, 14_000))["prototypes"]) == 14_000).all()

@@ -21,15 +21,9 @@ from protonn_edge.model.activity import Activity
 from protonn_edge.model.matvec import NIBBLE_MAXIMUM, IntegerMatvec
 from protonn_edge.model.matvec import packed as packed_weights
 
-KernelName = Literal["columns", "masked", "unrolled", "packed"]
-KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled", "packed")
-_LOOPS = {"columns": loops.columns, "masked": loops.masked, "packed": loops.packed}
-
-
-# In C, weights behind masks are the multipliers, with signs of 16 bits. A bit of a mask takes
-# turns: it is tested and shifted, and its weight is looked up within the table.
-_BITS_OF_MASKED = (compiled.PRODUCT_BITS + 16) / 2
-_TURNS_OF_A_BIT = 2
+KernelName = Literal["columns", "unrolled", "packed"]
+KERNELS: tuple[KernelName, ...] = ("columns", "unrolled", "packed")
+_LOOPS = {"columns": loops.columns, "packed": loops.packed}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +43,11 @@ class Pass:
     def facts(self, *, every: bool) -> Facts:
         """Return how often labels of the loop are passed, by whether `every` input is pushed."""
         n = self.weights.shape[1]
-        least = n if every or self.kernel == "masked" else 0
-        facts: Facts = {"begin": Passed(n), "input": Passed(n, least)}
-        if self.kernel != "masked":
-            counted = Passed(1, of="begin", base=n // (loops.COUNTED_IN_A_BYTE + 1))
-            return {**facts, "counted": counted}
-        others = np.count_nonzero(self.weights, axis=1).tolist()
-        return {**facts, **{f"other{k}": Passed(count) for k, count in enumerate(others)}}
+        return {
+            "begin": Passed(n),
+            "input": Passed(n, n if every else 0),
+            "counted": Passed(1, of="begin", base=n // (loops.COUNTED_IN_A_BYTE + 1)),
+        }
 
     @cached_property
     def code(self) -> Unrolled:
@@ -80,8 +72,8 @@ class Pass:
         if self.kernel == "packed":
             rows: list[list[int]] = packed_weights(self.weights).tolist()
             return rows
-        plain = self.weights.T.tolist()
-        return [_masked(row) for row in plain] if self.kernel == "masked" else plain
+        plain: list[list[int]] = self.weights.T.tolist()
+        return plain
 
     @property
     def bytes(self) -> tuple[int, int]:
@@ -124,11 +116,6 @@ class Matvec:
         return cycles
 
     @property
-    def splits(self) -> bool:
-        """Whether all inputs may need more than one pass."""
-        return self.kernel == "masked" and self.weights.shape[1] > loops.COUNTED_IN_A_BYTE
-
-    @property
     def _add(self) -> float:
         """Cycles of adding to all sums, without the inputs: of a call, and one for each pass."""
         around = sum(each.around for each in self.passes)
@@ -137,7 +124,7 @@ class Matvec:
         if self.kernel == "unrolled":  # two more choose the groups
             around += self.core.tablejump_cycles * len(self.passes)
             functions += 2
-        return around + compiled.calls(functions + self.splits, self.core)
+        return around + compiled.calls(functions, self.core)
 
     @property
     def _saved(self) -> int:
@@ -151,10 +138,7 @@ class Matvec:
         if self.kernel == "unrolled":  # all chunks but the last have whole groups
             between = len(self.passes) * GROUP_CYCLES
             return self._add * feed.calls + between * (feed.calls - 1)
-        most = loops.COUNTED_IN_A_BYTE if self.splits else feed.chunk
-        rest = feed.values % feed.chunk
-        parts = -(-feed.chunk // most) * (feed.values // feed.chunk) + -(-rest // most)
-        return self._add * parts
+        return self._add * feed.calls
 
     def _waiting(self, feed: base.Feed) -> float:
         """Return the cycles of calls in which inputs are copied until their group is complete."""
@@ -164,9 +148,8 @@ class Matvec:
 
     @property
     def begin(self) -> int:
-        """Cycles to set the sums and pointers."""
-        pointers = len(self.passes) if self.kernel == "masked" else 0
-        return compiled.SET_CYCLES * (self.sum_bytes + 2 * pointers)
+        """Cycles to set the sums."""
+        return compiled.SET_CYCLES * self.sum_bytes
 
     @property
     def _groups(self) -> int:
@@ -229,12 +212,12 @@ class MatvecKernel(base.Kernel):
         product = self.matvec
         weights, code_of_product = product.bytes
         # SRAM besides the sums is of where the next weights are.
-        kept = {"masked": 2 * len(product.passes), "unrolled": 2 + GROUP + 1}
+        kept = 2 + GROUP + 1 if self.name == "unrolled" else 2
         return base.Cost(
             steps=(self._product(feed, activity), *behind),
             tables=weights + product.sum_bytes + tables,
             code=code_of_product + code_bytes(self),
-            state=product.sum_bytes + kept.get(self.name, 2) + state,
+            state=product.sum_bytes + kept + state,
             called=product.called,
         )
 
@@ -242,12 +225,8 @@ class MatvecKernel(base.Kernel):
         """Return the step from ``pnn_begin`` to the last input; see `Kernel.cost`."""
         product, inputs = self.matvec, activity.inputs
         compiled_c = 0.0 if feed is None else product.called(feed)
-        bits = compiled.PRODUCT_BITS
-        if self.name == "masked" and not self.core.multiplies:
-            turns = _TURNS_OF_A_BIT * self.stage.n_sums * float(inputs.sum())
-            compiled_c, bits = compiled_c + compiled.TURN_CYCLES * turns, _BITS_OF_MASKED
         step = base.Step(self.stage.kind, self.name, sum(product.bytes), product.mean(inputs))
-        step = step.on(self.core, product.products(inputs), bits)
+        step = step.on(self.core, product.products(inputs))
         return replace(step, mean=step.mean + compiled_c)
 
     @property
@@ -263,13 +242,3 @@ class MatvecKernel(base.Kernel):
         if name in KERNELS:
             return f"a hardware multiplier, which {self.core.chip} does not have"
         return super().needed_for(name)
-
-
-def _masked(row: list[int]) -> list[int]:
-    """Return the bytes: for each 8 weights a mask, and the non-zero ones."""
-    content: list[int] = []
-    for first in range(0, len(row), 8):
-        part = row[first : first + 8]
-        mask = sum(1 << k for k, weight in enumerate(part) if weight != 0)
-        content += [mask - 256 if mask > 127 else mask, *(weight for weight in part if weight != 0)]
-    return [len(content), *content]

@@ -227,46 +227,6 @@ def _eight_times(register: int, width: int) -> str:
     """
 
 
-@lru_cache(maxsize=64)
-def masked(block: Block) -> Listing:
-    """Return the loop for weights that are not 0, up to 8 after a mask in r24.
-
-    In front are the bytes of the input's weights.
-    """
-    weights = ""
-    for k, register in enumerate(block.sums):
-        weights += f"""
-            {"" if k % 8 else "lpm r24, Z+"}
-            sbrs r24, {k % 8}
-            rjmp weight{k + 1}
-        other{k}:
-            {multiply_add(register, block.width)}
-        weight{k + 1}:
-        """
-    return Listing(
-        f"""
-            {load(block.bytes)}
-            rjmp input
-        zero: clr r0 ; an input that is 0
-            add  r30, r24
-            adc  r31, r0
-            dec  %[left]
-            brne input
-            rjmp counted
-        input: ld r23, X+
-            lpm  r24, Z+
-            tst  r23
-            breq zero
-            {weights}
-            dec  %[left]
-            breq counted
-            rjmp input
-        counted: clr __zero_reg__
-            {store(block.bytes)}
-        """
-    )
-
-
 def around(loop: Listing) -> int:
     """Return the cycles of a loop's statement, besides the inputs' cycles."""
     return loop.path(BEGIN, ["input"], {}) + loop.path("counted", [END], {"input": 0})
@@ -276,10 +236,5 @@ def cycles_of(loop: Listing, weights: NDArray[np.int8]) -> Cycles:
     """Return the cycles of inputs, by the weights (size, D) of a block."""
     once = {"input": 1.0, "counted": 0.0}
     zero = loop.path("input", ["input"], {**once, "zero": 1})
-    none, every = (
-        loop.path("input", ["input"], {**once, "zero": 0, **{f"r24, {k}": p for k in range(8)}})
-        for p in (0.0, 1.0)
-    )
-    share = np.count_nonzero(weights, axis=0) / len(weights)  # of those that are not skipped
-    other = np.rint(none + (every - none) * share)
-    return np.stack([np.full(len(other), zero), other]).astype(np.int64)
+    other = loop.path("input", ["input"], {**once, "zero": 0})
+    return np.stack([np.full(weights.shape[1], each) for each in (zero, other)]).astype(np.int64)

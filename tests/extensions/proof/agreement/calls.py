@@ -242,7 +242,6 @@ LISTINGS = {
     "codegen.kernels.decision.search": "find_largest",
     "codegen.kernels.kernel": "copy",
     "codegen.kernels.matvec.loops.columns": "add",
-    "codegen.kernels.matvec.loops.masked": "add",
     "codegen.kernels.matvec.loops.packed": "add",
     "codegen.kernels.matvec.unrolled": "add",
     "codegen.kernels.matvec.unrolled.added": "add",
