@@ -13,10 +13,10 @@ from model_factory import (
 )
 from refusals import refused_by
 
+from protonn_edge.model.formulas import arrays_of
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.integer_stage import Range
-from protonn_edge.model.matvec import products
 from protonn_edge.model.quantization import quantize
 
 
@@ -47,7 +47,7 @@ def test_proven_ranges_hold_on_the_inputs_that_reach_furthest(
         model.inputs.maximum
     )
     stage = named_stages(model)["projection"]
-    accumulators = products(stage.weights, stage.bias, extremes)
+    accumulators = arrays_of(stage.sums, extremes)
     assert (accumulators.min(), accumulators.max()) == named_stages(model)[
         "projection"
     ].accumulators.ends

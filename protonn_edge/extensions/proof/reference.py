@@ -6,10 +6,9 @@ A module of `stages` states each kind of stage: it registers a function with `fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import singledispatch
+from functools import partial, singledispatch
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.forms import (
@@ -21,6 +20,7 @@ from protonn_edge.extensions.proof.forms import (
     scaled,
     single,
 )
+from protonn_edge.model.formulas import Operand, arrays_of
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.system.arrays import Array
 
@@ -57,21 +57,20 @@ class Reference:
             sums.append(total)
         return sums
 
-    def affine(
-        self, compute: Callable[[NDArray[np.uint8]], Array], inputs: list[SumForm]
-    ) -> list[SumForm]:
+    def affine(self, compute: Callable[[Operand], Operand], inputs: list[SumForm]) -> list[SumForm]:
         """Return sums that are affine functions of bytes, (n, inputs) to (n, ...)."""
         units = np.eye(len(inputs) + 1, len(inputs), dtype=np.uint8)
-        values = compute(units).reshape(len(units), -1).astype(np.int64)
+        values = arrays_of(compute, units).reshape(len(units), -1).astype(np.int64)
         return self.products((values[:-1] - values[-1]).T, values[-1], inputs)
 
     def function(
-        self, form: SumForm, compute: Callable[[NDArray[np.int64]], Array], dropped: int = 0
+        self, form: SumForm, formula: Callable[[Operand], Operand], dropped: int = 0
     ) -> SumForm:
         """Return a monotonic function of a value; of wide sums, without the lowest bits.
 
         Refuse a function that the lowest bits change.
         """
+        compute = partial(arrays_of, formula)
         if not form.tables:
             return constant(int(compute(np.array([form.constant]))[0]))
         if form.root is not None:
@@ -84,6 +83,12 @@ class Reference:
         else:
             root, array = self.algebra.cut(form)
         return self.algebra.reduced(single(root, compute(array)))
+
+
+def one_of(channel: int, function: Callable[[Operand], Operand], sums: Operand) -> Operand:
+    """Return a function's values (n,) of sums (n,) of one channel; each has its own numbers."""
+    values = function(sums.op("Unsqueeze", [1]))
+    return values[slice(channel, channel + 1),].op("Reshape", [-1])
 
 
 @singledispatch

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
-from protonn_edge.extensions.proof.forms import Integers, SumForm
-from protonn_edge.extensions.proof.reference import Reference, forms
-from protonn_edge.kinds.projection.integers import (
-    COORDINATE_MAXIMUM,
-    COORDINATE_MINIMUM,
-    IntegerProjection,
-)
+from protonn_edge.extensions.proof.forms import SumForm
+from protonn_edge.extensions.proof.reference import Reference, forms, one_of
+from protonn_edge.kinds.projection.integers import IntegerProjection
+from protonn_edge.model.formulas import Operand
 
 
 @forms.register(IntegerProjection)
@@ -20,9 +15,8 @@ def _(stage: IntegerProjection, inputs: list[SumForm], reference: Reference) -> 
     """Return the coordinates of bytes."""
     dropped = stage.accumulator_bits - 16
 
-    def coordinates(k: int, sums: Integers) -> Integers:
-        unlimited = stage.requantized(sums[:, None])[:, k]
-        return np.clip(unlimited, COORDINATE_MINIMUM, COORDINATE_MAXIMUM)
+    def coordinates(k: int, sums: Operand) -> Operand:
+        return one_of(k, stage.limited, sums)
 
     return [
         reference.function(each, partial(coordinates, k), dropped)

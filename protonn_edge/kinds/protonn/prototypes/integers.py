@@ -27,6 +27,7 @@ from protonn_edge.kinds.projection.integers import (
 from protonn_edge.kinds.protonn.prototypes.voters import Voters
 from protonn_edge.model import integer_stage
 from protonn_edge.model.checks import set_checked
+from protonn_edge.model.formulas import Operand, arrays_of, matrix_products
 from protonn_edge.model.matvec import range_of_products
 from protonn_edge.model.nearness import NearestStage, Nearness
 from protonn_edge.system.arrays import Array
@@ -186,20 +187,33 @@ class IntegerPrototypes(NearestStage):
         targets = ((3 * B[one] + B[other]) >> 2 for one, other in pairs)  # a quarter of the way
         return np.array([_inputs_near(projection, start, target) for target in targets], np.int64)
 
-    def rbf(self, P: integer_stage.IntArray) -> integer_stage.IntArray:
+    def similarities(self, x: Operand) -> Operand:
+        """Return the table's values e, (n, m) in 0..127, of points (n, d)."""
+        squares = x.squared_distances(self.prototypes.T)
+        places = (squares >> self.distance_shift).op("Min", len(self.table))
+        return x.constant(np.append(self.table, 0)).op("Gather", places)
+
+    def formula(self, x: Operand) -> Operand:
+        """Return the scores (n, L) of points (n, d), for which only prototypes vote."""
+        return self.similarities(x).product(self.labels)
+
+    def nearest(self, x: Operand) -> Operand:
+        """Return the RBF (n, 1) of the nearest prototype."""
+        return self.similarities(x).op("ReduceMax", [1])
+
+    def rbf(self, P: Array) -> integer_stage.IntArray:
         """Return the table's values e, (n, m) in 0..127, of points P, (n, d)."""
-        squares = squared_distances(P, self.prototypes)
-        return read_table(self.table, squares >> self.distance_shift)
+        return arrays_of(self.similarities, P)
 
     def run_with_nearest(self, x: Array) -> tuple[integer_stage.IntArray, integer_stage.IntArray]:
         """Return the scores (n, L) of points x, (n, d), and the nearest prototype's RBF, (n,)."""
         scores = np.zeros((len(x), self.n_outputs), np.int64)
         nearest = np.zeros(len(x), np.int64)
-        labels = self.labels.T.astype(np.int64)
         for begin in range(0, len(x), _ROWS_AT_ONCE):
             part = slice(begin, begin + _ROWS_AT_ONCE)
             values = self.rbf(x[part])
-            scores[part], nearest[part] = values @ labels, values.max(axis=1)
+            scores[part] = matrix_products(values, self.labels.T)
+            nearest[part] = values.max(axis=1)
             if self.voters is not None:
                 values, votes = self.voters.votes(self, x[part])
                 scores[part] += votes
