@@ -117,9 +117,10 @@ def _quotients(one: Array, other: Array) -> Array:
 
 def matrix_products(one: Array, other: Array) -> IntArray:
     """Return products of matrices of integers; every sum is far below 2**53."""
-    # BLAS has no integer product
-    made: IntArray = (one.astype(np.float64) @ other.astype(np.float64)).astype(np.int64)
-    return made
+    # BLAS has no integer product, and one large product is faster than many small ones.
+    rows = one.reshape(-1, one.shape[-1]) if other.ndim == 2 else one
+    made: IntArray = (rows.astype(np.float64) @ other.astype(np.float64)).astype(np.int64)
+    return made.reshape(*one.shape[:-1], -1) if other.ndim == 2 else made
 
 
 _OPERATORS: dict[str, Callable[..., Any]] = {

@@ -104,12 +104,10 @@ class Areas(crop.CroppedImage):
 
     def sums(self, x: Operand) -> Operand:
         """Return the weighted sums, (n, h w), of images of bytes (n, H W): 16 bits each."""
-        down, across = (
-            np.kron(np.eye(axis.pixels // axis.output_units, dtype=np.int64), axis.weights())
-            for axis in (self.rows, self.columns)
-        )
-        sums = x.constant(down) @ (self.crop_of(x) @ across.T)
-        return sums.op("Reshape", [-1, self.n_outputs])
+        down, across = self.rows.weights(), self.columns.weights()
+        periods = self.crop_of(x).op("Reshape", [-1, across.shape[1]])
+        lines = (periods @ across.T).op("Reshape", [-1, down.shape[1], self.shape[1]])
+        return (x.constant(down) @ lines).op("Reshape", [-1, self.n_outputs])
 
     def _check_area(self) -> None:
         spans = self.rows.output_units, self.columns.output_units

@@ -190,8 +190,12 @@ class IntegerPrototypes(NearestStage):
     def similarities(self, x: Operand) -> Operand:
         """Return the table's values e, (n, m) in 0..127, of points (n, d)."""
         squares = x.squared_distances(self.prototypes.T)
-        places = (squares >> self.distance_shift).op("Min", len(self.table))
-        return x.constant(np.append(self.table, 0)).op("Gather", places)
+        return self.entries(squares >> self.distance_shift)
+
+    def entries(self, places: Operand) -> Operand:
+        """Return the table's values, and 0 beyond its end."""
+        table = places.constant(np.append(self.table, 0))
+        return table.op("Gather", places.op("Min", len(self.table)))
 
     def formula(self, x: Operand) -> Operand:
         """Return the scores (n, L) of points (n, d), for which only prototypes vote."""
@@ -243,24 +247,6 @@ class IntegerPrototypes(NearestStage):
         """Yield B and Z."""
         yield self.prototypes
         yield self.labels
-
-
-def squared_distances(
-    P: integer_stage.IntArray, prototypes: NDArray[np.int8]
-) -> integer_stage.IntArray:
-    """Return the squared distances (n, m) of points (n, d) and prototypes (d, m)."""
-    points, B = P.astype(np.float64), prototypes.astype(np.float64)
-    squares = np.square(points).sum(axis=1)[:, None] + np.square(B).sum(axis=0)
-    squares -= 2.0 * (points @ B)
-    integers: integer_stage.IntArray = squares.astype(np.int64)  # exact: all are far below 2**53
-    return integers
-
-
-def read_table(table: NDArray[np.uint8], places: integer_stage.IntArray) -> integer_stage.IntArray:
-    """Return a table's values, and 0 beyond its end."""
-    entries = np.append(table, np.uint8(0)).astype(np.int64)
-    values: integer_stage.IntArray = entries[np.minimum(places, len(table))]
-    return values
 
 
 def all_coordinates(dimension: int) -> integer_stage.Range:
