@@ -28,7 +28,7 @@ class NoFormula(NotImplementedError):
     """A stage has no formula, or uses an operator for which operands of some kind have none."""
 
 
-class Windows(NamedTuple):
+class SlidingWindow(NamedTuple):
     """How a window moves over images (n, h, w, channels), with margins of one byte around them."""
 
     stride: Pair
@@ -53,7 +53,7 @@ class Operand(ABC):
         """Return W x, (n, d), for bytes (n, D), which may be `signed`, and weights (d, D)."""
 
     @abstractmethod
-    def window_sums(self, weights: Array, bias: IntArray, windows: Windows) -> Self:
+    def window_sums(self, weights: Array, bias: IntArray, windows: SlidingWindow) -> Self:
         """Return sums with weights (out, h, w, channels) and a bias (out,), over windows."""
 
     def squared_distances(self, points: Array) -> Self:
@@ -123,7 +123,7 @@ def matrix_products(one: Array, other: Array) -> IntArray:
     return made.reshape(*one.shape[:-1], -1) if other.ndim == 2 else made
 
 
-_OPERATORS: dict[str, Callable[..., Any]] = {
+OPERATORS: dict[str, Callable[..., Any]] = {
     # Bytes are computed with in 64 bits.
     "Add": partial(np.add, dtype=np.int64),
     "Sub": partial(np.subtract, dtype=np.int64),
@@ -174,7 +174,7 @@ class Arrays(Operand):
     def op(self, operator: str, *others: Any, **attributes: Any) -> Arrays:
         """Apply an operator of ONNX."""
         given = (each.values if isinstance(each, Arrays) else _whole(each) for each in others)
-        return Arrays(_OPERATORS[operator](self.values, *given, **attributes))
+        return Arrays(OPERATORS[operator](self.values, *given, **attributes))
 
     def constant(self, values: Any) -> Arrays:
         """Return integers that are the same for all points."""
@@ -184,7 +184,7 @@ class Arrays(Operand):
         """Return W x."""
         return Arrays(matrix_products(self.values, weights.T))
 
-    def window_sums(self, weights: Array, bias: IntArray, windows: Windows) -> Arrays:
+    def window_sums(self, weights: Array, bias: IntArray, windows: SlidingWindow) -> Arrays:
         """Return sums over windows."""
         # BLAS has no integer product; floats that hold every sum exactly do.
         largest = int(np.abs(self.values).max(initial=windows.around))
@@ -212,7 +212,7 @@ def _whole(values: Any) -> IntArray:
     return np.asarray(values, np.int64)
 
 
-def taps(images: Array, window: Pair, windows: Windows) -> Iterator[tuple[int, int, Array]]:
+def taps(images: Array, window: Pair, windows: SlidingWindow) -> Iterator[tuple[int, int, Array]]:
     """Yield each position in a window, with the pixels (n, h, w, channels) there."""
     around = ((0, 0), *windows.margins, (0, 0))
     if any(map(any, windows.margins)):
@@ -235,7 +235,7 @@ class Intervals(Operand):
         ends = [_ends(each) for each in others]
         if operator in _RISING:
             low, high = (
-                _OPERATORS[operator](end, *(each[side] for each in ends), **attributes)
+                OPERATORS[operator](end, *(each[side] for each in ends), **attributes)
                 for side, end in enumerate((self.low, self.high))
             )
             return Intervals(low, high)
@@ -252,7 +252,7 @@ class Intervals(Operand):
         wide = weights.astype(np.int64)
         return WeightedSums.of(self, wide, np.zeros(len(wide), np.int64))
 
-    def window_sums(self, weights: Array, bias: IntArray, windows: Windows) -> Intervals:
+    def window_sums(self, weights: Array, bias: IntArray, windows: SlidingWindow) -> Intervals:
         """Return the bounds of sums over windows."""
 
         def sums(end: IntArray, part: Array, around: int) -> IntArray:

@@ -57,8 +57,12 @@ class NearestStage(IntegerStage):
         """Return the stage as a decision needs it: with the nearness, or without it."""
 
     @abstractmethod
+    def similarities(self, x: Operand) -> Operand:
+        """Return how near inputs are to each known point, (n, m): a part of the formula."""
+
     def nearest(self, x: Operand) -> Operand:
-        """Return how near (n, 1) the nearest known point is to inputs: a formula."""
+        """Return how near the nearest known point is, (n, 1)."""
+        return self.similarities(x).op("ReduceMax", [1])
 
     @abstractmethod
     def run_with_nearest(self, x: Array) -> tuple[IntArray, IntArray]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.model.formulas import IntArray, Operand, Windows
+from protonn_edge.model.formulas import IntArray, Operand, SlidingWindow
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.lazy import require
 
@@ -87,7 +87,7 @@ class Values(Operand):
         values, zero = (self + _MIDDLE, _MIDDLE) if signed else (self, 0)
         return values._sums("MatMulInteger", weights.T, zero)
 
-    def window_sums(self, weights: Array, bias: IntArray, windows: Windows) -> Values:
+    def window_sums(self, weights: Array, bias: IntArray, windows: SlidingWindow) -> Values:
         """Return sums over windows; ONNX has the channels first."""
         (above, below), (left, right) = windows.margins
         images, around = self.op("Transpose", perm=[0, 3, 1, 2]), windows.around

@@ -26,11 +26,12 @@ def test_prototype_exactly_at_the_end_of_the_table_is_far() -> None:
         prototypes=np.zeros((3, 4), np.int8),
         labels=np.ones((3, 4), np.int8),
     )
-    near = named_stages(model)["prototypes"].rbf(
-        np.array([[63, 11, 2], [-63, -11, 2]])
+    near = arrays_of(
+        named_stages(model)["prototypes"].similarities, np.array([[63, 11, 2], [-63, -11, 2]])
     )  # 63^2 + 11^2 + 2^2 = 4094
-    far = named_stages(model)["prototypes"].rbf(
-        np.array([[63, 11, 3], [64, 0, 0], [-64, 0, 0], [-128, 127, 5]])
+    far = arrays_of(
+        named_stages(model)["prototypes"].similarities,
+        np.array([[63, 11, 3], [64, 0, 0], [-64, 0, 0], [-128, 127, 5]]),
     )
     assert near.tolist() == [[1, 1, 1, 1]] * 2
     assert not far.any()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.features.images.image_rows import ImageStage, Margins
-from protonn_edge.model.formulas import Operand, Windows, taps
+from protonn_edge.model.formulas import Operand, SlidingWindow, taps
 from protonn_edge.model.integer_stage import IntArray, check_holds
 from protonn_edge.model.shapes import ImageShape
 from protonn_edge.system.arrays import Array
@@ -72,9 +72,9 @@ class WindowSums(ImageStage):
         """Convert sums (..., out) to values, which never decrease with a sum."""
 
     @property
-    def windows(self) -> Windows:
+    def windows(self) -> SlidingWindow:
         """How the window moves."""
-        return Windows(self.stride, self.margins, self.padding_value, self.depthwise)
+        return SlidingWindow(self.stride, self.margins, self.padding_value, self.depthwise)
 
     def sums(self, x: Operand) -> Operand:
         """Return the sums a, (n, h, w, out), of images (n, n_inputs)."""

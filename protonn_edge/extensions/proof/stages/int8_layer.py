@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from protonn_edge.extensions.proof.forms import SumForm, Unproven, plus, single
-from protonn_edge.extensions.proof.reference import Reference, forms, one_of
+from protonn_edge.extensions.proof.reference import Reference, forms
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.model.formulas import Operand, arrays_of
 
@@ -36,7 +36,8 @@ class _Channel:
         return self._reference.function(form, self._values)
 
     def _values(self, sums: Operand) -> Operand:
-        return one_of(self._number, self._stage.requantized, sums)
+        values = self._stage.requantized(sums.op("Unsqueeze", [1]))
+        return values[slice(self._number, self._number + 1),].op("Reshape", [-1])
 
     def _of_wide(self, form: SumForm) -> SumForm:
         """Return the value for a sum, by a product without its lowest byte."""

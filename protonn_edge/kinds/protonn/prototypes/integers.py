@@ -190,24 +190,11 @@ class IntegerPrototypes(NearestStage):
     def similarities(self, x: Operand) -> Operand:
         """Return the table's values e, (n, m) in 0..127, of points (n, d)."""
         squares = x.squared_distances(self.prototypes.T)
-        return self.entries(squares >> self.distance_shift)
-
-    def entries(self, places: Operand) -> Operand:
-        """Return the table's values, and 0 beyond its end."""
-        table = places.constant(np.append(self.table, 0))
-        return table.op("Gather", places.op("Min", len(self.table)))
+        return read_table(self.table, squares >> self.distance_shift)
 
     def formula(self, x: Operand) -> Operand:
         """Return the scores (n, L) of points (n, d), for which only prototypes vote."""
         return self.similarities(x).product(self.labels)
-
-    def nearest(self, x: Operand) -> Operand:
-        """Return the RBF (n, 1) of the nearest prototype."""
-        return self.similarities(x).op("ReduceMax", [1])
-
-    def rbf(self, P: Array) -> integer_stage.IntArray:
-        """Return the table's values e, (n, m) in 0..127, of points P, (n, d)."""
-        return arrays_of(self.similarities, P)
 
     def run_with_nearest(self, x: Array) -> tuple[integer_stage.IntArray, integer_stage.IntArray]:
         """Return the scores (n, L) of points x, (n, d), and the nearest prototype's RBF, (n,)."""
@@ -215,7 +202,7 @@ class IntegerPrototypes(NearestStage):
         nearest = np.zeros(len(x), np.int64)
         for begin in range(0, len(x), _ROWS_AT_ONCE):
             part = slice(begin, begin + _ROWS_AT_ONCE)
-            values = self.rbf(x[part])
+            values = arrays_of(self.similarities, x[part])
             scores[part] = matrix_products(values, self.labels.T)
             nearest[part] = values.max(axis=1)
             if self.voters is not None:
@@ -247,6 +234,12 @@ class IntegerPrototypes(NearestStage):
         """Yield B and Z."""
         yield self.prototypes
         yield self.labels
+
+
+def read_table(table: NDArray[np.uint8], places: Operand) -> Operand:
+    """Return a table's values, and 0 beyond its end."""
+    entries = places.constant(np.append(table, 0))
+    return entries.op("Gather", places.op("Min", len(table)))
 
 
 def all_coordinates(dimension: int) -> integer_stage.Range:
