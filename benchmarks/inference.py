@@ -54,6 +54,7 @@ from protonn_edge.kinds.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.device_model import DeviceModel
+from protonn_edge.model.formulas import arrays_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
@@ -294,7 +295,7 @@ def _floors(model: IntegerChain, fed: NDArray[np.uint8]) -> NDArray[np.int64]:
     squares = np.cumsum(np.square(difference), axis=2)
     passed = np.count_nonzero(squares < stage_of(model, IntegerPrototypes).distance_limit, axis=2)
     looked_at = np.minimum(passed + 1, stage_of(model, IntegerProjection).n_outputs).sum(axis=1)
-    near = np.count_nonzero(stage_of(model, IntegerPrototypes).rbf(P), axis=1)
+    near = np.count_nonzero(arrays_of(stage_of(model, IntegerPrototypes).similarities, P), axis=1)
     total: NDArray[np.int64] = (
         WEIGHT_CYCLES[stage_of(model, IntegerProjection).accumulator_bits] * weights
         + COORDINATE_CYCLES * looked_at

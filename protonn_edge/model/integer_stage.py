@@ -6,11 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.model import formulas
+from protonn_edge.model.formulas import Intervals, NoFormula, Operand, arrays_of
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.point_format import PointFormat
 from protonn_edge.model.statistics import InputStatistics
@@ -18,7 +20,7 @@ from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InvalidValue
 
-IntArray = NDArray[np.int64]
+IntArray = formulas.IntArray
 
 MOST_FEATURES = 65_000  # limit of the counters in firmware/model.h and the serial protocol
 MOST_CLASSES = 255  # a byte has the answer
@@ -53,10 +55,15 @@ class Range:
         return self.least_bits if low >= -(1 << 15) and high < 1 << 15 else 32
 
     @property
-    def with_either_sign(self) -> Range:
-        """The range of the negated values followed by the values."""
-        low, high = np.concatenate([-self.high, self.low]), np.concatenate([-self.low, self.high])
-        return Range(low, high)
+    def interval(self) -> Intervals:
+        """The bounds as an operand of formulas, for one point."""
+        return Intervals(self.low[None], self.high[None])
+
+    @classmethod
+    def of(cls, reached: Operand) -> Range:
+        """Return the range of the integers of one point."""
+        assert isinstance(reached, Intervals)
+        return cls(reached.low.ravel(), reached.high.ravel())
 
     @classmethod
     def of_bytes(cls, n: int, maximum: int) -> Range:
@@ -70,6 +77,7 @@ class IntegerStage(ABC):
     kind: ClassVar[str]  # its name in plans and reports
     # whose numbers other than 0 the first vector of `activity` counts: its inputs', its values'
     reports_nonzero: ClassVar[Literal["inputs", "values"] | None] = None
+    value_type: ClassVar[type[np.integer[Any]]] = np.int64  # the type of what `run` returns
     # tolerated difference of scores between executions, if it computes in floats
     score_tolerance: ClassVar[int] = 0
 
@@ -118,9 +126,20 @@ class IntegerStage(ABC):
         )
         return self
 
-    @abstractmethod
+    def formula(self, x: Operand) -> Operand:  # noqa: ARG002
+        """Return its values (n, n_outputs) from those of the stage before: its arithmetic.
+
+        `model.formulas` has the operands, and the result of a formula for each of them. Raises
+        `NoFormula` if the stage only has `run`.
+        """
+        raise NoFormula(self.kind)
+
     def run(self, x: Array) -> Array:
-        """Compute its values (n, n_outputs) from inputs (n, n_inputs): the reference."""
+        """Compute its values (n, n_outputs) from inputs (n, n_inputs): the reference.
+
+        A stage that overrides it, to be faster, gives the integers of its formula.
+        """
+        return arrays_of(self.formula, x).astype(self.value_type, copy=False)
 
     def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:  # noqa: ARG002
         """Return the quantities, other than the share of zero inputs, that decide its mean cycles.
@@ -138,6 +157,13 @@ def run_through(stages: Iterable[IntegerStage], x: Array) -> Array:
     """Return the values of the last of some stages, (n, n_outputs), from the first one's inputs."""
     for stage in stages:
         x = stage.run(x)
+    return x
+
+
+def formula_through(stages: Iterable[IntegerStage], x: Operand) -> Operand:
+    """Return the values of the last of some stages, by their formulas."""
+    for stage in stages:
+        x = stage.formula(x)
     return x
 
 

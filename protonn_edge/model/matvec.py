@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.model.formulas import Operand
 from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range, check_bits, check_holds
 from protonn_edge.system.arrays import Array
 
@@ -55,6 +56,10 @@ class IntegerMatvec(IntegerStage):
         """The range of the accumulators."""
         return range_of_products(self.weights, self.bias, self.input_maximum)
 
+    def sums(self, x: Operand) -> Operand:
+        """Return the sums a, (n, d), of bytes (n, D)."""
+        return x.product(self.weights) + self.bias
+
     @cached_property
     def packs(self) -> bool:
         """Whether two weights fit into a byte, and sums are short enough for the kernel."""
@@ -77,16 +82,6 @@ def packed(weights: NDArray[np.int8]) -> NDArray[np.uint8]:
     return halves[:, ::2] | halves[:, 1::2] << np.uint8(4)
 
 
-def products(weights: NDArray[np.int8], bias: IntArray, x: NDArray[np.uint8]) -> IntArray:
-    """Return bias + W x, (n, d), of weights W (d, D), a bias (d,) and points x (n, D)."""
-    # BLAS has no integer product; float64 is exact here: all sums are far below 2**53.
-    sums = x.astype(np.float64) @ weights.T.astype(np.float64)
-    return bias + sums.astype(np.int64)
-
-
-def range_of_products(weights: NDArray[np.int8], bias: IntArray, maximum: int) -> Range:
+def range_of_products(weights: Array, bias: IntArray, maximum: int) -> Range:
     """Bound bias + W x and its partial sums for all x in 0..maximum."""
-    wide = weights.astype(np.int64)
-    low = bias + maximum * np.minimum(wide, 0).sum(axis=1)
-    high = bias + maximum * np.maximum(wide, 0).sum(axis=1)
-    return Range(low, high)
+    return Range.of(Range.of_bytes(weights.shape[1], maximum).interval.product(weights) + bias)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.checks import Float64
+from protonn_edge.model.formulas import Operand
 from protonn_edge.model.head import Head
 from protonn_edge.model.integer_stage import IntArray, IntegerStage
 from protonn_edge.system.arrays import Array
@@ -54,6 +55,14 @@ class NearestStage(IntegerStage):
     @abstractmethod
     def giving_nearest(self, needed: bool) -> NearestStage:
         """Return the stage as a decision needs it: with the nearness, or without it."""
+
+    @abstractmethod
+    def similarities(self, x: Operand) -> Operand:
+        """Return how near inputs are to each known point, (n, m): a part of the formula."""
+
+    def nearest(self, x: Operand) -> Operand:
+        """Return how near the nearest known point is, (n, 1)."""
+        return self.similarities(x).op("ReduceMax", [1])
 
     @abstractmethod
     def run_with_nearest(self, x: Array) -> tuple[IntArray, IntArray]:

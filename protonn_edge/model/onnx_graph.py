@@ -1,18 +1,13 @@
-"""A graph of ONNX that computes in integers, and values that Python's operators are used on.
-
-The folder of a stage has its formula in ``onnx.py``: ``formula(x, stage)`` takes the `Values` of
-the stage before, and returns the same integers as `IntegerStage.run`.
-"""
+"""A graph of ONNX that computes in integers, and its values, which formulas compute with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from protonn_edge.model.formulas import IntArray, Operand, SlidingWindow
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.lazy import require
 
@@ -35,14 +30,18 @@ class IntegerGraph:
         return Values(self, name)
 
     def content(
-        self, n_inputs: int, outputs: dict[str, tuple[Values, int]], facts: dict[str, str]
+        self, n_inputs: int, outputs: dict[str, tuple[Operand, int]], facts: dict[str, str]
     ) -> bytes:
         """Return the file: the input "bytes", outputs with their sizes by name, and metadata."""
         require("onnx")
         from onnx import helper, numpy_helper  # an extra
 
         made = [helper.make_node(kind, ins, [out], **more) for kind, ins, out, more in self.nodes]
-        made += [helper.make_node("Identity", [t.name], [name]) for name, (t, _) in outputs.items()]
+        made += [
+            helper.make_node("Identity", [value.name], [name])
+            for name, (value, _) in outputs.items()
+            if isinstance(value, Values)
+        ]
         value = helper.make_tensor_value_info
         graph = helper.make_graph(
             made,
@@ -59,18 +58,14 @@ class IntegerGraph:
         return content
 
 
-def _binary(operator: str) -> Callable[[Values, Any], Values]:
-    return lambda values, other: values.op(operator, other)
-
-
 @dataclass(frozen=True, eq=False)
-class Values:
+class Values(Operand):
     """The outputs of a node, for n points."""
 
     graph: IntegerGraph
     name: str
 
-    def op(self, operator: str, *others: object, **attributes: object) -> Values:
+    def op(self, operator: str, *others: Any, **attributes: Any) -> Values:
         """Add a node with this value as its first operand; numbers and arrays become constants."""
         graph, name = self.graph, f"value_{len(self.graph.nodes)}"
         given = (each if isinstance(each, Values) else graph.constant(each) for each in others)
@@ -78,35 +73,36 @@ class Values:
         graph.nodes.append((operator, names, name, attributes))
         return Values(graph, name)
 
-    __add__ = _binary("Add")
-    __sub__ = _binary("Sub")
-    __mul__ = _binary("Mul")
-    __matmul__ = _binary("MatMul")
+    def constant(self, values: Any) -> Values:
+        """Add a constant."""
+        return self.graph.constant(values)
 
-    def __gt__(self, other: object) -> Values:
-        return self.op("Greater", other).wide
-
-    def __rshift__(self, bits: object) -> Values:
+    def __rshift__(self, bits: Any) -> Values:
         """Shift and round down; ONNX rounds quotients towards 0, and cannot shift signed values."""
         divisor = 1 << np.asarray(bits, np.int64)
         return (self - self.op("Mod", divisor)).op("Div", divisor)
 
-    def __getitem__(self, places: tuple[slice, ...]) -> Values:
-        """Return slices along the axes after the first."""
-        starts, ends = [each.start for each in places], [each.stop for each in places]
-        return self.op("Slice", starts, ends, [*range(1, len(places) + 1)])
-
-    @property
-    def wide(self) -> Values:
-        """The values in 64 bits."""
-        return self.op("Cast", to=_WIDE)
-
-    def product(self, weights: NDArray[np.int8], *, signed: bool = False) -> Values:
+    def product(self, weights: Array, *, signed: bool = False) -> Values:
         """Return W x for bytes (n, D) and weights W (d, D)."""
         values, zero = (self + _MIDDLE, _MIDDLE) if signed else (self, 0)
-        return values.sums("MatMulInteger", weights.T, zero)
+        return values._sums("MatMulInteger", weights.T, zero)
 
-    def sums(self, operator: str, weights: NDArray[np.int8], zero: int, **more: object) -> Values:
+    def window_sums(self, weights: Array, bias: IntArray, windows: SlidingWindow) -> Values:
+        """Return sums over windows; ONNX has the channels first."""
+        (above, below), (left, right) = windows.margins
+        images, around = self.op("Transpose", perm=[0, 3, 1, 2]), windows.around
+        sums = images._sums(
+            "ConvInteger",
+            weights.transpose(0, 3, 1, 2),
+            around,
+            strides=[*windows.stride],
+            pads=[above, left, below, right],
+            group=len(weights) if windows.depthwise else 1,
+        )
+        start = bias + around * weights.sum(axis=(1, 2, 3), dtype=np.int64)
+        return sums.op("Transpose", perm=[0, 2, 3, 1]).op("Add", start)
+
+    def _sums(self, operator: str, weights: Array, zero: int, **more: object) -> Values:
         """Return sums of weights times (bytes - `zero`); `zero` also pads images.
 
         The weights are unsigned and centred at 128, because some processors saturate sums of

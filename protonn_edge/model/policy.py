@@ -10,7 +10,7 @@ integer chain in units of the integer scores.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
@@ -22,8 +22,9 @@ from protonn_edge.system.checks import check
 from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
+    from protonn_edge.model.formulas import Operand
     from protonn_edge.model.head import Head
-    from protonn_edge.model.integer_stage import IntArray
+    from protonn_edge.model.integer_stage import IntArray, Range
 
 Facts = list[tuple[str, str]]
 
@@ -181,6 +182,19 @@ class IntegerRule(PolicyRule):
 
     def check(self, chain: Any) -> None:
         """Raise `InputError` if an `IntegerChain` cannot have it."""
+
+    def formula(
+        self,
+        answer: Operand,
+        scores: Operand,  # noqa: ARG002
+        nearest: Callable[[], Operand],  # noqa: ARG002
+        reached: Range,  # noqa: ARG002
+    ) -> Operand:
+        """Return the answers (n, 1), which this rule may change, as `judged` does.
+
+        Scores (n, L) are within a range; `nearest` returns the nearness (n, 1).
+        """
+        return answer
 
     def figures(self, scores: Array) -> dict[str, list[Any]]:  # noqa: ARG002
         """Return what it adds to each answer to scores (n, L), by name."""

@@ -6,7 +6,7 @@ A kind is a folder of `protonn_edge.policy`, whose ``__init__`` has an object of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from protonn_edge.data.dataset import Dataset
     from protonn_edge.data.naming import Notice
-    from protonn_edge.model.onnx_graph import Values
 
 
 class RuleKind:
@@ -74,7 +73,7 @@ class RuleKind:
         del model, dataset, remedy
         return None
 
-    # --- reports, and other programs ---
+    # --- reports ---
 
     def sections(self) -> Sequence[Any]:
         """Return sections of a report, `protonn_edge.report.content.SectionOfRun`."""
@@ -83,16 +82,6 @@ class RuleKind:
     def answer_sections(self) -> Sequence[Any]:
         """Return sections of a report about answers that are no classes."""
         return ()
-
-    def judged_in_onnx(
-        self,
-        answer: Values,
-        scores: Values,  # noqa: ARG002
-        nearest: Callable[[], Values],  # noqa: ARG002
-        chain: Any,  # noqa: ARG002
-    ) -> Values:
-        """Return the answer to scores, which the rule may change, as a value of an ONNX graph."""
-        return answer
 
 
 @cache

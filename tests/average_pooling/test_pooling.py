@@ -21,6 +21,7 @@ from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.learn.features import FeatureData
 from protonn_edge.learn.parameters import SharedParameters
+from protonn_edge.model.formulas import arrays_of
 from protonn_edge.system.errors import InputError
 
 SIDES = st.integers(1, 40)
@@ -67,7 +68,7 @@ def test_averages_are_means_over_areas(
 
 def test_sums_of_bytes_are_exact_and_fit_16_bits() -> None:
     pooling = average_pooling((16, 32), (16, 32), (1, 2))
-    sums = areas_of(pooling).sums(np.full((3, 512), 255, np.uint8))
+    sums = arrays_of(areas_of(pooling).sums, np.full((3, 512), 255, np.uint8))
     assert (sums == 255 * 256).all()
     assert sums.max() < 1 << 16
 
@@ -140,4 +141,4 @@ def test_averages_that_are_cut_are_the_upper_bits_of_sums() -> None:
     images = np.random.default_rng(0).integers(0, 256, (50, 24)).astype(np.uint8)
     images[:2] = [[0], [255]]
     cut = IntegerAveragePooling(areas, 15, cuts=True)
-    assert (cut.run(images) == areas.sums(images) // 64).all()
+    assert (cut.run(images) == arrays_of(areas.sums, images) // 64).all()

@@ -8,6 +8,7 @@ each of these stages.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
@@ -45,6 +46,7 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.families.avr.paths import prediction_paths, stated_facts
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import Plan
+from protonn_edge.model.formulas import NoFormula, arrays_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.stored import digest, same
@@ -67,9 +69,11 @@ def check_reference_is_the_formula(kind: str) -> None:
 
 
 def assert_runs_as_the_formula(kind: str, stage: IntegerStage, x: np.ndarray) -> None:
-    """Compare `run` of inputs (n, n_inputs) with plain Python loops."""
+    """Compare `run`, and the formula, of inputs (n, n_inputs) with plain Python loops."""
     values = stage.run(x)
     assert values.shape == (len(x), stage.n_outputs)
+    with suppress(NoFormula):
+        assert (arrays_of(stage.formula, x) == values).all(), f"{kind} is faster, but differs"
     for point, given in zip(x.tolist(), values.tolist(), strict=True):
         expected = maker_of(kind).reference(stage, point)
         assert given == expected, f"{kind} makes {given} of {point}, the formula {expected}"

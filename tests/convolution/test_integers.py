@@ -13,6 +13,7 @@ from refusals import refused_by
 
 from protonn_edge.features.convolution.integers import IntegerConvolution, packed
 from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.model.formulas import arrays_of
 
 
 @st.composite
@@ -75,7 +76,7 @@ def test_every_sum_at_its_bound_is_reached() -> None:
     stage = random_convolution(5, padded=True)
     image = np.zeros((1, stage.n_inputs), np.uint8).reshape(1, *stage.shape)
     image[0, :2, :2] = (stage.weights[1, 1:, 1:] > 0) * stage.input_maximum
-    sums = stage.sums(image.reshape(1, -1))
+    sums = arrays_of(stage.sums, image.reshape(1, -1))
     assert sums[0, 0, 0, 1] == stage.accumulators.high[1]
 
 

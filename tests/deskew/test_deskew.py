@@ -11,7 +11,8 @@ from hypothesis.extra.numpy import arrays
 from refusals import refused_by
 
 from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.features.deskew.integers import SIDE_LIMIT, row_shifts, sheared
+from protonn_edge.features.deskew.integers import SIDE_LIMIT, IntegerDeskew, row_shifts
+from protonn_edge.features.images.cropped_image import CroppedImage
 from protonn_edge.features.images.pixel_scale import PixelScale
 
 _SCALE = PixelScale(0.0, 1.0)
@@ -29,9 +30,9 @@ def _stroke(slant: float, height: int = 20, width: int = 24) -> np.ndarray:
 def test_a_slanted_stroke_stands_upright_afterwards(slant: float) -> None:
     image = _stroke(slant)
 
-    moved = sheared(image, row_shifts(image))
+    moved = IntegerDeskew(CroppedImage((20, 24), (20, 24))).run(image.reshape(1, -1))
 
-    columns = [np.flatnonzero(row).mean() for row in moved[0]]
+    columns = [np.flatnonzero(row).mean() for row in moved.reshape(20, 24)]
     assert max(columns) - min(columns) <= 1.0
     assert moved.sum() == image.sum()
 

@@ -13,10 +13,10 @@ from model_factory import (
 )
 from refusals import refused_by
 
+from protonn_edge.model.formulas import arrays_of
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.integer_stage import Range
-from protonn_edge.model.matvec import products
 from protonn_edge.model.quantization import quantize
 
 
@@ -26,11 +26,12 @@ def test_prototype_exactly_at_the_end_of_the_table_is_far() -> None:
         prototypes=np.zeros((3, 4), np.int8),
         labels=np.ones((3, 4), np.int8),
     )
-    near = named_stages(model)["prototypes"].rbf(
-        np.array([[63, 11, 2], [-63, -11, 2]])
+    near = arrays_of(
+        named_stages(model)["prototypes"].similarities, np.array([[63, 11, 2], [-63, -11, 2]])
     )  # 63^2 + 11^2 + 2^2 = 4094
-    far = named_stages(model)["prototypes"].rbf(
-        np.array([[63, 11, 3], [64, 0, 0], [-64, 0, 0], [-128, 127, 5]])
+    far = arrays_of(
+        named_stages(model)["prototypes"].similarities,
+        np.array([[63, 11, 3], [64, 0, 0], [-64, 0, 0], [-128, 127, 5]]),
     )
     assert near.tolist() == [[1, 1, 1, 1]] * 2
     assert not far.any()
@@ -47,7 +48,7 @@ def test_proven_ranges_hold_on_the_inputs_that_reach_furthest(
         model.inputs.maximum
     )
     stage = named_stages(model)["projection"]
-    accumulators = products(stage.weights, stage.bias, extremes)
+    accumulators = arrays_of(stage.sums, extremes)
     assert (accumulators.min(), accumulators.max()) == named_stages(model)[
         "projection"
     ].accumulators.ends

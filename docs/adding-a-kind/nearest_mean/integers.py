@@ -10,7 +10,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range, check_bits
+from protonn_edge.model.formulas import Operand
+from protonn_edge.model.integer_stage import IntegerStage, Range, check_bits
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check_range
 
@@ -58,11 +59,10 @@ class IntegerNearestMean(IntegerStage):
         low = -(farthest @ self.weights.astype(np.int64))
         return Range(low, np.zeros_like(low), least_bits=32)
 
-    def run(self, x: Array) -> IntArray:
+    def formula(self, x: Operand) -> Operand:
         """Return the scores (n, L) of bytes (n, D)."""
-        x, weights = x.astype(np.int64), self.weights.astype(np.int64)
-        scores: IntArray = np.stack([-np.abs(x - mean) @ weights for mean in self.means], axis=1)
-        return scores
+        distances = (x.op("Unsqueeze", [1]) - self.means).op("Abs")
+        return (distances * self.weights).op("ReduceSum", [2], keepdims=0) * -1
 
     def parameters(self) -> Iterator[Array]:
         """Yield the weights and the means."""

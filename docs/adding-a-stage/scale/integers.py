@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.model.formulas import Operand
 from protonn_edge.model.integer_stage import IntegerStage, Range
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
@@ -38,6 +39,7 @@ class IntegerScale(IntegerStage):
     """
 
     kind: ClassVar[str] = "scale"
+    value_type: ClassVar[type[np.integer[Any]]] = np.uint8
 
     factors: NDArray[np.uint8]
     maximum: int
@@ -60,14 +62,12 @@ class IntegerScale(IntegerStage):
 
     @property
     def output(self) -> Range:
-        """The range of each byte; inputs of 0 and of the maximum reach its ends."""
-        highest = self.factors.astype(np.int64) * self.maximum >> FACTOR_BITS
-        return Range(np.zeros_like(highest), highest)
+        """The range of each byte: the formula on intervals."""
+        return Range.of(self.formula(Range.of_bytes(self.n_inputs, self.maximum).interval))
 
-    def run(self, x: Array) -> NDArray[np.uint8]:
+    def formula(self, x: Operand) -> Operand:
         """Return the scaled bytes (n, D) of bytes (n, D)."""
-        products = x.astype(np.uint16) * self.factors
-        return (products >> FACTOR_BITS).astype(np.uint8)
+        return (x * self.factors) >> FACTOR_BITS
 
     def parameters(self) -> Iterator[Array]:
         """Yield the factors."""

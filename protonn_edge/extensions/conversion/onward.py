@@ -1,18 +1,15 @@
-"""Write a model as ONNX, in integers: each stage's formula in standard operators.
-
-The formula of a stage is in ``onnx.py`` of its folder; see `model.onnx_graph`.
-"""
+"""Write a model as ONNX, in integers: each stage's formula in standard operators."""
 
 from __future__ import annotations
 
 import json
 
+from protonn_edge.model.formulas import NoFormula, Operand
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
+from protonn_edge.model.nearness import NearestStage
 from protonn_edge.model.onnx_graph import IntegerGraph, Values
 from protonn_edge.model.quantization import quantize
-from protonn_edge.model.registry import module_of_stage
-from protonn_edge.model.rule_kinds import rule_kinds
 from protonn_edge.system.errors import InputError
 
 
@@ -31,33 +28,32 @@ def to_onnx(model: Model | IntegerChain) -> bytes:
         If ONNX cannot express a stage, or the package onnx is missing.
     """
     chain = quantize(model) if isinstance(model, Model) else model
-    before = x = Values(IntegerGraph(), "bytes").wide
-    for stage in (*chain.feature_stages, *chain.own_stages):
-        written = module_of_stage(stage.kind, "onnx")
-        if written is None:
-            raise InputError(
-                f"the model has the stage '{stage.kind.replace('_', ' ')}', but ONNX cannot "
-                "express the square roots and filters of this stage in integers; choose a model "
-                "with other features"
-            )
-        before, x = x, written.formula(x, stage)
+    graph = IntegerGraph()
+    before: Operand = Values(graph, "bytes").wide
+    x = before
+    try:
+        for stage in (*chain.feature_stages, *chain.own_stages):
+            before, x = x, stage.formula(x)
+    except NoFormula as without:
+        raise InputError(
+            f"the model has the stage '{str(without).replace('_', ' ')}', which ONNX cannot "
+            "express in integers; choose a model with other features"
+        ) from None
     given = chain.quantizer
     scale = {"zero": given.zero.tolist(), "step": given.step.tolist(), "maximum": given.maximum}
     facts = {name: json.dumps(fact) for name, fact in (scale | {"classes": chain.classes}).items()}
     facts["model_sha256"] = chain.model_sha256
     outputs = {"class": (_class(x, before, chain), 1), "scores": (x, chain.n_classes)}
-    return x.graph.content(chain.n_features, outputs, facts)
+    return graph.content(chain.n_features, outputs, facts)
 
 
-def _class(scores: Values, before: Values, chain: IntegerChain) -> Values:
-    def nearest() -> Values:
+def _class(scores: Operand, before: Operand, chain: IntegerChain) -> Operand:
+    def nearest() -> Operand:
         last = chain.own_stages[-1]
-        written = module_of_stage(last.kind, "onnx")
-        assert written is not None
-        of_last: Values = written.nearest(before, last)
-        return of_last
+        assert isinstance(last, NearestStage)
+        return last.nearest(before)
 
-    answer = scores.op("ArgMax", axis=1)
-    for kind in rule_kinds():
-        answer = kind.judged_in_onnx(answer, scores, nearest, chain)
+    answer: Operand = scores.op("ArgMax", axis=1)
+    for rule in chain.policy.rules:
+        answer = rule.formula(answer, scores, nearest, chain.own_stages[-1].output)
     return answer

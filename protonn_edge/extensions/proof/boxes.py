@@ -1,73 +1,44 @@
-"""Interval arithmetic through a model's stages: which values they have for all inputs in a box.
+"""How far inputs may move: formulas of a model's stages on intervals.
 
-A module of `bounds` states each kind of stage: it registers a function with `bounds` or, if that is
-tighter for scores, with `leads`.
+The leaves of a forest that a box reaches bound differences of its scores better than intervals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import singledispatch
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.kinds.forest.integers import IntegerForest
+from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
+from protonn_edge.model.formulas import IntArray, Intervals, NoFormula
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.integer_stage import IntArray, IntegerStage
-from protonn_edge.system.arrays import Array
+from protonn_edge.model.integer_stage import IntegerStage, formula_through
 
 _ROWS_AT_ONCE = 256
-
-
-@dataclass(frozen=True)
-class Box:
-    """For each of n points, the least and the largest of k values, (n, k) or more axes; int64."""
-
-    low: IntArray
-    high: IntArray
-
-    def products(self, weights: Array, bias: Array) -> Box:
-        """Return the box of ``bias + W x`` for weights (d, k)."""
-        # sums of integers below 2**53, which floats hold
-        positive, negative = (pick(weights, 0).T.astype(np.float64) for pick in _SIGNS)
-        low = self.low @ positive + self.high @ negative
-        high = self.high @ positive + self.low @ negative
-        return Box(low.astype(np.int64) + bias, high.astype(np.int64) + bias)
-
-    def sums(self, compute: Callable[..., IntArray], weights: Array, bias: IntArray) -> Box:
-        """Return the box of sums (n, ..., d): ``compute(x, weights)``, which adds a bias (d,)."""
-        positive, negative = (pick(weights, 0) for pick in _SIGNS)
-        low = compute(self.low, positive) + compute(self.high, negative)
-        high = compute(self.high, positive) + compute(self.low, negative)
-        return Box(low - bias, high - bias)
-
-    def mapped(self, function: Callable[[IntArray], Array]) -> Box:
-        """Return the box of a function that never decreases."""
-        low, high = (function(each).astype(np.int64) for each in (self.low, self.high))
-        return Box(low.reshape(len(low), -1), high.reshape(len(high), -1))
-
-
-_SIGNS = np.maximum, np.minimum
+_FAR = 1 << 20  # above any difference of leaves
 
 
 def standing(model: IntegerChain, Q: NDArray[np.uint8], steps: int) -> NDArray[np.bool_] | None:
     """Return for points (n, features) whether their class stands if each input moves by `steps`.
 
-    True is proven; of others nothing is known. None if a stage states no bounds, or an answer
-    depends on more than the largest score.
+    True is proven; of others nothing is known. None if a stage has no bounds, or an answer depends
+    on more than the largest score.
     """
     stages = (*model.feature_stages, *model.own_stages)
-    if model.policy.other_answers or not all(_is_stated(stage) for stage in stages):
+    if model.policy.other_answers:
         return None
     classes, stands = model.predict(Q), np.zeros(len(Q), bool)
     for begin in range(0, len(Q), _ROWS_AT_ONCE):
         part = slice(begin, begin + _ROWS_AT_ONCE)
         points = Q[part].astype(np.int64)
         low, high = points - steps, points + steps
-        box = Box(np.maximum(low, 0), np.minimum(high, model.quantizer.maximum))
-        least = _leads(stages, box, classes[part])
-        if least is None:
+        box = Intervals(np.maximum(low, 0), np.minimum(high, model.quantizer.maximum))
+        try:
+            least = _leads(stages, box, classes[part])
+        except NoFormula:
             return None
         # of equal scores, the first one wins
         needed = np.arange(least.shape[1]) < classes[part, None]
@@ -76,38 +47,49 @@ def standing(model: IntegerChain, Q: NDArray[np.uint8], steps: int) -> NDArray[n
     return stands
 
 
-def _leads(stages: Sequence[IntegerStage], box: Box, classes: IntArray) -> IntArray | None:
-    for stage in stages[:-1]:
-        box = bounds(stage, box)
-    return leads(stages[-1], box, classes)
+def _leads(stages: Sequence[IntegerStage], box: Intervals, classes: IntArray) -> IntArray:
+    reached = formula_through(stages[:-1], box)
+    assert isinstance(reached, Intervals)
+    return leads(stages[-1], reached, classes)
 
 
 @singledispatch
-def bounds(stage: IntegerStage, box: Box) -> Box:
-    """Return the box of a stage's values, of a box of its inputs."""
-    raise NotImplementedError
-
-
-@singledispatch
-def leads(stage: IntegerStage, box: Box, classes: IntArray) -> IntArray | None:
+def leads(stage: IntegerStage, box: Intervals, classes: IntArray) -> IntArray:
     """Return how far the scores of classes (n,) are at least above all scores, (n, L).
 
-    None if that is not known.
+    Raises `NoFormula` if that is not known.
     """
-    scores = bounds(stage, box)
-    return np.take_along_axis(scores.low, classes[:, None], axis=1) - scores.high
+    scores = stage.formula(box)
+    assert isinstance(scores, Intervals)
+    return scores.leads(classes)
 
 
-def _is_stated(stage: IntegerStage) -> bool:
-    kind = type(stage)
-    return any(each.dispatch(kind) is not each.dispatch(object) for each in (bounds, leads))
+@leads.register
+def _(stage: IntegerPrototypes, box: Intervals, classes: IntArray) -> IntArray:
+    """Return the leads of the votes of prototypes; other voters could change any answer."""
+    if stage.voters is not None:
+        raise NoFormula(stage.kind)
+    return leads.dispatch(IntegerStage)(stage, box, classes)
 
 
-def leads_of_sums(weights: Array, bias: Array, box: Box, classes: IntArray) -> IntArray:
-    """Return the least differences (n, L) of scores ``bias + W x``, for weights (L, k)."""
-    least = np.zeros((len(classes), len(weights)), np.int64)
-    for label in np.unique(classes):
-        rows = classes == label
-        own = Box(box.low[rows], box.high[rows])
-        least[rows] = own.products(weights[label] - weights, bias[label] - bias).low
-    return least
+@leads.register
+def _(stage: IntegerForest, box: Intervals, classes: IntArray) -> IntArray:
+    """Return how far the scores of classes (n,) are at least above all scores, (n, L).
+
+    Each tree has the least difference of the leaves that some input in the box reaches.
+    """
+    trees, values = stage.trees, stage.leaves.astype(np.int64)
+    limits = trees.at_nodes(stage.thresholds)
+    reached = np.zeros((len(stage.features), len(classes)), bool)
+    reached[trees.roots] = True
+    for nodes in trees.levels:
+        tested, limit = stage.features[nodes], limits[nodes][:, None]
+        reached[nodes + 1] = reached[nodes] & (box.low.T[tested] <= limit)
+        reached[trees.right[nodes]] = reached[nodes] & (box.high.T[tested] > limit)
+    at_leaves: NDArray[np.bool_] = reached[~trees.inner]
+    least = np.zeros((len(classes), stage.n_outputs), np.int64)
+    for row, label in enumerate(classes):
+        apart = values[:, label, None] - values
+        apart[~at_leaves[:, row]] = _FAR
+        least[row] = np.minimum.reduceat(apart, trees.leaf_starts).sum(axis=0)
+    return least + stage.bias[classes][:, None] - stage.bias

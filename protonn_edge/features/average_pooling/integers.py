@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.features.images import cropped_image as crop
 from protonn_edge.features.images.pixel_stage import RowReader
+from protonn_edge.model.formulas import Operand, arrays_of
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.model.integer_stage import IntegerStage, Range, check_holds
 from protonn_edge.model.point_format import Form, PointFormat
@@ -101,15 +102,12 @@ class Areas(crop.CroppedImage):
         """The number of averages."""
         return self.shape[0] * self.shape[1]
 
-    def sums(self, X: Array) -> NDArray[np.float64]:
-        """Return the weighted sums, (n, h w), of images (n, H W); exact, and 16 bits, for bytes."""
-        images = X.reshape(-1, *self.image_shape)
-        vertical = self.rows.weights().astype(np.float64)
-        horizontal = self.columns.weights().T.astype(np.float64)
-        periods = self.cropped(images).astype(np.float64)
-        lines = periods.reshape(-1, len(horizontal)) @ horizontal
-        columns = lines.reshape(-1, vertical.shape[1], self.shape[1])
-        return (vertical @ columns).reshape(-1, self.n_outputs)
+    def sums(self, x: Operand) -> Operand:
+        """Return the weighted sums, (n, h w), of images of bytes (n, H W): 16 bits each."""
+        down, across = self.rows.weights(), self.columns.weights()
+        periods = self.crop_of(x).op("Reshape", [-1, across.shape[1]])
+        lines = (periods @ across.T).op("Reshape", [-1, down.shape[1], self.shape[1]])
+        return (x.constant(down) @ lines).op("Reshape", [-1, self.n_outputs])
 
     def _check_area(self) -> None:
         spans = self.rows.output_units, self.columns.output_units
@@ -159,6 +157,7 @@ class IntegerAveragePooling(RowReader):
     """
 
     kind: ClassVar[str] = "average_pooling"
+    value_type: ClassVar[type[np.integer[Any]]] = np.uint8
     forms: ClassVar[tuple[Form, ...]] = ("image", "window")
 
     pooling: Areas  # the areas of the image
@@ -223,14 +222,17 @@ class IntegerAveragePooling(RowReader):
 
     def run(self, x: Array) -> Array:
         """Return the averages (n, h w) of images of bytes (n, H W)."""
-        sums = self.pooling.sums(x)
-        return sums / self.pooling.area if self.maximum is None else self.averages(sums)
+        if self.maximum is not None:
+            return super().run(x)
+        return arrays_of(self.pooling.sums, x) / self.pooling.area
 
-    def averages(self, sums: Array) -> NDArray[np.uint8]:
+    def formula(self, x: Operand) -> Operand:
+        """Return the averages (n, h w) of images of bytes (n, H W)."""
+        return self.averages(self.pooling.sums(x))
+
+    def averages(self, sums: Operand) -> Operand:
         """Return the averages of sums."""
-        scaled = sums.astype(np.uint32) * np.uint32(self.multiplier)
-        averages: NDArray[np.uint8] = ((scaled + np.uint32(self.half)) >> 16).astype(np.uint8)
-        return averages
+        return (sums * self.multiplier + self.half) >> 16
 
     def ranged(self, statistics: InputStatistics) -> InputStatistics:
         """Return the statistics with the range and the background of bytes."""

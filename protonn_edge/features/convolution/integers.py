@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, Margins
 from protonn_edge.features.images.window_sums import WindowSums
-from protonn_edge.model.integer_stage import IntArray, Range, check_bits, check_holds
+from protonn_edge.model.formulas import Arrays, Operand, arrays_of
+from protonn_edge.model.integer_stage import Range, check_bits, check_holds
 from protonn_edge.system.arrays import Array
 
 SIDES = (1, 3, 5)
@@ -37,7 +38,6 @@ class IntegerConvolution(WindowSums):
     """
 
     kind: ClassVar[str] = "convolution"
-    exact: ClassVar[type[np.floating[Any]]] = np.float32  # sums are below 2**24
 
     multiplier: int  # 1..255
     shift: int  # 8..16
@@ -55,26 +55,29 @@ class IntegerConvolution(WindowSums):
 
     @cached_property
     def accumulators(self) -> Range:
-        """The range of the sums and partial sums; either extreme adds weights of one sign only."""
-        image = np.full((1, self.n_inputs), self.input_maximum, np.uint8)
-        low, high = (self.sums(image, pick(self.weights, 0)) for pick in (np.minimum, np.maximum))
-        return Range(low.ravel(), high.ravel())
+        """The range of the sums and partial sums; either extreme adds weights of one sign only.
+
+        The margins count towards partial sums, so it may be wider than the intervals of the sums.
+        """
+        image = Arrays(np.full((1, *self.shape), self.input_maximum, np.uint8))
+        low, high = (
+            image.window_sums(pick(self.weights, 0), self.bias, self.windows).values.ravel()
+            for pick in (np.minimum, np.maximum)
+        )
+        return Range(low, high)
 
     @cached_property
     def output(self) -> Range:
         """The range of each value, from the range of its sum."""
-        reached = self.accumulators
-        return Range(self.requantized(reached.low), self.requantized(reached.high))
+        return Range.of(self.accumulators.interval.rising(self.requantized))
 
-    def requantized(self, a: IntArray) -> IntArray:
+    def requantized(self, a: Operand) -> Operand:
         """Convert sums to values."""
         products = a * self.multiplier
-        if self.to_even:
-            half = 1 << (self.shift - 1)
-            halves = (products & (2 * half - 1)) == half
-            products = (products + half) & ~(halves.astype(np.int64) << self.shift)
-        values: IntArray = np.clip(products >> self.shift, 0, self.maximum)
-        return values
+        if self.to_even:  # an odd number carries from a half on, an even one from above it
+            odd = (products >> self.shift).op("Mod", 2)
+            products = products + ((1 << (self.shift - 1)) - 1) + odd
+        return (products >> self.shift).op("Clip", 0, self.maximum)
 
     def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
         """Return how often each value of a window is not 0, and how often sums are small or large.
@@ -85,7 +88,7 @@ class IntegerConvolution(WindowSums):
         height, width, _ = self.output_shape
         places = height * width
         taps = [np.count_nonzero(tap, axis=(0, 1, 2)) / places for *_, tap in self.taps(x)]
-        sums = self.sums(x)
+        sums = arrays_of(self.sums, x)
         few = np.count_nonzero(sums < 0), np.count_nonzero(sums >= self.limit)
         return np.concatenate(taps), np.array(few) / self.n_outputs
 
@@ -93,7 +96,7 @@ class IntegerConvolution(WindowSums):
     def limit(self) -> int:
         """The smallest sum that gives the maximum value."""
         sums = np.arange(1 << (ACCUMULATOR_BITS - 1), dtype=np.int64)
-        return int(np.searchsorted(self.requantized(sums), self.maximum))
+        return int(np.searchsorted(arrays_of(self.requantized, sums), self.maximum))
 
     def parameters(self) -> Iterator[Array]:
         """Yield the weights, several per byte if they have fewer than 8 bits, and the biases."""

@@ -13,16 +13,18 @@ shifts rows by the same amounts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.features.images.cropped_image import CroppedImage
 from protonn_edge.features.images.pixel_stage import RowSource
+from protonn_edge.model.formulas import Operand, arrays_of
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.integer_stage import IntArray, Range
-from protonn_edge.system.arrays import Array
+from protonn_edge.model.shapes import Shape
 from protonn_edge.system.checks import check_range
 
 SIDE_LIMIT = 32  # maximum side in pixels, for which moments fit 32 bits
@@ -37,21 +39,31 @@ def row_shifts(images: NDArray[np.uint8]) -> IntArray:
     The absolute slant is at most 1, so no row is shifted by more than H pixels. An image with no
     dark pixels, or with all of them in one row, stays unchanged.
     """
-    _, height, width = images.shape
-    y, x = _centred(height), _centred(width)
-    # BLAS needs floats, which are exact: all sums are far below 2**53
-    pixels = images.astype(np.float64)
-    in_row = pixels.sum(axis=2)
-    along_row = pixels @ x
-    mass, across = _whole(in_row.sum(axis=1)), _whole(along_row.sum(axis=1))
-    down, product, square = (_whole(sums) for sums in (in_row @ y, along_row @ y, in_row @ (y * y)))
-    centre = _quotient(down << CENTRE_BITS, mass)
-    product -= (centre * across) >> CENTRE_BITS
-    square -= (centre * down) >> CENTRE_BITS
-    slope = _quotient((abs(product) >> MOMENT_BITS) << SLOPE_BITS, square >> MOMENT_BITS)
-    slope = np.sign(product) * np.minimum(slope, 1 << SLOPE_BITS)
-    first = (slope * ((int(y[0]) << CENTRE_BITS) - centre)) >> CENTRE_BITS
-    return along_slope(first, slope[:, None], height)
+    made: IntArray = arrays_of(partial(_shifts, images.shape[1:]), images)
+    return made
+
+
+def _shifts(shape: Shape, images: Operand) -> Operand:
+    """Return the shifts (n, H) of images (n, H, W) of this shape."""
+    height = shape[0]
+    y, columns = (np.arange(side)[:, None] - side // 2 for side in shape)
+    along_row = (images @ columns).op("Reshape", [-1, height])
+    in_row = images.op("ReduceSum", [2], keepdims=0)
+    mass, across = (each.op("ReduceSum", [1]) for each in (in_row, along_row))
+    down = in_row @ y
+    centre = _quotient(down * (1 << CENTRE_BITS), mass)
+    product = along_row @ y - ((centre * across) >> CENTRE_BITS)
+    square = in_row @ (y * y) - ((centre * down) >> CENTRE_BITS)
+    upper = (product.op("Abs") >> MOMENT_BITS) * (1 << SLOPE_BITS)
+    steep = _quotient(upper, square >> MOMENT_BITS).op("Min", 1 << SLOPE_BITS)
+    slope = product.op("Sign") * steep
+    first = (slope * (centre * -1 + int(y[0, 0] << CENTRE_BITS))) >> CENTRE_BITS
+    return (slope * np.arange(height) + first + _HALF_PIXEL) >> SLOPE_BITS
+
+
+def _quotient(numerator: Operand, denominator: Operand) -> Operand:
+    """Return the quotients, rounded towards 0 as in C; 0 if the denominator is not positive."""
+    return numerator.op("Div", denominator.op("Max", 1)) * (denominator > 0)
 
 
 def along_slope(first: IntArray, slope: IntArray | int, height: int) -> IntArray:
@@ -62,40 +74,12 @@ def along_slope(first: IntArray, slope: IntArray | int, height: int) -> IntArray
 _HALF_PIXEL = 1 << (SLOPE_BITS - 1)
 
 
-def sheared(images: Array, shifts: IntArray) -> Array:
-    """Return images (n, H, W) with their rows shifted to the left by `shifts`, (n, H).
-
-    Pixels that move in from outside are 0.
-    """
-    width = images.shape[2]
-    source = np.arange(width) + shifts[:, :, None]
-    inside = (source >= 0) & (source < width)
-    moved = np.take_along_axis(images, np.where(inside, source, 0), axis=2)
-    moved[~inside] = 0
-    return moved
-
-
-def _centred(side: int) -> NDArray[np.float64]:
-    """Return the integer coordinates of a side's pixels, centred at 0."""
-    return np.arange(side, dtype=np.float64) - side // 2
-
-
-def _whole(sums: NDArray[np.float64]) -> IntArray:
-    return sums.astype(np.int64)
-
-
-def _quotient(numerator: IntArray, denominator: IntArray) -> IntArray:
-    """Return the quotients, rounded towards 0 as in C; 0 if the denominator is not positive."""
-    divisor = np.maximum(denominator, 1)
-    quotient: IntArray = np.sign(numerator) * (abs(numerator) // divisor)
-    return np.where(denominator > 0, quotient, 0)
-
-
 @dataclass(frozen=True, eq=False)
 class IntegerDeskew(RowSource):
     """Maps an image of bytes to its crop after shifting its rows."""
 
     kind: ClassVar[str] = "deskew"
+    value_type: ClassVar[type[np.integer[Any]]] = np.uint8
 
     image: CroppedImage  # the shapes of the image and of its crop
 
@@ -115,11 +99,15 @@ class IntegerDeskew(RowSource):
 
     @property
     def output(self) -> Range:
-        """The range of the pixels of the crop."""
+        """The range of the pixels of the crop; no interval bounds how far rows move."""
         return Range.of_bytes(self.image.rows.pixels * self.image.columns.pixels, BYTE_MAXIMUM)
 
-    def run(self, x: Array) -> NDArray[np.uint8]:
+    def formula(self, x: Operand) -> Operand:
         """Return the pixels of the crop, (n, h w), of images of bytes (n, H W)."""
-        images = x.reshape(-1, *self.image.image_shape)
-        straight = sheared(images, row_shifts(images))
-        return self.image.cropped(straight).reshape(len(x), -1).astype(np.uint8)
+        width = self.image.image_shape[1]
+        images = x.op("Reshape", [-1, *self.image.image_shape])
+        shifts = _shifts(self.image.image_shape, images)
+        source = shifts.op("Unsqueeze", [2]) + np.arange(width)
+        inside = source.op("Clip", 0, width - 1)
+        moved = images.op("GatherElements", inside, axis=2) * source.op("Equal", inside).wide
+        return self.image.crop_of(moved).op("Reshape", [-1, self.n_outputs])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from protonn_edge.model.formulas import Operand
 from protonn_edge.model.shapes import Shape, shape_text
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
@@ -77,6 +78,10 @@ class CroppedImage:
     def cropped(self, images: Array) -> Array:
         """Return the crop (n, h, w) of images (n, H, W), a view."""
         return images[:, self.rows.counted, self.columns.counted]
+
+    def crop_of(self, x: Operand) -> Operand:
+        """Return the crop (n, h, w) of images (n, H W), in a formula."""
+        return x.op("Reshape", [-1, *self.image_shape])[self.rows.counted, self.columns.counted]
 
 
 def checked_shape(shape: object) -> Shape:

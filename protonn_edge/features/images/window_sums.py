@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.features.images.image_rows import ImageStage, Margins
+from protonn_edge.model.formulas import Operand, SlidingWindow, taps
 from protonn_edge.model.integer_stage import IntArray, check_holds
 from protonn_edge.model.shapes import ImageShape
 from protonn_edge.system.arrays import Array
@@ -21,7 +22,7 @@ class WindowSums(ImageStage):
     """A layer of weighted sums; bytes of `padding_value` surround the image."""
 
     reports_nonzero: ClassVar[Literal["inputs", "values"] | None] = "inputs"
-    exact: ClassVar[type[np.floating[Any]]]  # holds all sums without bias exactly
+    value_type: ClassVar[type[np.integer[Any]]] = np.uint8
 
     # (out, h, w, channels): W; channels is 1 if each output channel uses only the input channel of
     # the same number (depthwise)
@@ -67,30 +68,26 @@ class WindowSums(ImageStage):
         return row >= first and (row - first) % self.stride[0] == 0
 
     @abstractmethod
-    def requantized(self, a: IntArray) -> IntArray:
-        """Convert sums (..., out) to values."""
+    def requantized(self, a: Operand) -> Operand:
+        """Convert sums (..., out) to values, which never decrease with a sum."""
 
-    def sums(self, x: Array, weights: Array | None = None) -> IntArray:
-        """Return the sums a, (n, h, w, out), of images (n, n_inputs) with W or other weights."""
-        # BLAS has no integer product; these floats hold all sums exactly.
-        wide = (self.weights if weights is None else weights).astype(self.exact)
-        sums = np.zeros((len(x), *self.output_shape), self.exact)
-        for i, j, tap in self.taps(x.astype(self.exact)):
-            sums += tap * wide[:, i, j, 0] if self.depthwise else tap @ wide[:, i, j].T
-        return sums.astype(np.int64) + self.bias
+    @property
+    def windows(self) -> SlidingWindow:
+        """How the window moves."""
+        return SlidingWindow(self.stride, self.margins, self.padding_value, self.depthwise)
 
-    def run(self, x: Array) -> NDArray[np.uint8]:
+    def sums(self, x: Operand) -> Operand:
+        """Return the sums a, (n, h, w, out), of images (n, n_inputs)."""
+        images = x.op("Reshape", [-1, *self.shape])
+        return images.window_sums(self.weights, self.bias, self.windows)
+
+    def formula(self, x: Operand) -> Operand:
         """Return the values (n, n_outputs) of images (n, n_inputs)."""
-        return self.requantized(self.sums(x)).astype(np.uint8).reshape(len(x), -1)
+        return self.sums(x).rising(self.requantized).op("Reshape", [-1, self.n_outputs])
 
     def taps(self, x: Array) -> Iterator[tuple[int, int, Array]]:
         """Yield each position in the window, with the pixels (n, h, w, channels) there."""
-        height, width, _ = self.output_shape
-        around = ((0, 0), *self.margins, (0, 0))
-        images = np.pad(x.reshape(-1, *self.shape), around, constant_values=self.padding_value)
-        down, across = self.stride
-        for i, j in np.ndindex(self.window):
-            yield i, j, images[:, i::down, j::across][:, :height, :width]
+        return taps(x.reshape(-1, *self.shape), self.window, self.windows)
 
     def check_weights(self) -> None:
         """Refuse weights and biases that do not match the numbers of channels."""

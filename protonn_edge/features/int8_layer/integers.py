@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW
 from protonn_edge.features.images.window_sums import WindowSums
+from protonn_edge.model.formulas import Operand, arrays_of
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.integer_stage import IntArray, Range, check_bits, check_holds
 from protonn_edge.system.arrays import Array
@@ -44,7 +45,6 @@ class IntegerInt8Layer(WindowSums):
     """
 
     kind: ClassVar[str] = "int8_layer"
-    exact: ClassVar[type[np.floating[Any]]] = np.float64  # sums are below 2**53
     input_maximum: ClassVar[int] = BYTE_MAXIMUM
     maximum: ClassVar[int] = BYTE_MAXIMUM
     weight_bits: ClassVar[int] = 8
@@ -87,26 +87,24 @@ class IntegerInt8Layer(WindowSums):
     def output(self) -> Range:
         """The range of each value, from the range of its sum."""
         places = prod(self.output_shape[:2])
-        ends = self.accumulators.low, self.accumulators.high
-        low, high = (np.tile(self.requantized(end), places) for end in ends)
-        return Range(low, high)
+        reached = Range.of(self.accumulators.interval.rising(self.requantized))
+        return Range(np.tile(reached.low, places), np.tile(reached.high, places))
 
-    def requantized(self, a: IntArray) -> IntArray:
+    def requantized(self, a: Operand) -> Operand:
         """Convert sums (..., out) to values."""
         left, right = np.maximum(-self.shifts, 0), np.maximum(self.shifts, 0)
-        product = (a << left) * self.multipliers
+        product = a * (self.multipliers << left)
         if self.rounds_once:
             v = (product + (1 << 30 + right)) >> 31 + right
         else:
             y = (product + (1 << 30)) >> 31
-            v = np.sign(y) * ((np.abs(y) + ((1 << right) >> 1)) >> right)
-        values: IntArray = np.clip(v + self.offset, *self.limits)
-        return values
+            v = ((y.op("Abs") + ((1 << right) >> 1)) >> right) * y.op("Sign")
+        return (v + self.offset).op("Clip", *self.limits)
 
     def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
         """Return the shares of a window's values that are not 0, and of sums that are negative."""
         taps = [np.count_nonzero(tap) / tap[0].size for *_, tap in self.taps(x)]
-        below = np.count_nonzero(self.sums(x) < 0) / self.n_outputs
+        below = np.count_nonzero(arrays_of(self.sums, x) < 0) / self.n_outputs
         return np.array([np.mean(taps)]), np.array([below])
 
     def parameters(self) -> Iterator[Array]:

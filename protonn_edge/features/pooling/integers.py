@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, ImageStage
+from protonn_edge.model.formulas import Operand
 from protonn_edge.model.integer_stage import Range, check_holds
 from protonn_edge.model.shapes import ImageShape
-from protonn_edge.system.arrays import Array
 
 _HALF = 1 << 15
 _MOST_SUMMED = 0xFFFF // 255  # bytes whose sum fits 16 bits
@@ -31,6 +30,7 @@ class IntegerPooling(ImageStage):
     """
 
     kind: ClassVar[str] = "pooling"
+    value_type: ClassVar[type[np.integer[Any]]] = np.uint8
 
     window: tuple[int, int]  # height and width of a window, or of the whole image
     how: How  # largest value or average
@@ -89,23 +89,21 @@ class IntegerPooling(ImageStage):
         """The range of each value."""
         return Range.of_bytes(self.n_outputs, self.maximum)
 
-    def run(self, x: Array) -> NDArray[np.uint8]:
+    def formula(self, x: Operand) -> Operand:
         """Return the values (n, n_outputs) of images (n, n_inputs)."""
-        height, width, channels = self.output_shape
-        rows, columns = self.window
-        images = x.reshape(-1, *self.shape)[:, : height * rows, : width * columns]
-        windows = images.reshape(-1, height, rows, width, columns, channels)
+        (height, width, channels), (rows, columns) = self.output_shape, self.window
+        images = x.op("Reshape", [-1, *self.shape])
+        whole = images[slice(0, height * rows), slice(0, width * columns)]
+        windows = whole.op("Reshape", [-1, height, rows, width, columns, channels])
         if self.how == "maximum":
-            pooled = windows.max(axis=(2, 4))
+            pooled = windows.op("ReduceMax", [2, 4])
         else:
-            pooled = self.averages(windows.sum(axis=(2, 4), dtype=np.int64))
-        values: NDArray[np.uint8] = pooled.astype(np.uint8).reshape(len(x), -1)
-        return values
+            pooled = self.averages(windows.op("ReduceSum", [2, 4]))
+        return pooled.op("Reshape", [-1, self.n_outputs])
 
-    def averages(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
+    def averages(self, sums: Operand) -> Operand:
         """Return the averages of sums."""
-        averages: NDArray[np.int64] = (sums * self.multiplier + _HALF) >> 16
-        return averages
+        return (sums * self.multiplier + _HALF) >> 16
 
 
 def average_multiplier(area: int) -> int:

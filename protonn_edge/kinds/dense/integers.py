@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.model.formulas import Operand
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.model.integer_stage import IntArray, Range, check_holds
-from protonn_edge.model.matvec import IntegerMatvec, packed, products
+from protonn_edge.model.integer_stage import Range, check_holds
+from protonn_edge.model.matvec import IntegerMatvec, packed
 from protonn_edge.system.arrays import Array
 
 MOST_UNITS = 255  # per layer; generated code counts them in a byte
@@ -35,6 +36,7 @@ class IntegerDense(IntegerMatvec):
 
     kind: ClassVar[str] = "dense"
     widths: ClassVar[tuple[int, ...]] = (16, 24)
+    value_type: ClassVar[type[np.integer[Any]]] = np.uint8
     reports_nonzero: ClassVar[Literal["inputs", "values"] | None] = "values"
 
     multiplier: int  # 1..255
@@ -52,27 +54,24 @@ class IntegerDense(IntegerMatvec):
     @cached_property
     def output(self) -> Range:
         """The range of each value, from the range of its sum."""
-        reached = self.accumulators
-        return Range(self.rectified(reached.low), self.rectified(reached.high))
+        return Range.of(self.rectified(self.accumulators.interval))
 
     @cached_property
     def limits(self) -> bool:
         """Whether some input may need the limit of 255."""
-        largest = self._scaled(self.accumulators.high).max()
-        return bool(largest > BYTE_MAXIMUM)
+        return Range.of(self._scaled(self.accumulators.interval)).ends[1] > BYTE_MAXIMUM
 
-    def _scaled(self, accumulators: IntArray) -> IntArray:
+    def _scaled(self, accumulators: Operand) -> Operand:
         upper = accumulators >> (self.accumulator_bits - 16)
-        scaled: IntArray = np.maximum(upper, 0) * self.multiplier >> UNIT_SHIFT
-        return scaled
+        return (upper.op("Max", 0) * self.multiplier) >> UNIT_SHIFT
 
-    def rectified(self, accumulators: IntArray) -> IntArray:
+    def rectified(self, accumulators: Operand) -> Operand:
         """Convert accumulators to values."""
-        return np.minimum(self._scaled(accumulators), BYTE_MAXIMUM)
+        return self._scaled(accumulators).op("Min", BYTE_MAXIMUM)
 
-    def run(self, x: Array) -> NDArray[np.uint8]:
+    def formula(self, x: Operand) -> Operand:
         """Return the values (n, d), 0..255, of bytes (n, D)."""
-        return self.rectified(products(self.weights, self.bias, x)).astype(np.uint8)
+        return self.rectified(self.sums(x))
 
     def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
         """Return how often each value (d,) is not 0."""

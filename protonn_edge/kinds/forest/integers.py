@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.kinds.forest.packed import PackedTable
-from protonn_edge.kinds.forest.table import ForestTable, Trees, sum_of_leaves
+from protonn_edge.kinds.forest.table import ForestTable, Trees
+from protonn_edge.model.formulas import Operand
 from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range, check_bits
 from protonn_edge.system.arrays import Array
 
@@ -69,16 +70,29 @@ class IntegerForest(IntegerStage):
 
     @cached_property
     def output(self) -> Range:
-        """The range of each score, for any combination of leaves."""
+        """The range of each score, for any combination of leaves.
+
+        A walk by intervals would reach any leaf of any tree.
+        """
         starts, values = self.trees.leaf_starts, self.leaves.astype(np.int64)
         low = np.minimum.reduceat(values, starts).sum(axis=0)
         high = np.maximum.reduceat(values, starts).sum(axis=0)
         return Range(self.bias + low, self.bias + high)
 
-    def run(self, x: Array) -> IntArray:
+    def formula(self, x: Operand) -> Operand:
         """Return the scores (n, L) of bytes (n, D)."""
-        ends = self.trees.leaves_of(x, self.thresholds)
-        return sum_of_leaves(ends, self.leaves, self.bias).astype(np.int64)
+        trees, inner = self.trees, self.trees.inner
+        left = np.arange(len(inner)) + inner  # a leaf points to itself
+        numbers = self.features * inner, trees.at_nodes(self.thresholds), left, trees.right
+        tables = [x.constant(each) for each in numbers]
+        at = x[slice(0, 1),] * 0 + trees.roots
+        for _ in trees.levels:
+            feature, limit, low, high = (table.op("Gather", at) for table in tables)
+            is_low = x.op("GatherElements", feature, axis=1).op("LessOrEqual", limit)
+            at = is_low.op("Where", low, high)
+        values = np.zeros((len(inner), self.n_outputs))
+        values[~inner] = self.leaves
+        return x.constant(values).op("Gather", at).op("ReduceSum", [1], keepdims=0) + self.bias
 
     def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
         """Return the number of inputs that reach each leaf."""

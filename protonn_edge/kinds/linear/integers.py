@@ -6,11 +6,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
 
-import numpy as np
-
-from protonn_edge.model.integer_stage import IntArray, Range, check_bits
-from protonn_edge.model.matvec import IntegerMatvec, products
-from protonn_edge.system.arrays import Array
+from protonn_edge.model.formulas import Operand
+from protonn_edge.model.integer_stage import Range, check_bits
+from protonn_edge.model.matvec import IntegerMatvec
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +41,12 @@ class IntegerLinear(IntegerMatvec):
     @cached_property
     def output(self) -> Range:
         """The range of each score, in 16 bits for sums of 16 bits, otherwise in 32."""
-        sums = self.accumulators
-        scores = sums if self.n_outputs == self.n_sums else sums.with_either_sign
+        scores = Range.of(self._scores(self.accumulators.interval))
         return replace(scores, least_bits=16 if self.accumulator_bits == 16 else 32)
 
-    def run(self, x: Array) -> IntArray:
+    def formula(self, x: Operand) -> Operand:
         """Return the scores (n, L) of bytes (n, D)."""
-        sums = products(self.weights, self.bias, x)
-        return sums if self.n_outputs == self.n_sums else np.concatenate([-sums, sums], axis=1)
+        return self._scores(self.sums(x))
+
+    def _scores(self, sums: Operand) -> Operand:
+        return sums if self.n_outputs == self.n_sums else sums @ [[-1, 1]]

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model import folding
+from protonn_edge.model.formulas import Operand
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_stage import IntArray, Range, check_counts, check_holds
-from protonn_edge.model.matvec import IntegerMatvec, products
-from protonn_edge.system.arrays import Array
+from protonn_edge.model.matvec import IntegerMatvec
 
 # Coordinates are clamped to a byte. Quantization leaves enough margin around the prototypes that a
 # clamped point is far from all of them.
@@ -72,8 +72,7 @@ class IntegerProjection(IntegerMatvec):
     @cached_property
     def unlimited(self) -> Range:
         """The range of each coordinate before clamping."""
-        reached = self.accumulators
-        return Range(self.requantized(reached.low), self.requantized(reached.high))
+        return Range.of(self.requantized(self.accumulators.interval))
 
     @cached_property
     def clamps(self) -> bool:
@@ -84,24 +83,27 @@ class IntegerProjection(IntegerMatvec):
     @property
     def projection_range(self) -> tuple[int, int]:
         """Bounds of all coordinates before clamping, given the accumulators' bounds."""
-        ends = np.array([[end] * self.n_outputs for end in self.accumulators.ends])
-        reached = self.requantized(ends)
-        return int(reached.min()), int(reached.max())
+        low, high = (np.full(self.n_outputs, end) for end in self.accumulators.ends)
+        return Range.of(self.requantized(Range(low, high).interval)).ends
 
     @cached_property
     def output(self) -> Range:
         """The range of the device's coordinates, after clamping."""
         return self.wanted if self.clamps else self.unlimited
 
-    def requantized(self, accumulators: IntArray) -> IntArray:
+    def requantized(self, accumulators: Operand) -> Operand:
         """Convert accumulators (n, d) to coordinates, without clamping."""
         upper = accumulators >> (self.accumulator_bits - 16)
         return (upper * self.multiplier + self.offset) >> REQUANTIZE_SHIFT
 
-    def run(self, x: Array) -> IntArray:
+    def formula(self, x: Operand) -> Operand:
         """Return the coordinates (n, d), -128..127, of bytes (n, D)."""
-        unlimited = self.requantized(products(self.weights, self.bias, x))
-        return np.clip(unlimited, COORDINATE_MINIMUM, COORDINATE_MAXIMUM)
+        return self.limited(self.sums(x))
+
+    def limited(self, accumulators: Operand) -> Operand:
+        """Convert accumulators (n, d) to coordinates."""
+        unlimited = self.requantized(accumulators)
+        return unlimited.op("Clip", COORDINATE_MINIMUM, COORDINATE_MAXIMUM)
 
 
 _ACCUMULATOR_SPAN = {16: (1 << 16) - 2, 24: (1 << 24) - 2}

@@ -29,6 +29,7 @@ from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.kinds.protonn.prototypes import integers as tables
 from protonn_edge.model import folding
 from protonn_edge.model.checks import no_scale, only_zeros
+from protonn_edge.model.formulas import arrays_of
 from protonn_edge.model.integer_chain import IntegerChain, Scored, chain_for, own_inputs, stage_of
 from protonn_edge.model.matvec import NIBBLE_MAXIMUM
 from protonn_edge.model.model import Model
@@ -399,7 +400,8 @@ def scores_by_step(
     projected = restored @ integers.projection.T + integers.bias
     yield "W", rbf(projected, centred, 1.0, ordered.cutoff) @ Z.T
     P = stage_of(integer_model, IntegerProjection).run(inputs)
-    values = stage_of(integer_model, tables.IntegerPrototypes).rbf(P).astype(np.float64)
+    stage = stage_of(integer_model, tables.IntegerPrototypes)
+    values = arrays_of(stage.similarities, P).astype(np.float64)
     yield "prototypes", values @ Z.T
     yield "Z", integer_model.scores(fed)
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.model.rule_kinds import RuleKind
 
 if TYPE_CHECKING:
-    from protonn_edge.model.integer_chain import IntegerChain
-    from protonn_edge.model.onnx_graph import Values
     from protonn_edge.policy.rejection.commands import RejectionOptions
     from protonn_edge.policy.rejection.rule import Rejection
     from protonn_edge.report.content import SectionOfRun
@@ -39,14 +36,6 @@ class RejectionKind(RuleKind):
         from protonn_edge.policy.rejection.report import SECTIONS
 
         return SECTIONS
-
-    def judged_in_onnx(
-        self, answer: Values, scores: Values, nearest: Callable[[], Values], chain: IntegerChain
-    ) -> Values:
-        """Return the answer, or "unknown" if a statistic is below its threshold."""
-        from protonn_edge.policy.rejection.onnx import judged
-
-        return judged(answer, scores, nearest, chain)
 
 
 KIND = RejectionKind()

@@ -17,6 +17,7 @@ the float model's units.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
 
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 from protonn_edge.data.naming import NO_CLASS, NO_CLASS_NAME
 from protonn_edge.model.checks import check_type
 from protonn_edge.model.head import Head
-from protonn_edge.model.integer_stage import IntArray, check_holds
+from protonn_edge.model.integer_stage import IntArray, Range, check_holds
 from protonn_edge.model.nearness import NearestHead, nearness_of
 from protonn_edge.model.policy import (
     Facts,
@@ -42,6 +43,7 @@ from protonn_edge.system.checks import check, check_range, check_shape
 from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
+    from protonn_edge.model.formulas import Operand
     from protonn_edge.model.integer_chain import IntegerChain
 
 UNKNOWN = NO_CLASS  # the answer instead of a class; ``PNN_UNKNOWN`` in the generated C
@@ -196,6 +198,25 @@ class IntegerRejection(_Thresholds, IntegerRule):
         )
         what = "rejection thresholds outside the ranges of the scores, margins or RBFs"
         check_holds(fits, what, "thresholds within these ranges")
+
+    def formula(
+        self, answer: Operand, scores: Operand, nearest: Callable[[], Operand], reached: Range
+    ) -> Operand:
+        """Return the answers (n, 1), `UNKNOWN` where a statistic is below its threshold."""
+        best, largest = answer, scores.op("ReduceMax", [1])
+        statistics = [(largest, self.score)]
+        if self.margin > 0:
+            n = len(reached.low)
+            lowest = reached.ends[0] if n > 1 else 0  # the margin of a single class is its score
+            second = best.op("Equal", np.arange(n)).op("Where", lowest, scores)
+            second = second.op("ReduceMax", [1])
+            statistics.append((largest - second, self.margin))
+        if self.rbf > 0:
+            statistics.append((nearest(), self.rbf))
+        for value, threshold in statistics:
+            if threshold > 0:
+                answer = value.op("Less", threshold).op("Where", UNKNOWN, answer)
+        return answer
 
     def cost(self) -> RuleCost:
         """Return the cost of the comparisons."""

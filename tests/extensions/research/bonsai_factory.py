@@ -13,6 +13,7 @@ from protonn_edge.extensions.research.kinds.bonsai.head import BonsaiHead, Local
 from protonn_edge.extensions.research.kinds.bonsai.integers import IntegerBonsaiTree, Sums
 from protonn_edge.extensions.research.kinds.bonsai.quantize import coordinate_range
 from protonn_edge.kinds.projection.integers import IntegerProjection
+from protonn_edge.model.formulas import arrays_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.integer_stage import Range
 from protonn_edge.model.model import Model
@@ -213,7 +214,7 @@ def _set_best(stage: IntegerBonsaiTree, point: np.ndarray, place: int, sign: int
         for sums, end in zip((stage.weights, stage.gates), ends, strict=True):
             _set_end(stage, point, sums.weights[place], end)
         h, i = (
-            int(sums.of(point[None])[0, place]) >> shift
+            int(arrays_of(sums.of, point[None])[0, place]) >> shift
             for sums, shift in (
                 (stage.weights, stage.weight_shift),
                 (stage.gates, stage.gate_shift),

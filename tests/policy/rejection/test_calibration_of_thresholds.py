@@ -14,6 +14,7 @@ from model_factory import random_inputs, random_model, random_points, tiny_integ
 from refusals import refused_by
 
 from protonn_edge.data.naming import NO_CLASS
+from protonn_edge.model.formulas import arrays_of
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
@@ -138,9 +139,8 @@ def test_answers_follow_from_scores_and_the_nearest_rbf(seed: int, data: st.Data
     rejecting = with_rules(model, rejection)
     Q = random_inputs(seed, 30, model)
     classes, scores = rejecting.answers(Q)
-    kernels = (
-        named_stages(model)["prototypes"].rbf(named_stages(model)["projection"].run(Q)).max(axis=1)
-    )
+    places = named_stages(model)["projection"].run(Q)
+    kernels = arrays_of(named_stages(model)["prototypes"].similarities, places).max(axis=1)
     for found, row, nearest in zip(classes, scores.tolist(), kernels, strict=True):
         *_, second, largest = sorted(row)
         unknown = 0 < rejection.score > largest or nearest < rejection.rbf

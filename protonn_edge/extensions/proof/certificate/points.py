@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.extensions.proof import bounds  # noqa: F401  (states each stage)
 from protonn_edge.extensions.proof.boxes import standing
 from protonn_edge.extensions.proof.certificate.claims import MEASURED, Claim
 from protonn_edge.model.integer_chain import IntegerChain
@@ -19,7 +18,7 @@ _STEPS = 1, 2
 def point_claims(model: IntegerChain, X: ArrayLike, Q: NDArray[np.uint8]) -> Iterator[Claim]:
     """Yield the claims about raw points X (n, D) and the bytes (n, D) that a device receives.
 
-    None is about moving points if the answers are no classes, or a stage states no bounds.
+    None is about moving points if the answers are no classes, or a stage has no bounds.
     """
     clamped, values = model.quantizer.saturations(X), Q.size
     yield Claim(

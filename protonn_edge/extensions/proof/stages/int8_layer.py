@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.extensions.proof.forms import Integers, SumForm, Unproven, plus, single
+from protonn_edge.extensions.proof.forms import SumForm, Unproven, plus, single
 from protonn_edge.extensions.proof.reference import Reference, forms
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
+from protonn_edge.model.formulas import Operand, arrays_of
 
 
 @forms.register(IntegerInt8Layer)
@@ -34,8 +35,9 @@ class _Channel:
             return self._of_wide(form)
         return self._reference.function(form, self._values)
 
-    def _values(self, sums: Integers) -> Integers:
-        return self._stage.requantized(sums[:, None])[:, self._number]
+    def _values(self, sums: Operand) -> Operand:
+        values = self._stage.requantized(sums.op("Unsqueeze", [1]))
+        return values[slice(self._number, self._number + 1),].op("Reshape", [-1])
 
     def _of_wide(self, form: SumForm) -> SumForm:
         """Return the value for a sum, by a product without its lowest byte."""
@@ -53,6 +55,6 @@ class _Channel:
         first = int(values[0])
         for byte, part in enumerate(lower):  # all sums
             reached = made[(higher + part >> dropped) - first]
-            if (reached != self._values(256 * upper + byte)).any():
+            if (reached != arrays_of(self._values, 256 * upper + byte)).any():
                 raise Unproven("the model rounds in another way")
         return algebra.reduced(single(root, made))

@@ -8,18 +8,17 @@ them are of one class.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from protonn_edge.extensions.teaching.examples import Taught, Teaching
-from protonn_edge.kinds.protonn.prototypes.integers import (
-    IntegerPrototypes,
-    read_table,
-    squared_distances,
-)
+from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes, read_table
 from protonn_edge.kinds.protonn.prototypes.voters import Voters
+from protonn_edge.model.formulas import arrays_of
 from protonn_edge.model.integer_stage import IntArray, check_holds
+from protonn_edge.system.arrays import Array
 
 MOST_VOTE = 127  # a byte if it is doubled, whose product with an RBF fits 16 bits
 # Of twice a squared distance: examples that differ by more than a signed byte are always far.
@@ -79,11 +78,12 @@ class NearestExamples(Teaching, Voters):
     def votes(self, stage: IntegerPrototypes, P: IntArray) -> tuple[IntArray, IntArray]:
         """Return the RBFs of the examples nearest to points P, (n, d), and their votes, (n, L)."""
         taught, shift = self.taught or Taught.nothing(stage.n_inputs), stage.distance_shift
-        squares = squared_distances(P, taught.points.T)
+        squares = arrays_of(lambda x: x.squared_distances(taught.points), P)
         order = np.argsort((squares << 8) + taught.classes, axis=1)[:, : self.neighbours]
         squares, classes = np.take_along_axis(squares, order, axis=1), taught.classes[order]
         near = squares < self.limit(shift)
-        values = near * read_table(stage.table, 2 * squares >> self.shift(shift))
+        places = 2 * squares >> self.shift(shift)
+        values: Array = near * arrays_of(partial(read_table, stage.table), places)
         agree = (~near | (classes == classes[:, :1])).all(axis=1)
         votes = np.zeros((len(P), stage.n_outputs), np.int64)
         each = values * (self.vote << agree[:, None])

@@ -27,6 +27,7 @@ from protonn_edge.kinds.projection.integers import (
 from protonn_edge.kinds.protonn.prototypes.voters import Voters
 from protonn_edge.model import integer_stage
 from protonn_edge.model.checks import set_checked
+from protonn_edge.model.formulas import Operand, arrays_of, matrix_products
 from protonn_edge.model.matvec import range_of_products
 from protonn_edge.model.nearness import NearestStage, Nearness
 from protonn_edge.system.arrays import Array
@@ -186,20 +187,24 @@ class IntegerPrototypes(NearestStage):
         targets = ((3 * B[one] + B[other]) >> 2 for one, other in pairs)  # a quarter of the way
         return np.array([_inputs_near(projection, start, target) for target in targets], np.int64)
 
-    def rbf(self, P: integer_stage.IntArray) -> integer_stage.IntArray:
-        """Return the table's values e, (n, m) in 0..127, of points P, (n, d)."""
-        squares = squared_distances(P, self.prototypes)
+    def similarities(self, x: Operand) -> Operand:
+        """Return the table's values e, (n, m) in 0..127, of points (n, d)."""
+        squares = x.squared_distances(self.prototypes.T)
         return read_table(self.table, squares >> self.distance_shift)
+
+    def formula(self, x: Operand) -> Operand:
+        """Return the scores (n, L) of points (n, d), for which only prototypes vote."""
+        return self.similarities(x).product(self.labels)
 
     def run_with_nearest(self, x: Array) -> tuple[integer_stage.IntArray, integer_stage.IntArray]:
         """Return the scores (n, L) of points x, (n, d), and the nearest prototype's RBF, (n,)."""
         scores = np.zeros((len(x), self.n_outputs), np.int64)
         nearest = np.zeros(len(x), np.int64)
-        labels = self.labels.T.astype(np.int64)
         for begin in range(0, len(x), _ROWS_AT_ONCE):
             part = slice(begin, begin + _ROWS_AT_ONCE)
-            values = self.rbf(x[part])
-            scores[part], nearest[part] = values @ labels, values.max(axis=1)
+            values = arrays_of(self.similarities, x[part])
+            scores[part] = matrix_products(values, self.labels.T)
+            nearest[part] = values.max(axis=1)
             if self.voters is not None:
                 values, votes = self.voters.votes(self, x[part])
                 scores[part] += votes
@@ -231,22 +236,10 @@ class IntegerPrototypes(NearestStage):
         yield self.labels
 
 
-def squared_distances(
-    P: integer_stage.IntArray, prototypes: NDArray[np.int8]
-) -> integer_stage.IntArray:
-    """Return the squared distances (n, m) of points (n, d) and prototypes (d, m)."""
-    points, B = P.astype(np.float64), prototypes.astype(np.float64)
-    squares = np.square(points).sum(axis=1)[:, None] + np.square(B).sum(axis=0)
-    squares -= 2.0 * (points @ B)
-    integers: integer_stage.IntArray = squares.astype(np.int64)  # exact: all are far below 2**53
-    return integers
-
-
-def read_table(table: NDArray[np.uint8], places: integer_stage.IntArray) -> integer_stage.IntArray:
+def read_table(table: NDArray[np.uint8], places: Operand) -> Operand:
     """Return a table's values, and 0 beyond its end."""
-    entries = np.append(table, np.uint8(0)).astype(np.int64)
-    values: integer_stage.IntArray = entries[np.minimum(places, len(table))]
-    return values
+    entries = places.constant(np.append(table, 0))
+    return entries.op("Gather", places.op("Min", len(table)))
 
 
 def all_coordinates(dimension: int) -> integer_stage.Range:

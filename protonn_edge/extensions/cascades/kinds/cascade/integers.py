@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from protonn_edge.extensions.cascades.kinds.cascade.head import margins
 from protonn_edge.model.activity import Activity, activity_sums
+from protonn_edge.model.formulas import Operand
 from protonn_edge.model.integer_stage import (
     IntArray,
     IntegerStage,
     Range,
     check_bits,
     check_holds,
+    formula_through,
     run_through,
 )
 from protonn_edge.system.arrays import Array
@@ -128,8 +130,20 @@ class IntegerCascade(IntegerStage):
         t = self.second.output
         return Range(self.second_factor * t.low, self.second_factor * t.high)
 
+    def formula(self, x: Operand) -> Operand:
+        """Return the scores (n, L) of bytes (n, D): both models compute, and one is chosen."""
+        first, second = (formula_through(part.stages, x) for part in (self.first, self.second))
+        largest = first.op("ReduceMax", [1])
+        best = first.op("ArgMax", axis=1).op("Equal", list(range(len(self.output.low))))
+        others = best.op("Where", self.first.output.ends[0], first)
+        sure, unsure = first * self.first_factor, second * self.second_factor
+        if self.adds:
+            unsure = unsure + sure
+        lead = largest - others.op("ReduceMax", [1])
+        return lead.op("Less", self.margin).op("Where", unsure, sure)
+
     def run(self, x: Array) -> IntArray:
-        """Return the scores (n, L) of bytes (n, D)."""
+        """Return the scores of the formula; the second model computes only where it is asked."""
         s = run_through(self.first.stages, x).astype(np.int64)
         unsure = margins(s) < self.margin
         scores: IntArray = self.first_factor * s

@@ -24,8 +24,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.model.formulas import Operand, arrays_of
 from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range, check_bits, check_holds
-from protonn_edge.model.matvec import products
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check_range
 
@@ -42,18 +42,13 @@ class Sums:
     def __len__(self) -> int:
         return len(self.bias)
 
-    def of(self, x: Array) -> IntArray:
+    def of(self, x: Operand, *, signed: bool = False) -> Operand:
         """Return the sums (n, r) of inputs x (n, d)."""
-        return products(self.weights, self.bias, x)
+        return x.product(self.weights, signed=signed) + self.bias
 
     def range_for(self, feed: Range) -> Range:
         """Return the range of each sum for a range of inputs."""
-        wide = self.weights.astype(np.int64)
-        positive: IntArray = np.maximum(wide, 0)
-        negative: IntArray = np.minimum(wide, 0)
-        low: IntArray = self.bias + positive @ feed.low + negative @ feed.high
-        high: IntArray = self.bias + positive @ feed.high + negative @ feed.low
-        return Range(low, high)
+        return Range.of(self.of(feed.interval, signed=feed.ends[0] < 0))
 
 
 class CompleteTree:
@@ -255,24 +250,15 @@ class IntegerBonsaiTree(CompleteTree, IntegerStage):
 
     @cached_property
     def output(self) -> Range:
-        """The range of each score, for any combination of the bounds of sums and gates."""
-        sums, indices = (
-            (each.low >> shift, each.high >> shift)
-            for each, shift in (
-                (self.weights.range_for(self.feed), self.weight_shift),
-                (self.gates.range_for(self.feed), self.gate_shift),
-            )
+        """The range of each score, for any combination of the bounds of sums and gates.
+
+        Intervals cannot follow a path; of all paths, one has the least values, one the largest.
+        """
+        gated = Range.of(self.gated(self.feed.interval))
+        scores = Range(
+            self._along_ways(gated.low, np.minimum), self._along_ways(gated.high, np.maximum)
         )
-        first, last = (np.clip(end, -128, 127) + 128 for end in indices)
-        spans = [self.table[a : b + 1].astype(np.int64) for a, b in zip(first, last, strict=True)]
-        gates = [np.array([reached(span) for span in spans]) for reached in (np.min, np.max)]
-        corners = np.stack([(h * t) >> PRODUCT_SHIFT for h in sums for t in gates])
-        low, high = (
-            self._along_ways(reached(corners, axis=0), choose)
-            for reached, choose in ((np.min, np.minimum), (np.max, np.maximum))
-        )
-        scores = Range(low, high)
-        return scores if self.n_rows > 1 else scores.with_either_sign
+        return scores if self.n_rows > 1 else Range.of(scores.interval @ [[-1, 1]])
 
     def _along_ways(self, values: IntArray, choose: np.ufunc) -> IntArray:
         """Return the sums (R,) of values (nodes R,) along the path that `choose` selects."""
@@ -282,17 +268,27 @@ class IntegerBonsaiTree(CompleteTree, IntegerStage):
         root: IntArray = whole[0]
         return root
 
-    def run(self, x: Array) -> IntArray:
+    def gated(self, x: Operand) -> Operand:
+        """Return what each node's rows (n, nodes R) would add to the scores."""
+        gates = (self.gates.of(x, signed=self.signed) >> self.gate_shift).op("Clip", -128, 127)
+        upper = self.weights.of(x, signed=self.signed) >> self.weight_shift
+        return (upper * x.constant(self.table).op("Gather", gates + 128)) >> PRODUCT_SHIFT
+
+    def formula(self, x: Operand) -> Operand:
         """Return the scores (n, L) of inputs x (n, d)."""
-        h = self.weights.of(x) >> self.weight_shift
-        i = np.clip(self.gates.of(x) >> self.gate_shift, -128, 127)
-        gated = (h * self.table.astype(np.int64)[i + 128]) >> PRODUCT_SHIFT
-        s = along(paths(self.branches.of(x)), gated.reshape(len(x), self.n_nodes, -1))
-        return s if self.n_rows > 1 else np.concatenate([-s, s], axis=1)
+        gated, branches = self.gated(x), self.branches.of(x, signed=self.signed)
+        node = ways = x.op("ReduceMax", [1]) * 0
+        for _ in range(self.depth):
+            node = node * 2 + 1 + (branches.op("GatherElements", node, axis=1) > -1)
+            ways = ways.op("Concat", node, axis=1)
+        by_node = gated.op("Reshape", [-1, self.n_nodes, self.n_rows])
+        met = by_node.op("GatherND", ways.op("Unsqueeze", [2]), batch_dims=1)
+        scores = met.op("ReduceSum", [1], keepdims=0)
+        return scores if self.n_rows > 1 else scores @ [[-1, 1]]
 
     def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
         """Return the number of inputs that pass each node."""
-        met = paths(self.branches.of(x))
+        met = paths(arrays_of(self.branches.of, x))
         return (np.bincount(met.ravel(), minlength=self.n_nodes).astype(np.float64),)
 
     def parameters(self) -> Iterator[Array]:
