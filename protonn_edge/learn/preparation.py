@@ -146,17 +146,6 @@ class PreparedPoints:
         model = self.points.labels.measured(model, self.points, self.seed)
         return replace(model, activity=self._activity(model))
 
-    def _activity(self, model: Model) -> Activity | None:
-        """Return the activity of the integer model on some training points, if there is one."""
-        try:
-            reference = quantize(model)
-        except InputError:
-            return None
-        n, features = self.n_known, self.raw.shape[1]
-        step = -(-n // min(_ACTIVITY_POINTS, max(_ACTIVITY_POINTS_AT_LEAST, _VALUES // features)))
-        points = self.raw[:n:step]
-        return measure_activity(reference, reference.quantize(points))
-
 
 def _augmentation(settings: SharedParameters) -> tuple[Sequence[Transform], Sequence[Transform]]:
     """Return what moves the points of a step before and after their features are computed."""

@@ -126,11 +126,6 @@ class Head(ABC):
         return ()
 
     @property
-    def activity_sizes(self) -> Sizes:
-        """Numbers of shares in the activity of its integer stages; see `Activity`."""
-        return {}
-
-    @property
     @abstractmethod
     def values_a_point(self) -> int:
         """Number of intermediate values per point, which limits the rows computed at once."""

@@ -141,13 +141,6 @@ class IntegerStage(ABC):
         """
         return arrays_of(self.formula, x).astype(self.value_type, copy=False)
 
-    def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:  # noqa: ARG002
-        """Return the quantities, other than the share of zero inputs, that decide its mean cycles.
-
-        Each is a vector of sums over inputs (n, n_inputs); divided by n they are shares, 0..1.
-        """
-        return ()
-
     def parameters(self) -> Iterator[Array]:
         """Yield the learned arrays as they are in flash."""
         yield from ()

@@ -183,15 +183,6 @@ class Model(FactsRepr):
         return self.policy.answers(scores, nearest) if others is None else others, scores
 
 
-def activity_sizes(model: Model) -> Sizes:
-    """Return the numbers of shares in the activity of its integer stages; see `Activity`."""
-    stages = () if model.features is None else model.features.stages
-    every = (each.activity(np.zeros((1, each.n_inputs), np.uint8)) for each in stages)
-    sizes = zip(stage_names(each.kind for each in stages), every, strict=True)
-    before = {name: tuple(map(len, shares)) for name, shares in sizes if shares}
-    return {**before, **model.head.activity_sizes}
-
-
 def units_of(model: Model) -> raw_inputs.Exponents:
     """Return the exponents k, (n,); a sketch passes raw values times 10**k, rounded."""
     if model.raw_exponents is not None:

@@ -72,29 +72,6 @@ def why_floats_alone(model: Model) -> str | None:
 _MEASURED_AT_ONCE = 256
 
 
-def measure_activity(model: IntegerChain, Q: NDArray[np.uint8]) -> Activity:
-    """Return the activity of an integer model on quantized points Q, (n, features) uint8.
-
-    Raises `InputError` if there are no points.
-    """
-    n = len(Q)
-    if n == 0:
-        raise InvalidValue("the data for estimating cycles", "no points", "give a file with points")
-    inputs = np.zeros(model.n_inputs)
-    sums: dict[str, list[NDArray[np.float64]]] = {}
-    stages = (*model.feature_stages, *model.own_stages)
-    for start in range(0, n, _MEASURED_AT_ONCE):
-        part = Q[start : start + _MEASURED_AT_ONCE]
-        nonzero, reported = activity_sums(stages, len(model.feature_stages), part)
-        inputs += nonzero
-        for name, activity in reported.items():
-            before = sums.get(name, [np.zeros(len(each)) for each in activity])
-            sums[name] = [a + b for a, b in zip(before, activity, strict=True)]
-    return Activity(
-        inputs / n, {name: tuple(each / n for each in activity) for name, activity in sums.items()}
-    )
-
-
 _ROWS_AT_ONCE = 1024
 
 

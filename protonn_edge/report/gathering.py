@@ -222,12 +222,3 @@ def _firmware(program: LinkedFirmware, usage: Usage, plan: DevicePlan, board: Bo
     possible = PossibleCycles.of_program(program, plan, board)
     followed = program if family_of(board).proves else None
     return Firmware(program.code, digest, program.sections, usage, plan, possible, followed)
-
-
-def _with_means(firmware: Firmware, reference: IntegerChain, points: EvidencePoints) -> Firmware:
-    """Return the firmware with its plan's mean cycles on the points."""
-    plan = firmware.plan
-    if not isinstance(plan, Plan):
-        return firmware
-    activity = measure_activity(reference, points.fed)
-    return replace(firmware, plan=plan_with(plan.kernels, activity, held=plan.buffered))

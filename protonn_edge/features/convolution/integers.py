@@ -79,19 +79,6 @@ class IntegerConvolution(WindowSums):
             products = products + ((1 << (self.shift - 1)) - 1) + odd
         return (products >> self.shift).op("Clip", 0, self.maximum)
 
-    def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
-        """Return how often each value of a window is not 0, and how often sums are small or large.
-
-        The first vector is for the h w channels values of a window, row by row; the second one is
-        the share of outputs that are 0, and of outputs at the limit.
-        """
-        height, width, _ = self.output_shape
-        places = height * width
-        taps = [np.count_nonzero(tap, axis=(0, 1, 2)) / places for *_, tap in self.taps(x)]
-        sums = arrays_of(self.sums, x)
-        few = np.count_nonzero(sums < 0), np.count_nonzero(sums >= self.limit)
-        return np.concatenate(taps), np.array(few) / self.n_outputs
-
     @cached_property
     def limit(self) -> int:
         """The smallest sum that gives the maximum value."""

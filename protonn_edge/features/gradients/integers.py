@@ -285,10 +285,6 @@ class IntegerGradients(RowReader):
         one = InputQuantizer(inputs.zero[:1], inputs.step[:1], inputs.maximum)
         return replace(self, table=one.quantize(ROOTS[:, None])[:, 0])
 
-    def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
-        """Return the sum of the shares of pixels with a gradient, for each `Cells.sharing`."""
-        return (self.cells.active(x.reshape(-1, *self.cells.image_shape).astype(np.uint8)),)
-
 
 def levels(sums: Array, shift: int) -> Array:
     """Return the indices into the table for sums."""

@@ -101,12 +101,6 @@ class IntegerInt8Layer(WindowSums):
             v = ((y.op("Abs") + ((1 << right) >> 1)) >> right) * y.op("Sign")
         return (v + self.offset).op("Clip", *self.limits)
 
-    def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
-        """Return the shares of a window's values that are not 0, and of sums that are negative."""
-        taps = [np.count_nonzero(tap) / tap[0].size for *_, tap in self.taps(x)]
-        below = np.count_nonzero(arrays_of(self.sums, x) < 0) / self.n_outputs
-        return np.array([np.mean(taps)]), np.array([below])
-
     def parameters(self) -> Iterator[Array]:
         """Yield the weights, and the numbers of each channel."""
         yield self.weights

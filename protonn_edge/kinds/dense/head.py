@@ -119,12 +119,6 @@ class DenseHead(Head):
         return cls(tuple(weights), tuple(biases), tuple(known), alone)
 
     @property
-    def activity_sizes(self) -> Sizes:
-        """A share for each unit."""
-        names = stage_names([self.kind] * len(self.hidden))
-        return {name: (units,) for name, units in zip(names, self.hidden, strict=True)}
-
-    @property
     def values_a_point(self) -> int:
         """Values per point."""
         return sum(self.hidden) + self.n_classes

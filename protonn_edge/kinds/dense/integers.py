@@ -73,10 +73,6 @@ class IntegerDense(IntegerMatvec):
         """Return the values (n, d), 0..255, of bytes (n, D)."""
         return self.rectified(self.sums(x))
 
-    def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
-        """Return how often each value (d,) is not 0."""
-        return (np.count_nonzero(self.run(x), axis=0).astype(np.float64),)
-
     def parameters(self) -> Iterator[Array]:
         """Yield W in its smallest form: two weights per byte, one, or only non-zero ones."""
         forms = [self.weights, listed(self.weights)]

@@ -87,11 +87,6 @@ class ForestHead(Head):
         return len(self.bias)
 
     @property
-    def activity_sizes(self) -> Sizes:
-        """A share for each leaf."""
-        return {"forest": (len(self.leaves),)}
-
-    @property
     def values_a_point(self) -> int:
         """Values per point."""
         return 4 * len(self.trees.roots) + self.n_classes

@@ -94,11 +94,6 @@ class IntegerForest(IntegerStage):
         values[~inner] = self.leaves
         return x.constant(values).op("Gather", at).op("ReduceSum", [1], keepdims=0) + self.bias
 
-    def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
-        """Return the number of inputs that reach each leaf."""
-        ends = self.trees.leaves_of(x, self.thresholds)
-        return (np.bincount(ends.ravel(), minlength=len(self.leaves)).astype(np.float64),)
-
     def parameters(self) -> Iterator[Array]:
         """Yield the smaller table."""
         content = self.packed.content if self.packs else self.table.content

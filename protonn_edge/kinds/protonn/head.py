@@ -81,11 +81,6 @@ class ProtoNNHead(NearestHead):
         return self._axes["m"]
 
     @property
-    def activity_sizes(self) -> Sizes:
-        """Shares of coordinates and prototypes."""
-        return {"prototypes": (self.n_projections, self.n_prototypes)}
-
-    @property
     def values_a_point(self) -> int:
         """Values per point."""
         return self.n_prototypes

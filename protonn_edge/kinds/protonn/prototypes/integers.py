@@ -221,15 +221,6 @@ class IntegerPrototypes(NearestStage):
         first = np.ones((*partial.shape[:2], 1), np.bool_)
         return np.concatenate([first, partial < self.distance_limit], axis=2)
 
-    def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
-        """Return how often each coordinate (d,) is compared, and each prototype (m,) is near.
-
-        Comparisons at a point are counted as a share of all prototypes.
-        """
-        reached = self.compared(x)
-        coordinates = reached[:, :, :-1].sum(axis=(0, 1)) / self.n_prototypes
-        return coordinates, reached[:, :, -1].sum(axis=0).astype(np.float64)
-
     def parameters(self) -> Iterator[Array]:
         """Yield B and Z."""
         yield self.prototypes

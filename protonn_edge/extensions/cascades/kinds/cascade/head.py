@@ -67,12 +67,6 @@ class CascadePart:
         """Number of values that it is given."""
         return self.model.n_features
 
-    @property
-    def activity_sizes(self) -> tuple[int, ...]:
-        """Numbers of shares in its activity: of its inputs, and what its stages report."""
-        reported = (size for sizes in activity_sizes(self.model).values() for size in sizes)
-        return (self.model.n_inputs, *reported)
-
     def in_bytes(self, quantizer: InputQuantizer) -> CascadePart:
         """Return the part without features as a part of the bytes that a quantizer makes."""
         zero, step = quantizer.zero, quantizer.step.astype(np.float64)
@@ -158,11 +152,6 @@ class CascadeHead(Head):
             for name, part in parts
             for size in part.head.sizes
         )
-
-    @property
-    def activity_sizes(self) -> Sizes:
-        """The share that is passed on, then what each model reports."""
-        return {self.kind: (1, *self.first.activity_sizes, *self.second.activity_sizes)}
 
     @property
     def values_a_point(self) -> int:

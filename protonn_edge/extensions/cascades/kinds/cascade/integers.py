@@ -49,22 +49,6 @@ class PartStages:
         """The largest difference of two scores that generated code holds."""
         return int((1 << self.stages[-1].output.bits) - 1)
 
-    def sums(self, x: Array) -> Vectors:
-        """Return what its activity sums up over inputs (n, D); zeros of the sizes if n is 0."""
-        some = x if len(x) else np.zeros((1, *x.shape[1:]), x.dtype)
-        inputs, reported = activity_sums(self.stages, self.n_before, some)
-        every = (inputs, *(vector for vectors in reported.values() for vector in vectors))
-        return every if len(x) else tuple(np.zeros_like(vector) for vector in every)
-
-    def activity_of(self, shares: Vectors) -> Activity:
-        """Return the activity with these shares, in the order of `sums`."""
-        empty = np.zeros((1, self.stages[0].n_inputs), np.uint8)
-        _, reported = activity_sums(self.stages, self.n_before, empty)
-        inputs, *others = shares
-        left = iter(others)
-        own = {name: tuple(next(left) for _ in each) for name, each in reported.items()}
-        return Activity(inputs, own)
-
 
 @dataclass(frozen=True, eq=False)
 class IntegerCascade(IntegerStage):
@@ -152,12 +136,6 @@ class IntegerCascade(IntegerStage):
             others = self.second_factor * t
             scores[unsure] = scores[unsure] + others if self.adds else others
         return scores
-
-    def activity(self, x: Array) -> Vectors:
-        """Return how many points are passed on, then what each model sums up over its points."""
-        unsure = margins(run_through(self.first.stages, x).astype(np.int64)) < self.margin
-        passed_on = np.array([np.count_nonzero(unsure)], np.float64)
-        return (passed_on, *self.first.sums(x), *self.second.sums(x[unsure]))
 
     def parameters(self) -> Iterator[Array]:
         """Yield the learned arrays of both models."""

@@ -88,11 +88,6 @@ class TreeHead(CompleteTree, Head):
         """Return the inputs of the tree, (n, d), for normalized points X (n, D)."""
 
     @property
-    def activity_sizes(self) -> Sizes:
-        """A share for each node."""
-        return {"bonsai_tree": (self.n_nodes,)}
-
-    @property
     def values_a_point(self) -> int:
         """Values per point."""
         return self.n_coordinates + 3 * len(self.weights)

@@ -286,11 +286,6 @@ class IntegerBonsaiTree(CompleteTree, IntegerStage):
         scores = met.op("ReduceSum", [1], keepdims=0)
         return scores if self.n_rows > 1 else scores @ [[-1, 1]]
 
-    def activity(self, x: Array) -> tuple[NDArray[np.float64], ...]:
-        """Return the number of inputs that pass each node."""
-        met = paths(arrays_of(self.branches.of, x))
-        return (np.bincount(met.ravel(), minlength=self.n_nodes).astype(np.float64),)
-
     def parameters(self) -> Iterator[Array]:
         """Yield the table in flash."""
         yield np.frombuffer(self.flash.content, np.uint8)
