@@ -180,7 +180,6 @@ def measure(spoken: Spoken, seed: int, clips: int, speakers: bool) -> Record:
         "listened": len(test.recordings[:clips]),
         **listened,
         "cycles": {"mean": float(np.mean(cycles)), "max": max(cycles)},
-        "plan_mean": plan.mean_cycles,
         "held_out": held_out,
         "held_out_mean": float(np.mean(list(held_out.values()))) if held_out else None,
         "flash_bytes": usage.flash_bytes,

@@ -58,12 +58,10 @@ def measure_board(board: Board, model: Model, dataset: Dataset) -> dict[str, Any
         project = Project(Path(folder))
         built = build(model, board, project.folder)
         measured = measure(project, (dataset.X_test, dataset.y_test), board)
-    planned = built.plan.to_json()
     return {
         **measured.to_json(),
         "chip": f"{board.mcu}, {board.clock_hz / 1e6:g}",
-        "kernel": planned["kernel"],
-        "planned": planned["mean_cycles"],
+        "kernel": built.plan.kernel,
         "bound": f"{built.possible.most:,}" if built.possible.proven else "-",
     }
 

@@ -21,15 +21,13 @@ from typing import Any
 
 import rounding  # noqa: F401 - before NumPy
 import numpy as np
+from on_uno import run_on_uno
 from printing import Columns, accuracy_cell
 from rows import Row, integer_accuracy, over_seeds, table_command
 
-from protonn_edge.chips.boards import load_board
-from protonn_edge.codegen.plan import Plan
-from protonn_edge.codegen.projects.project import BuildOptions, trial_build
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import measure_activity, quantize
+from protonn_edge.model.quantization import quantize
 
 _TRAINED, _TESTED = 10_000, 5_000
 
@@ -110,14 +108,8 @@ def measure_case(case: Case, dataset: Dataset, seeds: Sequence[int]) -> dict[str
 
 
 def _built(model: Model, dataset: Dataset) -> dict[str, float]:
-    integers = quantize(model)
-    activity = measure_activity(integers, integers.quantize(dataset.X_test))
-    with trial_build(model, load_board("uno"), options=BuildOptions(activity=activity)) as trial:
-        assert isinstance(trial.plan, Plan)
-        return {
-            "cycles": trial.plan.mean_cycles or 0.0,
-            "flash": trial.usage.flash_bytes,
-        }
+    record = run_on_uno(model, dataset).record
+    return {"cycles": record["cycles"]["mean"], "flash": record["flash_bytes"]}
 
 
 SENTENCE = "Print what features of images are worth at the same size."

@@ -10,7 +10,6 @@ pooling and a layer of scores without rounding follow.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import count, takewhile
 from typing import Any
 
@@ -22,9 +21,7 @@ from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolutio
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.kinds.linear.head import LinearHead
-from protonn_edge.kinds.linear.quantize import quantize
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import measure_activity
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.errors import InputError
 
@@ -42,7 +39,7 @@ def convolutional_network(
     - `parameters`: ``convN_weights`` (out, k, k, in), ``convN_bias`` (out,) and ``convN_shifts``,
       s1 and s2, for N = 1, 2, ..., and the same for ``dense`` with weights (D, L), where D runs
       over rows and then channels; all are whole numbers.
-    - `images` (n, side * side): bytes for measuring the activity, such as training points.
+    - `images` (n, side * side): bytes, such as training points, whose features have the ranges.
 
     Raises `InputError` if numbers do not fit the device.
     """
@@ -57,15 +54,13 @@ def convolutional_network(
     stage = layered(tuple(layers), averages)
     weights, bias, _ = _layer("dense", parameters)
     features = stage.apply(images)
-    model = Model(
+    return Model(
         head=LinearHead(weights.T.astype(np.float32), bias.astype(np.float64)),
         normalizer=Normalizer("none", np.zeros(len(weights)), np.ones(len(weights))),
         inputs=InputStatistics.of(features).with_one_range(),
         classes=classes,
         features=stage,
     )
-    integers = quantize(model)
-    return replace(model, activity=measure_activity(integers, integers.quantize(images)))
 
 
 def _names() -> Any:

@@ -2,7 +2,7 @@
 
     python benchmarks/inference.py [--only NAME] [--json]
 
-prints one row a model: its plan, the cycles (mean, most, and the plan's mean and bound),
+prints one row a model: its plan, the cycles (mean, most, and the bound),
 milliseconds and millijoules of one prediction, what the firmware takes of the board, the accuracy
 in floats and on the Uno, and points on which host C or the Uno differ from the NumPy model. *over
 worst* is the bound over the most found by searching for bad inputs (`tests/worst_inputs.py`).
@@ -156,7 +156,6 @@ COLUMNS = [
     ("D, d, m, L", lambda r: ", ".join(str(size) for size in r["sizes"])),
     ("plan", lambda r: r["plan"]["kernel"]),
     ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
-    ("plan's mean", lambda r: _count(r["plan"].get("mean_cycles"))),
     ("bound", lambda r: _count(r["bound"])),
     ("over worst", lambda r: _times(r["bound_ratio"])),
     ("floor", lambda r: _times(r["floor_ratio"])),

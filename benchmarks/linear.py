@@ -134,10 +134,9 @@ def _run(model: Model, dataset: Dataset) -> dict[str, Any]:
 
 def _besides(plan: Plan, used: NDArray[np.bool_]) -> float:
     """Return the cycles of a prediction, on average, that are for no input that is not 0."""
-    _zero, other = plan.of("linear").matvec.cycles
-    on_others = float(other @ used.mean(axis=0))
-    assert plan.mean_cycles is not None
-    return plan.mean_cycles - on_others
+    zero, other = plan.of("linear").matvec.cycles
+    on_zeros = float(zero @ (1 - used.mean(axis=0)))
+    return plan.cycles - float(other.sum()) + on_zeros
 
 
 SENTENCE = "Print linear classifiers beside scikit-learn's own."

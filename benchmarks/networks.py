@@ -44,7 +44,7 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import ProtoNNEdgeError
 
-_MEASURED = 2_000  # training points on which a network's activity is measured
+_MEASURED = 2_000  # training points that give the ranges of a network's features
 _SIDE, _MAXIMUM = 28, 15
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.model.device_model import DeviceModel, with_integers
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import measure_activity
 
 CHECKED: Columns = [
     ("points", lambda r: f"{r['n']:,}"),
@@ -32,7 +31,6 @@ CYCLES_COLUMN = (
 BOUND_COLUMN = ("bound", lambda r: f"{r['bound']:,}")
 CYCLES: Columns = [
     CYCLES_COLUMN,
-    ("planned", lambda r: f"{r['plan']['mean_cycles']:,.0f}"),
     BOUND_COLUMN,
 ]
 ACCURACY_COLUMN = ("Uno %", accuracy_cell)
@@ -88,7 +86,7 @@ def run_on_uno(
     dataset : Dataset
         Whose test points are run.
     options : BuildOptions, optional
-        What narrows the choice of a plan, but for the activity.
+        What narrows the choice of a plan.
     beside : callable, optional
         Whose figures are added to the record, while the build is there.
 
@@ -101,8 +99,6 @@ def run_on_uno(
     device_model = with_integers(model)
     reference = device_model.chain
     Q = reference.quantize(np.asarray(dataset.X_test))
-    if not reference.score_tolerance:
-        options = replace(options, activity=measure_activity(reference, Q))
     with trial_build(device_model, board, options=options) as trial:
         record: dict[str, Any] = measure(
             trial.project, (dataset.X_test, dataset.y_test), board

@@ -27,13 +27,12 @@ from protonn_edge.codegen.renderer import render_c
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import measure_activity, quantize
+from protonn_edge.model.quantization import quantize
 
 Points = NDArray[Any]
 Sources = Iterator[Source]
 
 _SERIAL_BYTES = 3_000  # what plans count besides the model, and the bare program does not take
-_ACTIVITY_POINTS = 1_000
 
 # A class of C++ for an Uno may use what its compiler has no header for, and Arduino's clock.
 _CXX = """#include <stdint.h>
@@ -144,10 +143,9 @@ def _module(name: str) -> Any:
 def _planned(model: Model, data: Dataset, mode: str = "{kernel}", limit: int = FLASH) -> Sources:
     """Yield the C of the fastest plan with each kernel, the smallest first."""
     chain = quantize(model)
-    some = chain.quantize(np.asarray(data.X_train[:_ACTIVITY_POINTS]))
     Q = chain.quantize(np.asarray(data.X_test))
     limits = Limits(limit + _SERIAL_BYTES)
-    every = plans(chain, limits, activity=measure_activity(chain, some))
+    every = plans(chain, limits)
     fastest = {plan.kernel: plan for plan in reversed(every)}
     for plan in sorted(fastest.values(), key=lambda plan: plan.flash_bytes):
         body = _CLASSIFY.format(body="return pnn_predict(features);")

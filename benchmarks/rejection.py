@@ -26,7 +26,6 @@ from rows import Row, chosen
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.codegen.verification.agreement import verify_device, verify_host
 from protonn_edge.data.dataset import Dataset
@@ -34,7 +33,7 @@ from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.augmentation import make_exposure_points
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import measure_activity, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.calibration import with_rejection
 from protonn_edge.policy.rejection.held_out import held_out_statistics
 from protonn_edge.policy.rejection.rule import Statistic
@@ -214,8 +213,6 @@ def _on_device(model: Model, dataset: Dataset, strange: dict[str, Points]) -> di
     some = [images[:: -(-len(images) // 30)] for images in strange.values()]
     points = np.concatenate([dataset.X_test[:_VERIFIED], *some])
     Q = integers.quantize(points)
-    known = integers.quantize(dataset.X_test[:1000])
-    plan = make_plan(integers, activity=measure_activity(integers, known))
     with trial_build(model, board) as trial, EmulatedUno(trial.elf, board=board) as uno:
         device, results = verify_device("emulated uno", uno.url, integers, Q)
         usage = trial.usage
@@ -225,7 +222,7 @@ def _on_device(model: Model, dataset: Dataset, strange: dict[str, Points]) -> di
         "verified": len(Q),
         "verified_unknown": answers.count(NO_CLASS),
         "mismatches": host.mismatches + device.mismatches + device.lost,
-        "mean_cycles": round(plan.mean_cycles or 0),
+        "mean_cycles": round(float(np.mean([result.cycles for result in results[:_VERIFIED]]))),
         "flash_bytes": usage.flash_bytes,
     }
 

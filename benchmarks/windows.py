@@ -6,7 +6,7 @@ prints one row a data set: the features, the accuracy in floats and on the emula
 of a model of the same size for averages of the samples (*averages %*, in integers); how many
 windows were compared, and of these those on which host C or the Uno differ from NumPy; the cycles
 of a sample (``pnn_push``, as a sketch calls it: the mean; and the plan's bound), of the window's
-end (``pnn_finish``) and of a whole window in the firmware, with the plan's mean and bound;
+end (``pnn_finish``) and of a whole window in the firmware, with the bound;
 microseconds and milliseconds; and what the firmware takes of the board.
 
 The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared/data).
@@ -33,7 +33,7 @@ from rows import Row, chosen
 from protonn_edge.chips.boards import Board, load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.codegen.projects.project import BuildOptions, trial_build
+from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.codegen.verification.agreement import verify_device, verify_host
 from protonn_edge.data.dataset import Dataset
@@ -42,7 +42,7 @@ from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.integer_chain import IntegerChain, stage_of
-from protonn_edge.model.quantization import measure_activity, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import ProtoNNEdgeError
 
 _IN_FLASH = 12_000  # bytes of windows for the sketch
@@ -131,7 +131,6 @@ COLUMNS = [
     ("cycles a sample", lambda r: f"{r['sample']['mean']:,.0f}"),
     ("at the end", lambda r: f"{r['end']['mean']:,.0f}"),
     ("a window (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
-    ("plan's mean", lambda r: f"{r['plan_mean']:,.0f}"),
     ("us a sample", lambda r: f"{r['sample']['us']:.1f}"),
     ("ms a window", lambda r: f"{r['latency_ms']['mean']:.2f}"),
     ("flash B", lambda r: f"{r['flash_bytes']:,}"),
@@ -148,8 +147,7 @@ def measure_case(case: Case, dataset: Dataset, seed: int, windows: int) -> dict[
     stage = stage_of(reference, IntegerWindowFeatures).window
     every = np.concatenate([X_test, dataset.X_train])[:windows]
     Q = reference.quantize(every)
-    options = BuildOptions(activity=measure_activity(reference, Q))
-    with trial_build(model, board, options=options) as trial, EmulatedUno(trial.elf) as uno:
+    with trial_build(model, board) as trial, EmulatedUno(trial.elf) as uno:
         on_uno, results = verify_device("emulated uno", uno.url, reference, Q)
         plan, usage = trial.plan, trial.usage
     assert isinstance(plan, Plan)
@@ -169,7 +167,7 @@ def measure_case(case: Case, dataset: Dataset, seed: int, windows: int) -> dict[
         "compared": len(Q),
         "mismatches": on_uno.mismatches + on_host.mismatches,
         "lost": on_uno.lost,
-        **_cycles(results, plan, board),
+        **_cycles(results, board),
         **_sketch_cycles(reference, plan, Q, board),
         "flash_bytes": usage.flash_bytes,
         "sram_bytes": usage.sram_bytes,
@@ -188,7 +186,7 @@ def _averages_accuracy(case: Case, dataset: Dataset, seed: int) -> float:
     return share_right(reference.predict(Q), dataset.y_test)
 
 
-def _cycles(results: list[Result], plan: Plan, board: Board) -> dict[str, Any]:
+def _cycles(results: list[Result], board: Board) -> dict[str, Any]:
     """Return the cycles of a window in the firmware, which pushes a few samples at once."""
     cycles = [result.cycles or 0 for result in results]
     mean, most = float(np.mean(cycles)), max(cycles)
@@ -196,7 +194,6 @@ def _cycles(results: list[Result], plan: Plan, board: Board) -> dict[str, Any]:
     return {
         "cycles": {"mean": mean, "max": most, "min": min(cycles)},
         "latency_ms": {"mean": mean / per_ms, "max": most / per_ms, "min": min(cycles) / per_ms},
-        "plan_mean": plan.mean_cycles,
     }
 
 

@@ -69,7 +69,6 @@ from protonn_edge.model.input_quantizer import InputQuantizer as InputQuantizer
 from protonn_edge.model.integer_chain import IntegerChain as IntegerChain
 from protonn_edge.model.model import Model as Model
 from protonn_edge.model.point_format import PointFormat as PointFormat
-from protonn_edge.model.quantization import measure_activity as measure_activity
 from protonn_edge.model.quantization import quantize as quantize
 from protonn_edge.model.quantization import stage_losses as stage_losses
 from protonn_edge.model.raw_inputs import RawQuantizer as RawQuantizer

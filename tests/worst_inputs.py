@@ -125,9 +125,20 @@ def prototype_costs(plan: Plan) -> Int64:
 def prototype_cycles(model: IntegerChain, points: Int64, costs: Int64) -> Int64:
     """Return the cycles (n,) that all prototypes take for projected points (n, d)."""
     stage = stage_of(model, IntegerPrototypes)
-    reached = stage.compared(points)[:, :, 1:].sum(axis=1)
+    reached = compared(stage, points)[:, :, 1:].sum(axis=1)
     cycles: Int64 = stage.n_prototypes * costs[0] + reached @ np.diff(costs)
     return cycles
+
+
+def compared(stage: IntegerPrototypes, points: Int64) -> NDArray[np.bool_]:
+    """Return which coordinates of prototypes are compared with points (n, d): (n, m, d + 1).
+
+    The last entry shows whether the prototype is near.
+    """
+    difference = points[:, None, :].astype(np.int64) - stage.prototypes.T.astype(np.int64)
+    partial = np.square(difference).cumsum(axis=2)
+    first = np.ones((*partial.shape[:2], 1), np.bool_)
+    return np.concatenate([first, partial < stage.distance_limit], axis=2)
 
 
 def _middles(model: IntegerChain, generator: np.random.Generator) -> Int64:

@@ -122,17 +122,17 @@ def build_command(
         "model_bytes": source.chain.model_bytes,
         "model_sha256": source.chain.model_sha256,
     }
-    facts, activity = list[tuple[str, str]](), None
+    facts = list[tuple[str, str]]()
     if data is not None:
         points = points_for(source.floats, data, table, out)
         compared = Comparison.of(source, *points.labelled)
-        facts, activity = compared.facts(), compared.activity
+        facts = compared.facts()
         record |= compared.to_json()
         if compared.losses:
             without = source.floats.policy.without_words
             out.say(*stage_parts(compared.losses, compared.n, without=without))
         _check_drop(out, record, max_drop, source.floats.head.remedies)
-    settings = BuildOptions(max_flash, max_sram, kernel, activity, tries=tries)
+    settings = BuildOptions(max_flash, max_sram, kernel, tries=tries)
     try:
         with refused_wrong_answers(out, record), out.status(f"building for {board.name}"):
             built = build(source, board, output, settings)

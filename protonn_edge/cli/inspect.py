@@ -135,7 +135,7 @@ def _describe(model: Model) -> JsonObject:
 
 def _describe_integers(model: Model) -> JsonObject:
     integer_model = quantize(model)
-    plan = make_plan(integer_model, activity=model.activity)
+    plan = make_plan(integer_model)
     return {
         "model_bytes": integer_model.model_bytes,
         "model_sha256": integer_model.model_sha256,

@@ -336,14 +336,10 @@ def _record(
 
 
 def _sentences(record: JsonObject, refitted: choices.Refitted, points: TrialPoints) -> list[str]:
-    board, figures, linked = points.board, refitted.fit.figures, refitted.linked
-    bound, mean = "", figures.mean_cycles
-    if linked is not None and linked.possible.proven:
-        mean = mean and min(mean, linked.possible.most)
-        bound = f", at most {board.milliseconds(linked.possible.most):.3f} ms, {PROVEN}"
+    board, linked = points.board, refitted.linked
     time = ""
-    if mean is not None:
-        time = f"; {board.milliseconds(mean):.3f} ms on average{bound}"
+    if linked is not None and linked.possible.proven:
+        time = f"; at most {board.milliseconds(linked.possible.most):.3f} ms, {PROVEN}"
     metric = "" if points.metric == ACCURACY else f"{points.metric} "
     sizes = "".join(f", {size.symbol} = {size.number}" for size in refitted.model.sizes)
     kind, settings = settings_of_kind(refitted.candidate.settings)

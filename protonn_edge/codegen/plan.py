@@ -9,13 +9,13 @@ bound comes from the linked program.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
-from protonn_edge.chips.cores import BOUND_FLAGS, Core
+from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels.compiled import bytes_of
 from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel, Step, without_calls
 from protonn_edge.codegen.kernels.listing import cycles_of
@@ -85,8 +85,8 @@ class DevicePlan(Protocol):
         """Mean cycles of pushing a feature while others arrive; 0 if the firmware holds all."""
 
     @property
-    def mean_cycles(self) -> float | None:
-        """Mean cycles of a prediction, if they are known."""
+    def cycles(self) -> float | None:
+        """About the cycles of a prediction without an input of 0, by which plans are compared."""
 
     def facts(self) -> dict[str, str]:
         """Return what was predicted, for people."""
@@ -147,8 +147,8 @@ class ProgramCost:
         return not self.core.multiplies
 
     @property
-    def mean_cycles(self) -> float:
-        """Mean cycles of a prediction."""
+    def cycles(self) -> float:
+        """About the cycles of a prediction without an input of 0, by which plans are compared."""
         return sum(step.mean for step in self.steps)
 
     @property
@@ -184,30 +184,17 @@ class Plan(ProgramCost, FactsRepr):
         """How the weights of the first matrix product are read, or how trees are evaluated."""
         return next(kernel.name for kernel in self.kernels if kernel.names_plan)
 
-    def with_means(self, means: Sequence[float]) -> Plan:
-        """Return the plan with other mean cycles, one for each of its steps."""
-        left = iter(means)
-        costs = (
-            replace(cost, steps=tuple(replace(step, mean=next(left)) for step in cost.steps))
-            for cost in self.costs
-        )
-        return replace(self, costs=tuple(costs))
-
     def facts(self) -> dict[str, str]:
-        """Return the kernels and the mean cycles."""
+        """Return the kernels."""
         return {
             "kernels": ", ".join(f"{name} {choice}" for name, choice in self.choices.items()),
-            "mean": f"about {self.mean_cycles:,.0f} cycles",
         }
 
     def to_json(self) -> JsonObject:
-        """Return the kernel, the steps and their sums with the package's JSON names."""
+        """Return the kernel and the steps with the package's JSON names."""
         return {
             "kernel": self.kernel,
-            "mean_cycles": self.mean_cycles,
-            "estimated": self.estimated,
-            "flags": BOUND_FLAGS,
-            "stages": [asdict(step) for step in self.steps],
+            "stages": [step.to_json() for step in self.steps],
         }
 
 
@@ -264,27 +251,23 @@ def check_parts(names: Sequence[str], core: Core) -> None:
         )
 
 
-def of_each_stage(stages: Sequence[IntegerStage], activity: Activity | None) -> list[Activity]:
-    """Return each stage's part of an activity; if there is none, inputs are never 0."""
-    if activity is None:
-        return [Activity(np.ones(stage.n_inputs)) for stage in stages]
-    return list(activity.of_each(stages))
+def of_each_stage(stages: Sequence[IntegerStage]) -> list[Activity]:
+    """Return each stage's activity: inputs that are never 0."""
+    return [Activity(np.ones(stage.n_inputs)) for stage in stages]
 
 
 def plan_with(
     kernels: Sequence[Kernel],
-    activity: Activity | None = None,
     *,
     held: bool = True,
     chunk: int | None = None,
 ) -> Plan:
     """Return the plan with a kernel for each stage, from the inputs to the class, all of one core.
 
-    Mean cycles follow from an activity; without one, inputs are assumed never to be 0. The firmware
-    may hold all values before it computes, or push a `chunk` of them at once, by default as many as
-    the first kernel states.
+    The firmware may hold all values before it computes, or push a `chunk` of them at once, by
+    default as many as the first kernel states.
     """
-    activities = of_each_stage([kernel.stage for kernel in kernels], activity)
+    activities = of_each_stage([kernel.stage for kernel in kernels])
     end = PartialPlan()
     for kernel, of_stage in reversed([*zip(kernels[1:], activities[1:], strict=True)]):
         end = end.behind(kernel, of_stage)

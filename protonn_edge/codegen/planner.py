@@ -19,7 +19,6 @@ from protonn_edge.codegen.plan import (
     of_each_stage,
     plan_with,
 )
-from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_chain import IntegerChain, named_stages
 from protonn_edge.system.checks import check_choice
 from protonn_edge.system.errors import InputError, unneeded
@@ -70,10 +69,9 @@ def make_plan(
     limits: Limits | None = None,
     *,
     kernel: str | None = None,
-    activity: Activity | None = None,
 ) -> Plan:
     """Return the fastest plan that fits, or the smallest if none does: the first of `plans`."""
-    return plans(model, limits, kernel=kernel, activity=activity)[0]
+    return plans(model, limits, kernel=kernel)[0]
 
 
 def plans(
@@ -81,29 +79,27 @@ def plans(
     limits: Limits | None = None,
     *,
     kernel: str | None = None,
-    activity: Activity | None = None,
     spare_bytes: int = 0,
 ) -> list[Plan]:
     """Return the plans worth trying: the fastest that are expected to fit first, at least one.
 
-    `kernel` ("columns", "unrolled", "packed") restricts the first matrix product to this
-    kernel. Without an activity, the fastest plan is chosen for inputs that are never 0. The last
-    plan is the smallest: if it does not fit, no plan does. With `spare_bytes` of flash, a few
-    faster plans that exceed the limit by at most as much come first: linked, they may fit.
+    `kernel` ("columns", "unrolled", "packed") restricts the first matrix product to this kernel.
+    The last plan is the smallest: if it does not fit, no plan does. With `spare_bytes` of flash, a
+    few faster plans that exceed the limit by at most as much come first: linked, they may fit.
     """
     limits = limits or Limits()
-    every = list(_pareto_plans(_able(model, limits.core, kernel), activity))
-    fitting = sorted(filter(limits.hold, every), key=lambda plan: plan.mean_cycles)
+    every = list(_pareto_plans(_able(model, limits.core, kernel)))
+    fitting = sorted(filter(limits.hold, every), key=lambda plan: plan.cycles)
     small_enough = [plan for plan in every if plan.sram_bytes <= limits.sram_bytes]
     smallest = min(small_enough or every, key=lambda plan: (plan.flash_bytes, plan.sram_bytes))
     looser = replace(limits, flash_bytes=limits.flash_bytes + spare_bytes)
-    worthwhile = _WORTHWHILE * fitting[0].mean_cycles if fitting else math.inf
+    worthwhile = _WORTHWHILE * fitting[0].cycles if fitting else math.inf
     hopes = [
         plan
         for plan in every
-        if looser.hold(plan) and not limits.hold(plan) and plan.mean_cycles < worthwhile
+        if looser.hold(plan) and not limits.hold(plan) and plan.cycles < worthwhile
     ]
-    hopes = sorted(hopes, key=lambda plan: plan.mean_cycles)[:_MOST_HOPES]
+    hopes = sorted(hopes, key=lambda plan: plan.cycles)[:_MOST_HOPES]
     tried = [*hopes, *fitting]
     return tried if smallest in tried else [*tried, smallest]
 
@@ -162,12 +158,12 @@ def _able(model: IntegerChain, core: Core, kernel: str | None) -> list[tuple[Ker
     return able
 
 
-def _pareto_plans(able: Sequence[Sequence[Kernel]], activity: Activity | None) -> Iterator[Plan]:
+def _pareto_plans(able: Sequence[Sequence[Kernel]]) -> Iterator[Plan]:
     """Yield the plans that are optimal in speed, flash and SRAM (the Pareto front).
 
     From the last stage to the first, only promising ends are kept: few, even for long chains.
     """
-    activities = of_each_stage([each[0].stage for each in able], activity)
+    activities = of_each_stage([each[0].stage for each in able])
     ends = [PartialPlan()]
     for place in range(len(able) - 1, 0, -1):
         grown = [end.behind(kernel, activities[place]) for kernel in able[place] for end in ends]
@@ -181,8 +177,6 @@ def plan_of(
     model: IntegerChain,
     choices: Mapping[str, str],
     core: Core = UNO_CORE,
-    *,
-    activity: Activity | None = None,
 ) -> Plan:
     """Return the plan with these choices (see `Plan.choices`).
 
@@ -196,7 +190,7 @@ def plan_of(
         check_choice(f"kernel for {name} on {core.chip}", choice, able)
         kernels.append(able[choice])
     held = choices.get("feeding", "held") == "held"
-    return plan_with(kernels, activity, held=held)
+    return plan_with(kernels, held=held)
 
 
 def _named(able: tuple[Kernel, ...], name: str) -> tuple[Kernel, ...]:

@@ -44,7 +44,7 @@ class WordPlan(FactsRepr):
 
     kernel: ClassVar[str] = "words"
     steps: ClassVar[tuple[Step, ...]] = ()
-    mean_cycles: ClassVar[float | None] = None
+    cycles: ClassVar[float | None] = None
     feature_cycles: ClassVar[float] = 0.0
     buffered: ClassVar[bool] = True
 

@@ -29,14 +29,10 @@ from protonn_edge.learn.transforms import (
     Normalize,
     Strangers,
 )
-from protonn_edge.model.activity import Activity
 from protonn_edge.model.model import Model, with_units_of
-from protonn_edge.model.quantization import measure_activity, quantize
 from protonn_edge.system.checks import check
-from protonn_edge.system.errors import InputError
 
 _CALIBRATION_POINTS = 10_000
-_ACTIVITY_POINTS, _ACTIVITY_POINTS_AT_LEAST = 4_000, 100
 _VALUES = 4_000_000  # values of these points, unless they are the fewest possible
 
 
@@ -141,10 +137,10 @@ class PreparedPoints:
         return Model(head=head, classes=names, feature_names=tuple(feature_names), **parts)
 
     def measured(self, model: Model) -> Model:
-        """Return a trained model with its activity, and what its policy measures on the points."""
+        """Return a trained model with its units, and what its policy measures on the points."""
         model = with_units_of(model, self.raw[: self.n_given])
-        model = self.points.labels.measured(model, self.points, self.seed)
-        return replace(model, activity=self._activity(model))
+        measured: Model = self.points.labels.measured(model, self.points, self.seed)
+        return measured
 
 
 def _augmentation(settings: SharedParameters) -> tuple[Sequence[Transform], Sequence[Transform]]:

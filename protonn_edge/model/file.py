@@ -25,12 +25,11 @@ from protonn_edge.data import instruments
 from protonn_edge.data.archive import ArrayArchive, packed
 from protonn_edge.data.naming import NAME_LIMIT
 from protonn_edge.model import checks, stored
-from protonn_edge.model.activity import Activity
 from protonn_edge.model.checks import Arrays, check_type, single_value
 from protonn_edge.model.features import Features
 from protonn_edge.model.head import Head
 from protonn_edge.model.integer_stage import IntegerStage
-from protonn_edge.model.model import Model, activity_sizes, units_of
+from protonn_edge.model.model import Model, units_of
 from protonn_edge.model.other_files import others_refused
 from protonn_edge.model.policy import policy_arrays
 from protonn_edge.model.registry import HEADS, stage_class
@@ -56,7 +55,7 @@ _ARRAYS = (
     *("feature_names", "record", "clipped", "raw_exponents"),
 )
 _OPTIONAL_ARRAYS = (
-    "activity",
+    "activity",  # of earlier versions, which nothing reads
     *instruments.ARRAYS,
 )
 
@@ -150,8 +149,6 @@ def _arrays_of(model: Model) -> Arrays:
         "record": np.frombuffer(text.encode(), dtype=np.uint8),
         "clipped": np.array(model.clipped, dtype=np.int64),
     }
-    if model.activity is not None:
-        arrays["activity"] = model.activity.to_array()
     if model.expected is not None:
         arrays[model.expected.array] = model.expected.to_array()
     arrays |= {} if model.features is None else stored.to_arrays(model.features, _FEATURES)
@@ -187,12 +184,7 @@ def _model_of(arrays: Arrays) -> Model:
     expected = statistics_in(
         arrays, model.n_classes, watchable_inputs(model.features, model.n_inputs)
     )
-    model = replace(model, expected=expected)
-    if "activity" not in arrays:
-        return model
-    check_type(arrays["activity"], "activity", "f8")
-    activity = Activity.of_array(arrays["activity"], model.n_inputs, activity_sizes(model))
-    return replace(model, activity=activity)
+    return replace(model, expected=expected)
 
 
 def _head_in(arrays: Arrays) -> Head:

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model import checks
-from protonn_edge.model.activity import Sizes
 from protonn_edge.model.features import Features
 from protonn_edge.model.registry import SMALLER, TITLES
 from protonn_edge.system.arrays import Array

@@ -6,10 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.model import formulas
 from protonn_edge.model.formulas import Intervals, NoFormula, Operand, arrays_of
@@ -75,8 +74,6 @@ class IntegerStage(ABC):
     """The computation of one stage in integers; its constructor refuses possible overflows."""
 
     kind: ClassVar[str]  # its name in plans and reports
-    # whose numbers other than 0 the first vector of `activity` counts: its inputs', its values'
-    reports_nonzero: ClassVar[Literal["inputs", "values"] | None] = None
     value_type: ClassVar[type[np.integer[Any]]] = np.int64  # the type of what `run` returns
     # tolerated difference of scores between executions, if it computes in floats
     score_tolerance: ClassVar[int] = 0

@@ -20,11 +20,9 @@ from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import check_names
 from protonn_edge.data.preparation import Preparation
 from protonn_edge.model import raw_inputs
-from protonn_edge.model.activity import Activity, Sizes
 from protonn_edge.model.checks import check_count, checked_record, set_checked
 from protonn_edge.model.features import Features, signal_of
 from protonn_edge.model.head import Head, Size, size_facts
-from protonn_edge.model.integer_stage import stage_names
 from protonn_edge.model.nearness import NearestHead, head_scores
 from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.model.shapes import Shape
@@ -61,8 +59,6 @@ class Model(FactsRepr):
     clipped : bool
         Whether features are clamped to ``inputs.lower..inputs.upper``, as on a device. If so, they
         were clamped in training, too, and the limits may be narrower than the range of its points.
-    activity : Activity, optional
-        The activity on training points, from which the planner estimates mean cycles.
     policy : Policy, optional
         The answer that scores give; by default, the class with the highest one.
     raw_exponents : ndarray of int64, optional
@@ -88,7 +84,6 @@ class Model(FactsRepr):
     record: Mapping[str, Any] = field(default_factory=dict)
     features: Features | None = None
     clipped: bool = False
-    activity: Activity | None = None
     policy: FloatPolicy = field(default_factory=FloatPolicy)
     raw_exponents: raw_inputs.Exponents | None = None
     instrument: Instrument | None = None
@@ -113,8 +108,6 @@ class Model(FactsRepr):
             raise InputError(
                 "the model has one class, but a classifier needs at least 2; train the model again"
             )
-        if self.activity is not None:
-            Activity.of_array(self.activity.to_array(), self.n_inputs, activity_sizes(self))
 
     def facts(self) -> dict[str, str]:
         """Return its sizes and classes."""

@@ -13,7 +13,6 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.model.activity import Activity, activity_sums
 from protonn_edge.model.integer_chain import IntegerChain, scores_in_two_steps
 from protonn_edge.model.integer_stage import MOST_CLASSES
 from protonn_edge.model.model import Model
@@ -67,9 +66,6 @@ def why_floats_alone(model: Model) -> str | None:
             "'none'"
         )
     return None
-
-
-_MEASURED_AT_ONCE = 256
 
 
 _ROWS_AT_ONCE = 1024

@@ -67,16 +67,14 @@ def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str]) -> str:
     return drawn[0]
 
 
-def latency_figure(
-    milliseconds: NDArray[np.float64], bound: float | None, mean: float | None
-) -> str:
-    """Return the histogram of latencies, with the plan's bound and its estimate of the mean.
+def latency_figure(milliseconds: NDArray[np.float64], bound: float | None) -> str:
+    """Return the histogram of latencies, with their mean and the bound.
 
     The axis begins at the smallest latency. A bound far beyond it is named at the right edge.
     """
     low, high = float(milliseconds.min()), float(milliseconds.max())
     spread = max(high - low, 0.002 * high, 1e-6)
-    marks = [(mean, "planned mean", INK), (bound, "bound", LIMIT)]
+    marks = [(float(milliseconds.mean()), "mean", INK), (bound, "bound", LIMIT)]
     lines = [(value, label, colour) for value, label, colour in marks if value is not None]
     near = [value for value, *_ in lines if low - spread <= value <= high + 4 * spread]
     left, right = min([low, *near]), max([high, *near])

@@ -17,7 +17,7 @@ from protonn_edge.chips.boards import Board
 from protonn_edge.chips.toolchain.process import has_compiler
 from protonn_edge.codegen.families import family_of, read_program
 from protonn_edge.codegen.families.family import LinkedFirmware
-from protonn_edge.codegen.plan import DevicePlan, Plan, plan_with
+from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.projects.checks import Usage, measure_usage
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import BuildOptions, trial_build
@@ -28,7 +28,7 @@ from protonn_edge.learn.evaluation.right_answers import RightAnswers, check_rows
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.integer_chain import MODEL_HASH_BYTES, IntegerChain
 from protonn_edge.model.model import Model, known_image_shape
-from protonn_edge.model.quantization import measure_activity, quantize, stage_losses
+from protonn_edge.model.quantization import quantize, stage_losses
 from protonn_edge.model.shapes import Shape
 from protonn_edge.report.evidence import (
     Evidence,
@@ -92,8 +92,6 @@ def gather(
         built[0][0].check_core(cores[0], board)
     _check_cycles(path, results, built, board)
     firmware = _firmware_of(model, reference, built, board)
-    if points is not None:
-        firmware = _with_means(firmware, reference, points)
     return Evidence(
         name=path.name,
         origin=origin,

@@ -41,11 +41,10 @@ def latency_panels(one: Evidence) -> list[Panel]:
     if summary.cycles is None or summary.latency_ms is None:
         return []
     cycles = np.array([r.cycles for r in one.answered], np.float64)
-    mean, bound = one.firmware.plan.mean_cycles, one.bound_cycles
+    bound = one.bound_cycles
     drawn = figures.latency_figure(
         cycles * board.milliseconds(1),
         None if bound is None else board.milliseconds(bound),
-        None if mean is None else board.milliseconds(mean),
     )
     ms, count = summary.latency_ms, summary.cycles
     caption = f"{ms.mean:.3f} ms on average, 99 % within {ms.p99:.3f} ms, {ms.max:.3f} ms at most"
@@ -56,8 +55,6 @@ def latency_panels(one: Evidence) -> list[Panel]:
         ("99th percentile", f"{count.p99:,.0f}", f"{ms.p99:.3f}"),
         ("maximum", f"{count.max:,.0f}", f"{ms.max:.3f}"),
     ]
-    if mean is not None:
-        rows.append(("planned mean", f"{mean:,.0f}", f"{board.milliseconds(mean):.3f}"))
     if bound is not None:
         rows.append((f"bound, {PROVEN}", f"{bound:,}", f"{board.milliseconds(bound):.3f}"))
     table = PageTable("Per prediction", ("", "cycles", "ms"), tuple(rows))

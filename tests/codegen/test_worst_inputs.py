@@ -71,8 +71,8 @@ def test_prototypes_take_the_cycles_of_the_coordinates_that_are_compared() -> No
     model = large_model()
     costs = np.array([10, 17, 29, 30, 31, 32, 33, 34, 40])
     points = np.random.default_rng(0).integers(-128, 128, (20, 8))
-    compared = named_stages(model)["prototypes"].compared(points)
-    expected = [sum(int(costs[each.sum() - 1]) for each in point) for point in compared]
+    reached = compared(named_stages(model)["prototypes"], points)
+    expected = [sum(int(costs[each.sum() - 1]) for each in point) for point in reached]
     assert prototype_cycles(model, points, costs).tolist() == expected
 
 

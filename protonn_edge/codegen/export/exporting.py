@@ -256,7 +256,7 @@ def _check_sram(
 
 def _planned(model: DeviceModel, kind: Kind, limits: Limits) -> Plan | WordPlan:
     """Return the plan; raises `CheckFailed` if a chip could not read all its tables in flash."""
-    plan = _plans(model, limits, activity=model.floats.activity)[0]
+    plan = _plans(model, limits)[0]
     if kind != "c" and plan.table_bytes > limits.table_bytes:
         raise CheckFailed(
             f"the model's tables need {plan.table_bytes:,} B of flash, but the generated code can "

@@ -18,6 +18,7 @@ from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.registry import STAGES
+from protonn_edge.system.schema import JsonObject
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,11 @@ class Step:
     name: str
     kernel: str
     flash_bytes: int  # of constants and, approximately, code
-    mean: float  # cycles on points with the plan's activity
+    mean: float  # cycles, about, on points without an input of 0
+
+    def to_json(self) -> JsonObject:
+        """Return what is known of its program."""
+        return {"name": self.name, "kernel": self.kernel, "flash_bytes": self.flash_bytes}
 
     def on(self, core: Core, products: float = 0.0, bits: float = compiled.PRODUCT_BITS) -> Step:
         """Return the step on a chip; without a multiplier, C takes the place of the listings.

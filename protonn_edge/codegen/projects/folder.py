@@ -35,7 +35,7 @@ from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.extensions import device_forms, forms_of
 from protonn_edge.system.files import resolved
 from protonn_edge.system.folders import InUse, as_named, locked_folder
-from protonn_edge.system.schema import Check, JsonObject, list_of, number, one_of, record_of, text
+from protonn_edge.system.schema import Check, JsonObject, one_of, record_of, text
 
 PLAN_FILE = "build.json"
 PARTS_FILE = "parts.h"
@@ -50,13 +50,10 @@ _LARGEST_FILE = 64 << 10
 _AGAIN = "run 'protonn-edge build' again"
 _ELSEWHERE = "choose another folder with -o"
 
-_MEAN = number(0, 1e15)
-_STAGES = list_of(lambda each: isinstance(each, dict) and _MEAN(each.get("mean")), most=100)
 _READ: dict[str, Check] = {  # the rest is only compared
     "model_sha256": text(64),
     "core": one_of(*CORES, *WORD_CORES, None),
     "choices": lambda value: isinstance(value, dict) and all(map(text(80), value.values())),
-    "plan": lambda value: isinstance(value, dict) and _STAGES(value.get("stages", [])),
 }
 
 
@@ -67,8 +64,6 @@ class WrittenPlan:
     model_sha256: str  # the hash of its model
     core: str | None  # the kind of chip for which cycles are counted; None for a float build
     choices: Mapping[str, str]  # see `Plan.choices`
-    # mean cycles of each stage, which depend on the points that the plan was made for
-    means: tuple[float, ...]
 
     def plan_of(self, model: IntegerChain) -> DevicePlan | None:
         """Return the model's plan with these choices; None if there is none."""
@@ -83,9 +78,7 @@ class WrittenPlan:
             plan = plan_of(model, self.choices, CORES[self.core])
         except InputError:
             return None
-        if plan.choices != self.choices or len(plan.steps) != len(self.means):
-            return None
-        return plan.with_means(self.means)
+        return plan if plan.choices == self.choices else None
 
 
 def plan_text(model: IntegerChain, plan: DevicePlan) -> str:
@@ -121,8 +114,7 @@ def read_plan(path: Path) -> WrittenPlan:
     own: JsonObject = {name: record.get(name) for name in _READ}
     if not record_of(_READ)(own):
         raise not_as_written(path)
-    stages = own.pop("plan").get("stages", [])
-    return WrittenPlan(**own, means=tuple(stage["mean"] for stage in stages))
+    return WrittenPlan(**own)
 
 
 def not_as_written(path: Path) -> InputError:

@@ -35,7 +35,6 @@ from protonn_edge.codegen.projects.folder import (
 )
 from protonn_edge.codegen.verification.agreement import PossibleCycles
 from protonn_edge.codegen.verification.tryout import NOT_TRIED, Tried, try_firmware
-from protonn_edge.model.activity import Activity
 from protonn_edge.model.device_model import DeviceModel, with_integers
 from protonn_edge.model.model import Model
 from protonn_edge.system.extensions import check_memories
@@ -52,8 +51,6 @@ class BuildOptions:
     sram_bytes: int | None = None
     # the kernel that the plan is named after; by default the fastest that fits
     kernel: str | None = None
-    # activity for mean cycles; by default the model's, on its training points
-    activity: Activity | None = None
     plan: DevicePlan | None = None  # the only plan to consider
     # whether `build` runs the program before it writes it; see `codegen.verification.tryout`
     tries: bool = True
@@ -80,7 +77,6 @@ class BuildOptions:
             model.chain,
             Limits.of(board),
             kernel=self.kernel,
-            activity=self.activity or model.floats.activity,
             spare_bytes=SPARE_BYTES,
         )
 

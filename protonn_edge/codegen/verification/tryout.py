@@ -127,7 +127,7 @@ def trial_points(model: DeviceModel, count: int) -> NDArray[np.uint8]:
 
 def _count(reference: IntegerChain, plan: DevicePlan, board: Board) -> int:
     """Return the number of points that take a fraction of a second to emulate."""
-    cycles = plan.mean_cycles
+    cycles = plan.cycles
     if cycles is None:
         cycles = _FLOAT_CYCLES * reference.model_bytes // 4
     on_line = reference.n_features * BITS_PER_BYTE * board.clock_hz // board.baud

@@ -86,5 +86,4 @@ class Joining:
 
 def _passed_on(model: Model) -> float:
     """Return the share of the calibration points that the second model answers."""
-    assert model.activity is not None
-    return float(model.activity.stages["cascade"][0][0])
+    return float(model.record["passed_on_share"])

@@ -39,12 +39,9 @@ from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.integer_stage import check_counts
 from protonn_edge.model.model import Model, with_units_of
-from protonn_edge.model.quantization import measure_activity
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.rounding import one_thread
-
-_ACTIVITY_POINTS = 1_000
 
 
 @numbers_in_range()
@@ -147,15 +144,13 @@ def from_sklearn(
     answered, actual = fitted.answered, None
     if labels is not None:
         actual = answered.of_labels(fitted, labels, len(measured))
-    some = points[:: -(-len(points) // _ACTIVITY_POINTS)]
     tuned = _classes_to_tune_on(fitted, y, len(points)) if fine_tune else None
     limit = SizeLimit(board_of(board), budget, n_projections, n_prototypes)
     with one_thread():  # for reproducible numbers
         candidate = ModelSearch(
             fitted, points, names, limit, epochs, random_state, reduced, tuned
         ).best()
-    activity = measure_activity(candidate.integers, candidate.integers.quantize(some))
-    model = replace(with_units_of(candidate.model, points), activity=activity)
+    model = with_units_of(candidate.model, points)
     warning = fitted.rule.warned(points, fitted.features, model)
     if as_given is not None:
         warning = warning_of_gaps(share_right(fitted.answers(measured), as_given)) or warning

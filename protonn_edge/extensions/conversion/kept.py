@@ -96,7 +96,6 @@ class Conversion(Deployable):
             "model_bytes": self.model_bytes,
             "flash_bytes": self.flash_bytes,
             "sram_bytes": self.plan.sram_bytes,
-            "mean_cycles": self.plan.mean_cycles,
         }
 
     def __str__(self) -> str:
@@ -125,11 +124,9 @@ class Conversion(Deployable):
                 lines.append(f"  dropped the fine-tuned network, which {reason}")
         if self.lost is not None:
             lines.append(f"  {self.source.answered.change(self.lost)}")
-        cycles = self.plan.mean_cycles
         lines.append(
             f"  needs about {self.plan.flash_bytes:,} B of flash and {self.plan.sram_bytes:,} B of "
-            f"SRAM on the {self.board.name}; a prediction takes about {cycles:,.0f} cycles, "
-            f"{self.board.milliseconds(cycles):.3g} ms"
+            f"SRAM on the {self.board.name}"
         )
         lines += [f"  warning: {self.warning}"] if self.warning else []
         return "\n".join(lines)

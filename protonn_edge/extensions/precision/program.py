@@ -36,7 +36,7 @@ class Float32Plan(FactsRepr):
 
     # Neither stages nor cycles are predicted.
     steps: ClassVar[tuple[Step, ...]] = ()
-    core = mean_cycles = None
+    core = cycles = None
     feature_cycles = 0.0  # a push only copies them
     chunk_features = 32
 

@@ -176,7 +176,7 @@ def build_live(model: Model, windowing: Windowing) -> LiveBuild:
     check_memories(windowing.model, board)
     failures: list[OverBudget] = []
     too_much_state = math.inf  # at least one plan is built, so that there is a failure to report
-    for plan in _choices(model, windowing):
+    for plan in _choices(windowing):
         if plan.state_bytes >= too_much_state:
             continue
         try:
@@ -233,13 +233,13 @@ def _of_the_firmware(name: str) -> str:
     return next(path for path in places if path.is_file()).read_text("utf-8")
 
 
-def _choices(model: Model, windowing: Windowing) -> Iterator[Plan]:
+def _choices(windowing: Windowing) -> Iterator[Plan]:
     """Yield the plans to try, the fastest first: those that need no buffer, if there are any."""
     limits = Limits.of(windowing.sampling.board)
     if windowing.overlapping:
         ring_bytes = windowing.window * len(windowing.used)
         limits = replace(limits, sram_bytes=limits.sram_bytes - ring_bytes)
-    every = plans(windowing.model, limits, activity=model.activity)
+    every = plans(windowing.model, limits)
     yield from [plan for plan in every if not plan.buffered] or every
 
 

@@ -160,18 +160,6 @@ class Cells(crop.CroppedImage):
             sums[..., direction] = rows @ (some @ columns)
         return sums.reshape(len(images), self.n_outputs).astype(np.uint16)
 
-    def active(self, images: Bytes) -> NDArray[np.float64]:
-        """Return the share of pixels with a gradient, summed over images (n, H, W).
-
-        The four values, (4,), are for pixels that are in one cell, shared along the row, along the
-        column, and along both; 0 without such pixels.
-        """
-        magnitudes, _ = gradients(self.cropped(images), self.directions)
-        active = np.count_nonzero(magnitudes, axis=0)
-        numbers = np.bincount(self.sharing().ravel(), minlength=4)
-        counted = np.bincount(self.sharing().ravel(), active.ravel(), minlength=4)
-        return counted / np.maximum(numbers, 1)
-
     def sharing(self) -> Bytes:
         """Return 1 for each pixel shared along the row, + 2 along the column, (h, w)."""
         return 2 * self.rows.halvings()[:, None] + self.columns.halvings()

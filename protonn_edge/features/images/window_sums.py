@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.features.images.image_rows import ImageStage, Margins
-from protonn_edge.model.formulas import Operand, SlidingWindow, taps
+from protonn_edge.model.formulas import Operand, SlidingWindow
 from protonn_edge.model.integer_stage import IntArray, check_holds
 from protonn_edge.model.shapes import ImageShape
-from protonn_edge.system.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
 class WindowSums(ImageStage):
     """A layer of weighted sums; bytes of `padding_value` surround the image."""
 
-    reports_nonzero: ClassVar[Literal["inputs", "values"] | None] = "inputs"
     value_type: ClassVar[type[np.integer[Any]]] = np.uint8
 
     # (out, h, w, channels): W; channels is 1 if each output channel uses only the input channel of
@@ -84,10 +81,6 @@ class WindowSums(ImageStage):
     def formula(self, x: Operand) -> Operand:
         """Return the values (n, n_outputs) of images (n, n_inputs)."""
         return self.sums(x).rising(self.requantized).op("Reshape", [-1, self.n_outputs])
-
-    def taps(self, x: Array) -> Iterator[tuple[int, int, Array]]:
-        """Yield each position in the window, with the pixels (n, h, w, channels) there."""
-        return taps(x.reshape(-1, *self.shape), self.window, self.windows)
 
     def check_weights(self) -> None:
         """Refuse weights and biases that do not match the numbers of channels."""

@@ -14,11 +14,10 @@ from math import prod
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW
 from protonn_edge.features.images.window_sums import WindowSums
-from protonn_edge.model.formulas import Operand, arrays_of
+from protonn_edge.model.formulas import Operand
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.integer_stage import IntArray, Range, check_bits, check_holds
 from protonn_edge.system.arrays import Array

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model import checks
-from protonn_edge.model.activity import Sizes
 from protonn_edge.model.head import Head, Member, Remedies, Size
 from protonn_edge.model.integer_stage import stage_names
 from protonn_edge.model.sums import scores_of_sums

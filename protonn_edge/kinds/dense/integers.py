@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,6 @@ class IntegerDense(IntegerMatvec):
     kind: ClassVar[str] = "dense"
     widths: ClassVar[tuple[int, ...]] = (16, 24)
     value_type: ClassVar[type[np.integer[Any]]] = np.uint8
-    reports_nonzero: ClassVar[Literal["inputs", "values"] | None] = "values"
 
     multiplier: int  # 1..255
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.kinds.forest.table import LEAF, Trees, sum_of_leaves
-from protonn_edge.model.activity import Sizes
 from protonn_edge.model.checks import Float64, checked_matrix, checked_vector, set_checked
 from protonn_edge.model.head import Head, Remedies, Size, member
 from protonn_edge.system.checks import check, check_kind, check_range

@@ -9,7 +9,6 @@ import numpy as np
 
 from protonn_edge.kinds.protonn.additions import voters_by_extension
 from protonn_edge.kinds.protonn.voters import FloatVoters
-from protonn_edge.model.activity import Sizes
 from protonn_edge.model.checks import Float32, Float64, set_checked
 from protonn_edge.model.head import SETTING, Remedies, Size, addition, member
 from protonn_edge.model.model import Model

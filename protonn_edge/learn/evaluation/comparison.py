@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.learn.evaluation.accuracy import share_of, share_right
-from protonn_edge.model.activity import Activity
 from protonn_edge.model.device_model import DeviceModel
-from protonn_edge.model.quantization import StageLoss, measure_activity, stage_losses
+from protonn_edge.model.quantization import StageLoss, stage_losses
 from protonn_edge.system.errors import counted
 from protonn_edge.system.schema import JsonObject
 
@@ -25,9 +24,7 @@ class Comparison:
     in_build: float
     numbers: str  # what the build computes in, such as "integers"
     others: Mapping[str, float]  # the shares of answers that are no class, by their names
-    # of integers only: the loss of each step, and the activity on these points
-    losses: tuple[StageLoss, ...] | None = None
-    activity: Activity | None = None
+    losses: tuple[StageLoss, ...] | None = None  # of each step, if it computes in integers
 
     @classmethod
     def of(cls, compared: DeviceModel, X: NDArray[np.float32], y: NDArray[np.int64]) -> Comparison:
@@ -35,10 +32,9 @@ class Comparison:
         model, chain = compared.floats, compared.chain
         Q = chain.quantize(X)
         answers = chain.predict(Q)
-        numbers, losses, activity = chain.own_stages[-1].kind, None, None
+        numbers, losses = chain.own_stages[-1].kind, None
         if not chain.score_tolerance:
             numbers, losses = "integers", stage_losses(model, X, y)
-            activity = measure_activity(chain, Q)
         return cls(
             len(y),
             share_right(model.predict(X), y),
@@ -46,7 +42,6 @@ class Comparison:
             numbers,
             {each.name: share_of(answers, each.code) for each in chain.policy.other_answers},
             losses,
-            activity,
         )
 
     def facts(self) -> list[tuple[str, str]]:

@@ -12,7 +12,6 @@ from rich.console import RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from protonn_edge.chips.cores import BOUND_FLAGS
 from protonn_edge.data.naming import answer_names
 from protonn_edge.learn.evaluation.accuracy import (
     ClassFigures,
@@ -88,23 +87,19 @@ def saturation_fact(saturations: int, values: int, why: str = "") -> tuple[str, 
 
 
 def plan_rows(plan: DevicePlan) -> list[tuple[str, ...]]:
-    """Return name, kernel, flash and mean cycles of each stage, and of all."""
+    """Return name, kernel and flash of each stage, and of all."""
     flash = sum(stage.flash_bytes for stage in plan.steps)  # without the rest of the firmware
-    rows = [
-        (each.name, each.kernel, f"{each.flash_bytes:,}", f"{each.mean:,.0f}")
-        for each in plan.steps
-    ]
-    mean = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
-    return [*rows, ("prediction", "", f"{flash:,}", mean)]
+    rows = [(each.name, each.kernel, f"{each.flash_bytes:,}") for each in plan.steps]
+    return [*rows, ("prediction", "", f"{flash:,}")]
 
 
 def plan_table(plan: DevicePlan) -> Table:
-    """Return a row per stage of a prediction: its kernel and its cost."""
-    headings = ("stage", "kernel", "flash B", "cycles mean")
+    """Return a row per stage of a prediction: its kernel and its flash."""
+    headings = ("stage", "kernel", "flash B")
     return row_table(headings, plan_rows(plan), {0, 1}, caption=PLAN_CAPTION)
 
 
-PLAN_CAPTION = f"estimated before compiling, for {BOUND_FLAGS}"
+PLAN_CAPTION = "estimated before compiling"
 
 
 def bound_facts(possible: PossibleCycles, board: Board) -> list[tuple[str, str]]:

@@ -27,7 +27,6 @@ from protonn_edge.system.errors import CheckFailed, InputError
 from protonn_edge.system.schema import JsonObject
 
 _NEARLY = 0.005  # below the best, a share of points, or of R2
-_ACTIVITY_POINTS = 1_000
 _ATTEMPTS = 5
 
 
@@ -52,7 +51,7 @@ def flash_of(candidate: Record) -> float:
 
 
 def cycles_of(candidate: Record) -> float:
-    """Return the mean cycles of a candidate."""
+    """Return the estimated cycles of a candidate."""
     return candidate.measured.known_cycles
 
 
@@ -69,7 +68,7 @@ def ranked(candidates: Sequence[Record], choice: str = BEST) -> list[Record]:
     """Return candidates in order of preference.
 
     The best has the highest score, and of equals the least log loss and the least flash. The
-    smallest has the least flash and the fastest the fewest mean cycles of those at most half a
+    smallest has the least flash and the fastest the fewest cycles of those at most half a
     percentage point (or 0.005 of R2) below the best.
     """
     least = max((each.score for each in candidates), default=0.0) - _NEARLY - 1e-12
@@ -134,10 +133,10 @@ def refit(
 ) -> Refitted:
     """Train candidates on all points until one is within the limits and as good as promised.
 
-    The limits hold for the linked firmware, too, for any input; candidates are left out that take
-    as long on average as one that exceeds the latency. If the integers of all that are within the
-    limits are worse than their floats, or than in cross-validation, the one with the least
-    shortfall is returned.
+    The limits hold for the linked firmware, too, for any input; candidates are left out that take,
+    as estimated, as long as one that exceeds a limit of time. If the integers of all that are
+    within the limits are worse than their floats, or than in cross-validation, the one with the
+    least shortfall is returned.
 
     - `ordered`: in order of preference.
     - `search`: facts about the search for the model's record.
@@ -179,14 +178,13 @@ def refit(
 
 
 class _TooSlow(CheckFailed):
-    """The bound of the linked program exceeds the limit of the latency."""
+    """The bound of the linked program exceeds the limit of the latency or the energy."""
 
 
 def checked(model: Model, candidate: Record, points: TrialPoints, search: JsonObject) -> Refitted:
     """Return a trained model with its figures; raise `CheckFailed` if it exceeds a limit."""
     integers = quantize(model)
-    Q = integers.quantize(points.X[:: -(-len(points.X) // _ACTIVITY_POINTS)])
-    fit = fit_of(integers, Q, points.board, points.limits)
+    fit = fit_of(integers, points.board, points.limits)
     if fit.excess:
         raise CheckFailed(_beyond(points, fit))
     linked = _linked(model, points, fit)
@@ -216,6 +214,7 @@ def _linked(model: Model, points: TrialPoints, fit: Fit) -> Linked | None:
         ("B flash", share.flash_bytes, limits.flash_bytes, CheckFailed),
         ("B SRAM", share.sram_bytes, limits.sram_bytes, CheckFailed),
         ("ms at most", longest, limits.latency_ms, _TooSlow),
+        ("mJ at most", points.board.power_watts * longest, limits.energy_mj, _TooSlow),
     ):
         if limit is not None and taken > limit:
             raise failure(f"the linked model takes {taken:,g} {what}, but the limit is {limit:,g}")

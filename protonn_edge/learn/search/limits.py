@@ -27,7 +27,6 @@ from protonn_edge.learn.evaluation.fidelity import Fidelity, fidelity_of
 from protonn_edge.model.head import Remedies, remedies_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import measure_activity
 from protonn_edge.model.rule_kinds import rule_kinds
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import CheckFailed, InputError, shortened
@@ -173,20 +172,20 @@ class Figures:
     # by the planner, without the firmware around it (serial protocol, buffers, stack)
     flash_bytes: int
     sram_bytes: int
-    mean_cycles: float | None  # of a prediction on the given points, where they are predicted
+    cycles: float | None  # of a prediction without an input of 0, where they are estimated
 
     @property
     def known_cycles(self) -> float:
-        """The mean cycles to compare models by; 0 where they are not predicted."""
-        return self.mean_cycles or 0.0
+        """The cycles to compare models by; 0 where they are not estimated."""
+        return self.cycles or 0.0
 
 
 @dataclass(frozen=True)
 class TuningLimits:
     """Limits of the classifier alone; in any case, the whole firmware must fit the board.
 
-    In the search, the latency and the energy are means of a prediction. The chosen model's latency
-    is limited for any input, by its machine code.
+    In the search, the latency and the energy are estimated for a prediction without an input of 0.
+    The chosen model's are limited for any input, by its machine code.
     """
 
     flash_bytes: int | None = None
@@ -237,10 +236,10 @@ _LIMITS = {
         "latency_ms",
         lambda own, board: board.milliseconds(own.known_cycles),
         ".2f",
-        "ms on average",
+        "ms, estimated",
     ),
     "--max-energy-mj": _Limit(
-        "energy_mj", lambda own, board: board.millijoules(own.known_cycles), ".3f", "mJ on average"
+        "energy_mj", lambda own, board: board.millijoules(own.known_cycles), ".3f", "mJ, estimated"
     ),
 }
 
@@ -260,15 +259,14 @@ class Fit:
         return max(self.excess.values(), default=0.0)
 
 
-def fit_of(model: IntegerChain, Q: NDArray[np.uint8], board: Board, limits: TuningLimits) -> Fit:
-    """Return the fastest plan on Q (n, features) within all limits, or the one nearest to them."""
+def fit_of(model: IntegerChain, board: Board, limits: TuningLimits) -> Fit:
+    """Return the fastest plan within all limits, or the one nearest to them."""
     flash = board.flash_bytes
     if limits.flash_bytes is not None:
         flash = min(flash, limits.flash_bytes + FIRMWARE_FLASH_BYTES)
     # The fastest first; the last one is the smallest.
     allowed = Limits(flash, board.sram_bytes, board.cpu)
-    activity = measure_activity(model, Q)
-    chosen = device_plans(model, allowed, activity=activity)
+    chosen = device_plans(model, allowed)
     fits = [
         _fit(plan, board, limits, remedies_of(model))
         for plan in chosen
@@ -283,7 +281,7 @@ def _fit(plan: Plan | WordPlan, board: Board, limits: TuningLimits, remedies: Re
         kernel=plan.kernel,
         flash_bytes=plan.flash_bytes - firmware_bytes,
         sram_bytes=plan.state_bytes,
-        mean_cycles=plan.mean_cycles,
+        cycles=plan.cycles,
     )
     excess = {name: used for name, used in limits.used(figures, board).items() if used > 1}
     sram_bytes = plan.sram_bytes if isinstance(plan, Plan) else plan.state_bytes

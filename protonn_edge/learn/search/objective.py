@@ -33,7 +33,6 @@ _PRUNER = optuna.pruners.PercentilePruner(75.0)
 
 # A sketch of a model, for the planner: some points of each class, and a single epoch.
 _SKETCH_POINTS = 600
-_ACTIVITY_POINTS = 500
 
 
 @dataclass(frozen=True)
@@ -121,8 +120,7 @@ class Objective:
         with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore")
             model = quantize(classifier.fit(X, y).model_)
-            Q = model.quantize(X[:: -(-len(X) // _ACTIVITY_POINTS)])
-            return fit_of(model, Q, points.board, points.limits)
+            return fit_of(model, points.board, points.limits)
 
     def test_fold(
         self, fold: int, settings: Mapping[str, object], report: Callable[[int, float], None]
@@ -144,7 +142,7 @@ class Objective:
             classifier.fit(X, y, groups=groups, evaluate_on=evaluate_on)
             model = quantize(classifier.model_)
             Q = model.quantize(every[tested])
-            fit = fit_of(model, Q[:: -(-len(Q) // _ACTIVITY_POINTS)], points.board, points.limits)
+            fit = fit_of(model, points.board, points.limits)
             judged = points.metric.judged(model, Q, points.y[tested], classifier.classes_)
         return FoldResult(
             score=judged.score,

@@ -79,7 +79,7 @@ class Record:
     def to_json(self, board: Board) -> JsonObject:
         """Return a complete trial with its latency and energy on the board."""
         figures = self.measured
-        cycles = figures.mean_cycles
+        cycles = figures.cycles
         return {
             "trial": self.number,
             "score": self.score,
@@ -89,8 +89,8 @@ class Record:
             "fold_accuracies": list(self.accuracies),
             "log_loss": self.loss,
             **asdict(figures),
-            "mean_ms": None if cycles is None else board.milliseconds(cycles),
-            "mean_mj": None if cycles is None else board.millijoules(cycles),
+            "ms": None if cycles is None else board.milliseconds(cycles),
+            "mj": None if cycles is None else board.millijoules(cycles),
             "settings": dict(self.settings),
         }
 

@@ -55,7 +55,7 @@ def _table(
 ) -> Table:
     shares = ("%",) if metric == ACCURACY else (f"{metric}{metric.unit}", "accuracy %")
     shares = shares[:1] if metric.is_reported else shares
-    figures = ("trial", *shares, "flash B", "SRAM B", "ms mean")
+    figures = ("trial", *shares, "flash B", "SRAM B", "ms")
     texts = range(len(figures), len(figures) + len(columns))  # only settings may be folded
     cells = [
         (
@@ -76,7 +76,7 @@ def _table(
 
 
 def _ms(each: Record, board: Board) -> str:
-    cycles = each.measured.mean_cycles
+    cycles = each.measured.cycles
     return "-" if cycles is None else f"{board.milliseconds(cycles):.3f}"
 
 

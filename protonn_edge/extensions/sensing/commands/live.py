@@ -183,8 +183,7 @@ def _build(
 def _soonness(built: LiveBuild, board: Board) -> tuple[str, str]:
     """Return the row with the time until a class is known."""
     if built.response is None:
-        mean = board.milliseconds(built.plan.mean_cycles)
-        return "time per window", f"about {mean:.1f} ms, estimated by the plan"
+        return "response time", "not bounded: a stage of the model has no facts about its loops"
     most = board.milliseconds(built.response.cycles)
     within = f"at most {most:.1f} ms after the last sample, {PROVEN}"
     return "response time", within

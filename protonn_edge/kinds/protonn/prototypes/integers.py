@@ -211,16 +211,6 @@ class IntegerPrototypes(NearestStage):
                 nearest[part] = np.maximum(nearest[part], values.max(axis=1, initial=0))
         return scores, nearest
 
-    def compared(self, P: integer_stage.IntArray) -> NDArray[np.bool_]:
-        """Return which coordinates of prototypes are compared with points (n, d): (n, m, d + 1).
-
-        The last entry shows whether the prototype is near.
-        """
-        difference = P[:, None, :].astype(np.int32) - self.prototypes.T.astype(np.int32)
-        partial = np.square(difference, out=difference).cumsum(axis=2)
-        first = np.ones((*partial.shape[:2], 1), np.bool_)
-        return np.concatenate([first, partial < self.distance_limit], axis=2)
-
     def parameters(self) -> Iterator[Array]:
         """Yield B and Z."""
         yield self.prototypes

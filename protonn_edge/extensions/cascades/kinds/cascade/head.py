@@ -7,15 +7,13 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from protonn_edge.model.activity import Activity, Sizes
 from protonn_edge.model.checks import Float64
 from protonn_edge.model.features import Features
 from protonn_edge.model.head import SETTING, Head, Remedies, Size
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_stage import run_through
-from protonn_edge.model.model import Model, activity_sizes
+from protonn_edge.model.model import Model
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range
@@ -37,19 +35,17 @@ class CascadePart:
     inputs: InputStatistics
     features: Features | None
     clipped: bool
-    activity: NDArray[np.float64]  # as a model file has it; empty if unknown
 
     @classmethod
     def of(cls, model: Model) -> Self:
         """Return what a model computes with."""
-        known = np.zeros(0) if model.activity is None else model.activity.to_array()
-        return cls(model.head, model.normalizer, model.inputs, model.features, model.clipped, known)
+        return cls(model.head, model.normalizer, model.inputs, model.features, model.clipped)
 
     @cached_property
     def model(self) -> Model:
         """A model of its own, with other names."""
         classes = tuple(f"class {number}" for number in range(self.head.n_classes))
-        model = Model(
+        return Model(
             head=self.head,
             normalizer=self.normalizer,
             inputs=self.inputs,
@@ -57,10 +53,6 @@ class CascadePart:
             clipped=self.clipped,
             classes=classes,
         )
-        if not self.activity.size:
-            return model
-        sizes = activity_sizes(model)
-        return replace(model, activity=Activity.of_array(self.activity, model.n_inputs, sizes))
 
     @property
     def n_given(self) -> int:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.extensions.cascades.kinds.cascade.head import margins
-from protonn_edge.model.activity import Activity, activity_sums
 from protonn_edge.model.formulas import Operand
 from protonn_edge.model.integer_stage import (
     IntArray,
@@ -36,8 +35,6 @@ class PartStages:
 
     stages: tuple[IntegerStage, ...]
     n_before: int = field(repr=False)  # stages that compute features
-    # on training points, for the choice of kernels
-    usual: Activity | None = field(default=None, repr=False)
 
     @property
     def output(self) -> Range:

@@ -39,7 +39,7 @@ from protonn_edge.extensions.cascades.kinds.cascade.integers import (
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_stage import stage_names
 
-_USUAL_SHARE = 0.1  # of points that are passed on, if it is unknown
+_USUAL_SHARE = 0.1  # of points that are passed on
 _CALLS = 1.5  # of the functions that a model's program has, most of which are inlined
 _LONGEST_NAME = 80  # of a kernel in build.json
 _ENTRY_BYTES = compiled.bytes_of("uint16_t", "uint8_t", "uint8_t")
@@ -222,7 +222,7 @@ class PartPlan:
     @classmethod
     def every(cls, part: PartStages, core: Core) -> list[PartPlan]:
         """Return the plans of a model that are worth it."""
-        activities = _of_each(part, part.usual)
+        activities = _never_zero(part)
         plans = [cls()]
         for place in reversed(range(len(part.stages))):
             able = kernels_of(part.stages[place], core)
@@ -235,11 +235,8 @@ class PartPlan:
         return plans
 
 
-def _of_each(part: PartStages, activity: Activity | None) -> list[Activity]:
-    """Return each stage's part of an activity; if there is none, inputs are never 0."""
-    if activity is None:
-        return [Activity(np.ones(stage.n_inputs)) for stage in part.stages]
-    return list(activity.of_each(part.stages))
+def _never_zero(part: PartStages) -> list[Activity]:
+    return [Activity(np.ones(stage.n_inputs)) for stage in part.stages]
 
 
 def _worthwhile(
@@ -301,22 +298,21 @@ class CascadeKernel(Kernel):
             raise AttributeError("no stage converts values like raw ones")
         return [scale for scales in found for scale in scales]
 
-    def cost(self, feed: Feed | None, _: Calls, activity: Activity, /) -> Cost:
-        """Return its cost: of the second model, the mean for the share that is passed on."""
-        share, *activities = self._activities(activity)
+    def cost(self, feed: Feed | None, _: Calls, __: Activity, /) -> Cost:
+        """Return its cost: of the second model, a share of the cycles."""
         plans = [
-            PartPlan.with_kernels(kernels, _of_each(part, own))
-            for part, own, kernels in zip(_parts(self.stage), activities, self.kernels, strict=True)
+            PartPlan.with_kernels(kernels, _never_zero(part))
+            for part, kernels in zip(_parts(self.stage), self.kernels, strict=True)
         ]
         steps = [
             replace(step, name=f"{part.n} {step.name}", mean=step.mean * weight)
-            for part, plan, weight in zip(self.programs, plans, (1.0, share), strict=True)
+            for part, plan, weight in zip(self.programs, plans, (1.0, _USUAL_SHARE), strict=True)
             for cost in plan.costs
             for step in cost.steps
         ]
         assert self.held is not None
         costs = [cost for plan in plans for cost in plan.costs]
-        between = self._between(share) + self.held.copied(feed)
+        between = self._between(_USUAL_SHARE) + self.held.copied(feed)
         steps.insert(len(plans[0].costs), Step("passing on", "margin", code_bytes(self), between))
         scores = self.stage.n_outputs * self.stage.output.bits // 8
         return Cost(
@@ -334,20 +330,6 @@ class CascadeKernel(Kernel):
         searched = compiled.TURN_CYCLES * n * self.programs[0].bits // 8
         written = compiled.TURN_CYCLES * (n * width * (1 + share) + share * self.zeros_bytes)
         return searched + written + compiled.calls(_CALLS * (1 + share), self.core)
-
-    def _activities(self, activity: Activity) -> tuple[float, Activity | None, Activity | None]:
-        """Return the share that is passed on, and the activity of both models on their points."""
-        first, second = _parts(self.stage)
-        measured = activity.stages.get(self.stage.kind)
-        if measured is None:
-            return _USUAL_SHARE, first.usual, second.usual
-        passed_on, *shares = measured
-        share = float(passed_on[0])
-        n = len(shares) - len(second.sums(np.zeros((0, self.stage.n_inputs), np.uint8)))
-        others = second.usual
-        if share > 0:
-            others = second.activity_of(tuple(each / share for each in shares[n:]))
-        return share, first.activity_of(tuple(shares[:n])), others
 
 
 def _name_of(pair: Sequence[PartPlan]) -> str:

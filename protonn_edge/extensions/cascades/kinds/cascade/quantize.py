@@ -34,10 +34,10 @@ def quantize(model: Model) -> IntegerChain:
     assert isinstance(head, CascadeHead)
     inputs, first, second = quantized_parts(model)
     factors = _factors(head.scale * second.score_scale / first.score_scale)
-    one = _stages_of(first, head.first)
+    one = _stages_of(first)
     stage = IntegerCascade(
         one,
-        _stages_of(second, head.second),
+        _stages_of(second),
         min(math.ceil(head.margin / first.score_scale), one.largest_margin),
         *factors,
         adds=head.adds,
@@ -82,10 +82,10 @@ def _quantized(part: CascadePart) -> IntegerChain:
     return chain
 
 
-def _stages_of(chain: IntegerChain, part: CascadePart) -> PartStages:
-    """Return the stages of a part, with its activity if the same inputs are 0."""
+def _stages_of(chain: IntegerChain) -> PartStages:
+    """Return the stages of a part."""
     stages = (*chain.feature_stages, *chain.own_stages)
-    return PartStages(stages, len(chain.feature_stages), part.model.activity)
+    return PartStages(stages, len(chain.feature_stages))
 
 
 def _factors(ratio: float) -> tuple[int, int]:

@@ -27,7 +27,7 @@ from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import FloatPolicy, with_rules
-from protonn_edge.model.quantization import measure_activity, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.model.rule_kinds import fitted_rules
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.arrays import Array
@@ -73,7 +73,7 @@ def joined(
     Returns
     -------
     Model
-        The cascade, with its activity on the points, and probabilities that are fitted to them.
+        The cascade, with probabilities that are fitted to the points, and the share passed on.
 
     Raises
     ------
@@ -95,8 +95,8 @@ def joined(
             "a larger share with --pass-on (in Python, share)"
         )
     model = _fitted(replace(model, head=cascade), X, y)
-    chain = quantize(model)
-    model = replace(model, activity=measure_activity(chain, chain.quantize(X)))
+    passed_on = float(np.mean(margins(points.first) * points.units[0] < cascade.margin))
+    model = replace(model, record={**model.record, "passed_on_share": passed_on})
     return with_accuracy_floor(model, X, y)
 
 
@@ -146,7 +146,6 @@ def _with_parts(first: Model, second: Model) -> Model:
         inputs=inputs,
         features=features,
         clipped=False,
-        activity=None,
         policy=FloatPolicy(),
         expected=None,
         record=_record(first, second),

@@ -23,7 +23,6 @@ from protonn_edge.extensions.research.kinds.bonsai.integers import (
     depth_of,
     paths,
 )
-from protonn_edge.model.activity import Sizes
 from protonn_edge.model.checks import Float32, Float64, checked_matrix, set_checked
 from protonn_edge.model.head import Head, Remedies, Size, member
 from protonn_edge.model.sums import scores_of_sums

@@ -24,7 +24,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.model.formulas import Operand, arrays_of
+from protonn_edge.model.formulas import Operand
 from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range, check_bits, check_holds
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check_range
