@@ -9,7 +9,6 @@ from protonn_edge.chips.cores import UNO_CORE, Core
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.kinds.projection.integers import MAXIMUM_MULTIPLIER
-from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.matvec import NIBBLE_MAXIMUM
 
@@ -17,14 +16,13 @@ from protonn_edge.model.matvec import NIBBLE_MAXIMUM
 def plan_with(
     model: IntegerChain,
     kernel: str,
-    activity: Activity | None = None,
     *,
     buffered: bool = True,
     core: Core = UNO_CORE,
 ) -> Plan:
     """Return the plan with this kernel of the projection, fed so."""
     choices = {"projection": kernel, "feeding": "held" if buffered else "streamed"}
-    return plan_of(model, choices, core, activity=activity)
+    return plan_of(model, choices, core)
 
 
 def of_weights_for(kernel: str, model: IntegerChain) -> IntegerChain:

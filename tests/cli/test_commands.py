@@ -97,20 +97,18 @@ def test_build_keeps_firmware_that_a_user_changed(folder: Path) -> None:
 
 
 @needs_avr_gcc
-def test_build_says_what_each_stage_takes_and_mean_cycles_with_data(folder: Path) -> None:
+def test_build_says_what_each_stage_takes(folder: Path) -> None:
     options = ["--plan", "columns", "--max-sram", 400, "--max-flash", 20_000]
     arguments = ["build", folder / "model.npz", "-o", folder / "planned", *options]
     plan = run_json(*arguments)["plan"]
     assert plan["kernel"] == "columns"
-    assert plan["mean_cycles"] > 0  # on the training points
     assert [stage["name"] for stage in plan["stages"]] == [
         "projection",
         "requantize",
         "prototypes",
         "decision",
     ]
-    with_data = run_json(*arguments, "--data", folder / "iris.csv")["plan"]
-    assert with_data["mean_cycles"] == pytest.approx(plan["mean_cycles"], rel=0.05)
+    assert all(stage["flash_bytes"] > 0 for stage in plan["stages"])
 
 
 def test_build_within_less_flash_than_it_needs_names_the_limit(folder: Path) -> None:

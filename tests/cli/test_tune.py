@@ -54,7 +54,7 @@ def test_the_model_fits_its_limits_and_says_where_it_comes_from(data: Path, tmp_
     record = json.loads(found.stdout)
     assert record["choice"] == "smallest"
     assert record["linked"]["classifier_flash_bytes"] <= 6_000
-    assert record["planned"]["mean_cycles"] < record["linked"]["cycles"]["most"] <= 32_000
+    assert record["planned"]["cycles"] <= 32_000 >= record["linked"]["cycles"]["most"]
     assert record["front"].keys() == {"accuracy_by_flash", "accuracy_by_cycles"}
     assert 0.6 < record["accuracy"] <= 1
     assert f"build {model} --plan {record['planned']['kernel']}\n" in found.stderr
@@ -80,7 +80,7 @@ def test_limits_that_nothing_meets_are_a_check_that_failed(
     found = tune(data, "-o", tmp_path / "model.npz", *limit, "--jobs", 1)
     assert found.exit_code == 1
     assert found.stderr.startswith("error: none of ")
-    assert "mJ on average (--max-energy-mj is 0.001)" in found.stderr
+    assert "mJ, estimated (--max-energy-mj is 0.001)" in found.stderr
     assert not (tmp_path / "model.npz").exists()
 
 

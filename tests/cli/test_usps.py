@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 from avr_tools import needs_emulated_avr
 from command_line import run_json
 from data_files import data_file
@@ -35,5 +34,4 @@ def test_usps_keeps_its_promises(tmp_path: Path) -> None:
     assert measured["flash_bytes"] <= 8192
     assert measured["sram_bytes"] + measured["stack_bytes"] <= 700
     assert measured["cycles"]["mean"] <= 18_500  # the emulator's, which are exact
-    assert built["plan"]["mean_cycles"] == pytest.approx(measured["cycles"]["mean"], rel=0.03)
     assert measured["cycles"]["max"] <= built["cycles"]["most"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from chains import replace
-from model_factory import random_inputs, random_model
+from model_factory import random_model
 from plans import plan_with
 from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.planner import Limits, make_plan, plans
-from protonn_edge.model.quantization import measure_activity, quantize
+from protonn_edge.model.quantization import quantize
 
 UNO = load_board("uno")
 
@@ -37,7 +37,7 @@ def test_two_weights_a_byte_are_as_fast_and_half_as_large() -> None:
     model = quantize(replace(random_model(features=128, projections=16), projection_bits=4))
     columns, packed = (plan_with(model, kernel) for kernel in ("columns", "packed"))
     assert columns.table_bytes - packed.table_bytes == 128 * 16 // 2
-    assert packed.mean_cycles < columns.mean_cycles
+    assert packed.cycles < columns.cycles
     limits = Limits(flash_bytes=columns.flash_bytes)
     assert make_plan(model, limits).kernel == "packed"
 
@@ -46,9 +46,3 @@ def test_weights_that_need_more_bits_are_not_packed() -> None:
     model = quantize(random_model())
     with refused_by("codegen.planner"):
         make_plan(model, kernel="packed")
-
-
-def test_without_points_the_mean_is_that_of_inputs_that_are_never_0() -> None:
-    model = quantize(random_model())
-    activity = measure_activity(model, random_inputs(0, 50, model))
-    assert make_plan(model, activity=activity).mean_cycles < make_plan(model).mean_cycles

@@ -14,7 +14,7 @@ from model_factory import (
     tiny_pooling_model,
     tiny_windows_model,
 )
-from worst_inputs import prototype_costs, prototype_cycles, worst_inputs
+from worst_inputs import compared, prototype_costs, prototype_cycles, worst_inputs
 
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.features.average_pooling.making import average_pooling

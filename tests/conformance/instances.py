@@ -17,7 +17,6 @@ from protonn_edge.codegen.plan import Plan, plan_with
 from protonn_edge.codegen.planner import feedings, plan_of
 from protonn_edge.model.integer_chain import IntegerChain, named_stages
 from protonn_edge.model.integer_stage import IntegerStage
-from protonn_edge.model.quantization import measure_activity
 
 KINDS = tuple(KERNELS)
 
@@ -59,6 +58,8 @@ class Instance:
         Whether every end of the range is reached at them; else it is a bound.
     limited : bool
         Whether values beyond the range are to the next stage what the end of the range is.
+    estimated : float
+        The least share of the most cycles of a point that a plan may state.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Instance:
     extremes: np.ndarray
     reached: bool = True
     limited: bool = False
+    estimated: float = 0.7
 
     @property
     def place(self) -> int:
@@ -109,8 +111,7 @@ class Program:
         """Return the program with another kernel of the stage, and the costs that follow."""
         kernels = list(self.plan.kernels)
         kernels[self.instance.place] = change(kernels[self.instance.place])
-        activity = measure_activity(self.instance.model, self.instance.points)
-        plan = plan_with(kernels, activity, held=self.plan.buffered)
+        plan = plan_with(kernels, held=self.plan.buffered)
         return replace(self, plan=plan)
 
 
@@ -179,5 +180,4 @@ def _choices(instance: Instance) -> Iterator[tuple[str, str]]:
 def _program(instance: Instance, choices: tuple[str, str]) -> Program:
     kernel, feeding = choices
     chosen = {instance.stage_name: kernel, "feeding": feeding}
-    activity = measure_activity(instance.model, instance.points)
-    return Program(instance, plan_of(instance.model, chosen, activity=activity))
+    return Program(instance, plan_of(instance.model, chosen))

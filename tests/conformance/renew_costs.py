@@ -11,33 +11,17 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from conformance.instances import KINDS, Program, modules_of, programs_in
 
-from protonn_edge.chips.cores import CORES
-from protonn_edge.codegen.plan import Plan
-from protonn_edge.codegen.planner import Limits, make_plan, plan_of
 from protonn_edge.system.files import write_atomically
-
-LARGER_CORES = ("avr51", "avr6")  # calls and jumps through tables take longer there
-WITHOUT_MULTIPLIER = Limits(core=CORES["avr25"])  # loops are the compiler's there
 
 
 def costs_of(program: Program) -> dict[str, str]:
     """Return the figures of a program's plan, by name."""
     plan = program.plan
-    others = (
-        plan_of(program.instance.model, plan.choices, core=CORES[core]).mean_cycles
-        for core in LARGER_CORES
-    )
     return {
-        "mean": f"{plan.mean_cycles:.3f}",
-        "larger": " ".join(f"{mean:.3f}" for mean in others),
-        "avr25": _feeding_and_cycles(make_plan(program.instance.model, WITHOUT_MULTIPLIER)),
+        "cycles": f"{plan.cycles:.0f}",
         "flash": f"{plan.flash_bytes} tables {plan.table_bytes}",
         "sram": f"{plan.sram_bytes} variables {plan.state_bytes}",
     }
-
-
-def _feeding_and_cycles(plan: Plan) -> str:
-    return f"{plan.choices['feeding']} {plan.mean_cycles:.3f}"
 
 
 def name_of(program: Program) -> str:

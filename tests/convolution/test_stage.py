@@ -16,16 +16,13 @@ from protonn_edge.features.convolution.making import layered
 from protonn_edge.model.features import feeding
 from protonn_edge.model.integer_chain import own_inputs
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import measure_activity, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    """Return scores of layers, with the activity that plans count their means for."""
-    found = random_model(random_layers())
-    integers, images = quantize(found), random_images_of(3, 20, random_layers())
-    return replace(found, activity=measure_activity(integers, integers.quantize(images)))
+    return random_model(random_layers())
 
 
 def test_the_features_are_the_bytes_of_the_last_layer(model: Model) -> None:

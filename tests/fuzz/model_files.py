@@ -29,7 +29,6 @@ from generated_programs import assert_equal_to_reference
 from int8_factory import random_int8_layer, whole_window
 from model_factory import (
     random_gradients_model,
-    random_inputs,
     random_model,
     random_pooling_model,
     random_window_model,
@@ -47,7 +46,7 @@ from protonn_edge.model.file import load_model, model_bytes, save_model
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
-from protonn_edge.model.quantization import measure_activity, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.policy.label_sets.rule import LabelSets
 from protonn_edge.policy.rejection.rule import Rejection
@@ -112,11 +111,9 @@ def _whole_file(rng: np.random.Generator) -> bytes:
 def _models() -> tuple[Model, ...]:
     """Return small models of every kind."""
     plain = random_model(1)
-    integers = quantize(plain)
     windows = window_features_of("mean,deviation,max,change,bands:2", 16, 2)
     return (
         replace(plain, record=_RECORD, feature_names=tuple(f"feature {i}" for i in range(12))),
-        replace(plain, activity=measure_activity(integers, random_inputs(0, 20, integers))),
         replace(with_rules(plain, LabelSets(0.25)), clipped=True, cutoff=1 / 128),
         with_rules(plain, Rejection(0.1, 0.2, 0.05)),
         replace(plain, projection_bits=4),
@@ -182,7 +179,7 @@ def _points(rng: np.random.Generator, model: Model) -> np.ndarray:
 def _check_integers(rng: np.random.Generator, model: Model) -> None:
     try:
         integers = quantize(model)
-        plan = make_plan(integers, activity=model.activity)
+        plan = make_plan(integers)
     except REFUSALS as error:
         check_refusal(error)
         return
@@ -191,7 +188,7 @@ def _check_integers(rng: np.random.Generator, model: Model) -> None:
     if rng.random() < _COMPILED and shutil.which("cc"):
         with host_program(integers, plan) as program:
             assert_equal_to_reference(program, integers, Q)
-    assert plan.mean_cycles > 0, "a plan takes no time"
+    assert plan.cycles > 0, "a plan takes no time"
     if rng.random() < _RENDERED:
         render_c(integers, plan)
 

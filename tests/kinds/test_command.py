@@ -131,8 +131,6 @@ def test_it_is_built_measured_and_reported(kind: str, trained: Trained, tmp_path
     possible = measured["cycles_possible"]
     assert 0 < possible["least"] <= measured["cycles"]["min"]
     assert measured["cycles"]["max"] <= possible["most"]
-    # Much of such a small model is the C around listings, whose cycles are estimated.
-    assert plan["mean_cycles"] == pytest.approx(measured["cycles"]["mean"], rel=0.04)
     page = tmp_path / "report.html"
     succeed("report", results, "--project", tmp_path, "--data", data, "-o", page)
     assert "prototype" not in shown_by(page.read_text(encoding="utf-8")).lower()
@@ -181,8 +179,8 @@ def test_the_best_that_fits_is_found(kind: str, trained: Trained, tmp_path: Path
     assert found.head.kind == (kind_of(kind).model or kind)
     assert f"protonn-edge build {path} --plan " in done.output
     latency = float(options[options.index("--max-latency-ms") + 1])
-    plan = make_plan(quantize(found), activity=found.activity)
-    assert plan.mean_cycles <= 16_000 * latency
+    plan = make_plan(quantize(found))
+    assert plan.cycles <= 16_000 * latency
     assert plan.kernel in PLANS  # which `build --plan` and the file of a search accept
 
 

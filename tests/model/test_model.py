@@ -29,7 +29,6 @@ from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.model import model as base
-from protonn_edge.model.activity import Activity
 from protonn_edge.model.file import (
     FORMAT_VERSION,
     load_model,
@@ -264,9 +263,6 @@ FILED = {
     "images that are deskewed": lambda: random_pooling_model(
         average_pooling((4, 6), (4, 6), (2, 3), PixelScale(255.0, -1.0), deskew=True)
     ),
-    "activity": lambda: make_model(
-        activity=Activity.of_array(np.linspace(0, 1, 5 + 3 + 4), 5, {"prototypes": (3, 4)})
-    ),
     "rejecting": lambda: with_rules(plain_model(), Rejection(0.25, 0.5, 0.125)),
     "sets of labels": lambda: with_rules(make_model(), LabelSets(0.25)),
     "confident": lambda: with_rules(make_model(), Sharpness(2.5)),
@@ -281,16 +277,7 @@ def test_a_model_is_read_as_it_was(name: str, tmp_path: Path) -> None:
     for part in ("features", "policy", "clipped"):
         assert getattr(loaded, part) == getattr(model, part)
     assert loaded.head.projection_bits == model.head.projection_bits
-    assert described(loaded.activity) == described(model.activity)
     assert model_bytes(loaded) == model_bytes(model)
-
-
-def described(activity: Activity | None) -> tuple[object, ...]:
-    """Return the shares of an activity, and how many there are of each stage."""
-    if activity is None:
-        return ()
-    sizes = [[len(each) for each in shares] for shares in activity.stages.values()]
-    return activity.to_array().tolist(), sizes
 
 
 def test_what_a_model_does_not_have_is_not_in_its_file() -> None:
@@ -355,11 +342,10 @@ def changed_head(**changes: Any) -> np.ndarray:
 
 
 def test_a_file_that_was_written_long_ago_is_read_as_it_was() -> None:
-    """Of pooled images, with a rejection."""
+    """Of pooled images, with a rejection, and with the activity that files had then."""
     model = load_model(Path(__file__).parent / "format_9.npz")
     assert isinstance(model.head, ProtoNNHead)
     assert (model.features.n_outputs, model.head.n_prototypes) == (16, 12)
-    assert model.activity.stages["prototypes"][1].shape == (12,)
     assert quantize(model).model_sha256.startswith("a1afbe15ca1dd9e3")
 
 
@@ -411,9 +397,6 @@ NO_JSON = [np.frombuffer(text, np.uint8) for text in (b"{", b"\xff", b"[" * 100_
         {"threshold": np.array([np.nan])},
         {"threshold": np.array([0.5, 0.5])},
         {"threshold": np.array([1])},
-        {"activity": np.zeros(4)},
-        {"activity": np.full(5, np.nan)},
-        {"activity": np.full(5, 1.5)},
         {"inputs_mean": np.ones(6)},
         {"inputs_lower": np.full(5, 100.0)},
         {"inputs_deviation": np.full(5, -1.0)},

@@ -17,11 +17,9 @@ DRAWN = {
     "confusion": lambda: figures.confusion_figure(
         np.array([[5, 1], [0, 7]]), ["</text><script>", "$x$ \u6f22"]
     ),
-    "latency": lambda: figures.latency_figure(RNG.uniform(1, 2, 300), 3.0, 1.5),
-    "latency far from its bound": lambda: figures.latency_figure(
-        np.array([1.0, 1.0, 1.01]), 9.0, 1.0
-    ),
-    "latency of a float build": lambda: figures.latency_figure(np.ones(3), None, None),
+    "latency": lambda: figures.latency_figure(RNG.uniform(1, 2, 300), 3.0),
+    "latency far from its bound": lambda: figures.latency_figure(np.array([1.0, 1.0, 1.01]), 9.0),
+    "latency of a float build": lambda: figures.latency_figure(np.ones(3), None),
     "memory": lambda: figures.memory_figure([("a", 10)], 2048),
     "stages": lambda: figures.stage_figure(["float", "Z"], [0.91, 0.9]),
     "stages that lose nothing": lambda: figures.stage_figure(["float", "Z"], [1, 1]),
@@ -70,9 +68,9 @@ def test_names_are_text_and_neither_markup_nor_formulas():
 
 def test_names_do_not_overprint_where_the_mean_is_the_bound():
     """Each has a row of its own; a bound that is far off is named at the edge."""
-    near = ElementTree.fromstring(figures.latency_figure(np.array([3.4, 3.5]), 3.5, 3.5))
+    near = ElementTree.fromstring(figures.latency_figure(np.array([3.4, 3.6]), 3.5))
     texts = {node.text: node for node in near.iter("text")}
-    named = [texts[name] for name in ("planned mean 3.500", "bound 3.500")]
+    named = [texts[name] for name in ("mean 3.500", "bound 3.500")]
     rows = {(node.get("y"), node.get("transform")) for node in named}
     assert len(rows) == 2
     far = ElementTree.fromstring(DRAWN["latency far from its bound"]())

@@ -21,7 +21,6 @@ from sklearn.utils.estimator_checks import (
 from trainings import LOSSES, OPTIMIZERS
 
 import protonn_edge
-from protonn_edge.codegen.planner import make_plan
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train import classifier as protonn
@@ -29,7 +28,6 @@ from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.loop import kept_entries
 from protonn_edge.learn.progress import EpochReport
 from protonn_edge.model.file import model_bytes
-from protonn_edge.model.quantization import measure_activity, quantize
 
 DIGITS = load_digits_dataset()
 
@@ -93,18 +91,6 @@ def test_shares_of_non_zero_entries_are_kept_exactly(
         (model.head.projection, model.head.prototypes, model.head.labels), shares, strict=True
     ):
         assert np.count_nonzero(matrix) == kept_entries(matrix.size, share)
-
-
-def test_the_model_knows_how_much_its_integers_have_to_do() -> None:
-    model = fitted().to_model()
-    reference = quantize(model)
-    on_training = measure_activity(reference, reference.quantize(DIGITS.X_train))
-    assert model.activity is not None
-    assert np.allclose(model.activity.to_array(), on_training.to_array(), atol=0.01)
-    on_test = measure_activity(reference, reference.quantize(DIGITS.X_test))
-    expected = make_plan(reference, activity=on_test).mean_cycles
-    mean = make_plan(reference, activity=model.activity).mean_cycles
-    assert mean == pytest.approx(expected, rel=0.03)
 
 
 def test_the_model_answers_as_the_estimator_does() -> None:

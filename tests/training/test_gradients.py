@@ -15,7 +15,7 @@ from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.file import load_model
 from protonn_edge.model.model import raw_ends
-from protonn_edge.model.quantization import measure_activity, quantize
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 SMALL = {"image_shape": (8, 8), "features": "gradients:3x3", "n_projections": 6, "epochs": 4}
@@ -37,17 +37,6 @@ def test_digits_are_told_apart_by_their_gradients(digits: tuple[np.ndarray, np.n
     assert np.mean(integers.predict(integers.quantize(X[1200:])) == y[1200:]) > 0.9
     assert model.features.stages[-1].kind == "gradients"
     assert model.features.points.scale.step == 16 / 255
-
-
-def test_a_model_knows_how_active_its_pixels_are(digits: tuple[np.ndarray, np.ndarray]) -> None:
-    X, y = digits
-    model = ProtoNNClassifier(**SMALL, random_state=0).fit(X[:300], y[:300]).to_model()
-    assert model.activity is not None
-    integers = quantize(model)
-    measured = measure_activity(integers, integers.quantize(X[:300]))
-    np.testing.assert_allclose(
-        model.activity.stages["gradients"][0], measured.stages["gradients"][0]
-    )
 
 
 def test_dark_strokes_on_light_ground_have_a_background_of_0() -> None:

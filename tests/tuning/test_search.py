@@ -221,7 +221,7 @@ def test_a_trial_is_pruned_by_those_that_are_no_larger_and_no_slower():
 
 def test_a_pruned_trial_keeps_what_it_reported(make_objective, search, space, tmp_path):
     done = [
-        Record(number, start, "complete", replace(FIGURES, flash_bytes=0, mean_cycles=0.0),
+        Record(number, start, "complete", replace(FIGURES, flash_bytes=0, cycles=0.0),
                (1.0, 1.0), {25: 1.0, 50: 1.0, 75: 1.0, 100: 1.0}, accuracies=(1.0, 1.0))
         for number, start in enumerate([*space.starts, *space.starts])
     ]  # fmt: skip

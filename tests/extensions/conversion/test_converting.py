@@ -70,7 +70,6 @@ def test_each_estimator_keeps_its_answers(
     assert found.model_bytes == integers.model_bytes
     assert Limits.of(UNO).hold(make_plan(integers, Limits.of(UNO)))
     assert found.model.record["conversion"]["converted_from"] == type(classifier).__name__
-    assert found.model.activity is not None  # what plans expect the device to do
 
 
 def test_linear_functions_without_room_are_reduced():

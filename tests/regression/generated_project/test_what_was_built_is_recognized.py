@@ -9,7 +9,6 @@ import pytest
 from built_project import write_project
 from model_factory import (
     random_model,
-    random_points,
     random_pooling_model,
     random_window_model,
     window_features_of,
@@ -22,7 +21,7 @@ from protonn_edge.codegen.planner import every_plan, make_plan
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import measure_activity, quantize
+from protonn_edge.model.quantization import quantize
 
 MODELS = {
     "few features": random_model(features=20),
@@ -42,14 +41,6 @@ def test_every_plan_for_a_board_is_recognized(model: Model, board: str, tmp_path
     for number, plan in enumerate(every_plan(reference, load_board(board).cpu)):
         project = write_project(model, tmp_path / str(number), plan)
         assert project.generated()[1].to_json() == plan.to_json()
-
-
-def test_mean_cycles_on_other_points_are_those_of_the_build(tmp_path: Path) -> None:
-    model = random_model()
-    reference = quantize(model)
-    activity = measure_activity(reference, reference.quantize(random_points(3, 50, 12)))
-    plan = make_plan(reference, activity=activity)
-    assert write_project(model, tmp_path, plan).generated()[1].to_json() == plan.to_json()
 
 
 @pytest.mark.parametrize("name", ["pnn_model.c", "pnn_model.h", "build.json"])

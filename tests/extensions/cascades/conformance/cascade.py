@@ -24,13 +24,13 @@ def instances() -> Iterator[Instance]:
     model = cascade_of(first, second, Q, factors=(200, 1))
     weights = first.own_stages[0].weights.astype(int)
     ends = np.concatenate([(sign * weights > 0) * 63 for sign in (-1, 1)])
-    yield Instance("two classes", model, model.own_stages[0], Q, ends)
+    yield Instance("two classes", model, model.own_stages[0], Q, ends, estimated=0.2)
     wide = linear_factory.random_chain(3, rows=3, features=12, bits=32, maximum=255)
     tree = bonsai_factory.random_kernel_chain(4, features=12)
     Q = random_inputs(5, 20, wide)
     model = cascade_of(tree, wide, Q, factors=(1, 3), adds=True)
     extremes = np.array([[0] * 12, [255] * 12])
-    yield Instance("added", model, model.own_stages[0], Q, extremes, reached=False)
+    yield Instance("added", model, model.own_stages[0], Q, extremes, reached=False, estimated=0.4)
     stage = gradient_features((5, 6), (5, 6), (1, 2), 4, deskew=True)
     own = [
         quantize(random_gradients_model(stage, projections=size, prototypes=6)) for size in (3, 5)
@@ -38,7 +38,9 @@ def instances() -> Iterator[Instance]:
     images = random_images(6, 20, stage)
     model = cascade_of(*own, images)
     extremes = np.array([[0] * 30, [255] * 30])
-    yield Instance("images", model, model.own_stages[0], images, extremes, reached=False)
+    yield Instance(
+        "images", model, model.own_stages[0], images, extremes, reached=False, estimated=0.4
+    )
 
 
 def reference(stage: IntegerCascade, point: list[int]) -> list[int]:

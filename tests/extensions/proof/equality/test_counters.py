@@ -16,7 +16,6 @@ from protonn_edge.codegen.planner import plan_of
 from protonn_edge.extensions.proof.difference import prove
 from protonn_edge.extensions.proof.forms import Unproven
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.quantization import measure_activity
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +26,7 @@ def observed(tmp_path_factory: pytest.TempPathFactory) -> tuple[LinkedProgram, I
     )
     points = np.random.default_rng(0).integers(0, 64, (200, 12), np.uint8)
     model = observing(instance.model, points)
-    plan = plan_of(model, {}, activity=measure_activity(model, points))
+    plan = plan_of(model, {})
     return linked(model, plan, tmp_path_factory.mktemp("observed")), model
 
 

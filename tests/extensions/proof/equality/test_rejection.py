@@ -30,7 +30,6 @@ from protonn_edge.extensions.proof.forms import (
 )
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.policy import with_rules
-from protonn_edge.model.quantization import measure_activity
 from protonn_edge.policy.rejection.rule import IntegerRejection
 
 _SCORE, _RBF, _MARGIN = 1, 2, 4
@@ -40,7 +39,7 @@ def rejecting(kind: str, name: str, which: int, folder: Path) -> tuple[LinkedPro
     """Return a linked program of a model of conformance, with thresholds."""
     (instance,) = (each for each in instances_of(kind) if each.name == name)
     model = rejecting_some(instance.model, instance.points, which)
-    plan = plan_of(model, {}, activity=measure_activity(model, instance.points))
+    plan = plan_of(model, {})
     return linked(model, plan, folder), model
 
 
