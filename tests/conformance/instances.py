@@ -69,7 +69,7 @@ class Instance:
     extremes: np.ndarray
     reached: bool = True
     limited: bool = False
-    estimated: float = 0.7
+    estimated: float = 0.6
 
     @property
     def place(self) -> int:
