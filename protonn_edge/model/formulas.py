@@ -120,7 +120,7 @@ def matrix_products(one: Array, other: Array) -> IntArray:
     # BLAS has no integer product, and one large product is faster than many small ones.
     rows = one.reshape(-1, one.shape[-1]) if other.ndim == 2 else one
     made: IntArray = (rows.astype(np.float64) @ other.astype(np.float64)).astype(np.int64)
-    return made.reshape(*one.shape[:-1], -1) if other.ndim == 2 else made
+    return made.reshape(*one.shape[:-1], made.shape[-1]) if other.ndim == 2 else made
 
 
 OPERATORS: dict[str, Callable[..., Any]] = {

@@ -72,6 +72,7 @@ def assert_runs_as_the_formula(kind: str, stage: IntegerStage, x: np.ndarray) ->
     """Compare `run`, and the formula, of inputs (n, n_inputs) with plain Python loops."""
     values = stage.run(x)
     assert values.shape == (len(x), stage.n_outputs)
+    assert stage.run(x[:0]).shape == (0, stage.n_outputs)
     with suppress(NoFormula):
         assert (arrays_of(stage.formula, x) == values).all(), f"{kind} is faster, but differs"
     for point, given in zip(x.tolist(), values.tolist(), strict=True):

@@ -158,7 +158,7 @@ class Cells(crop.CroppedImage):
         for direction in range(self.directions):
             some = (magnitudes * (directions == direction)).astype(np.float32)
             sums[..., direction] = rows @ (some @ columns)
-        return sums.reshape(len(images), -1).astype(np.uint16)
+        return sums.reshape(len(images), self.n_outputs).astype(np.uint16)
 
     def active(self, images: Bytes) -> NDArray[np.float64]:
         """Return the share of pixels with a gradient, summed over images (n, H, W).

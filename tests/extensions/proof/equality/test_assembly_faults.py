@@ -53,9 +53,6 @@ FAULTS = {
     "a clobber that is missing": Fault(*_WIDE, '"r16", "r17", ', ""),
     "an r1 that is not cleared": Fault(*_BYTE, "clr   __zero_reg__", "nop"),
     "a saved pointer that is lost": Fault("forest", 2, "forest_score", "pop   r28", "pop   r26"),
-    "a test of the wrong mask bit": Fault(
-        "dense", 3, "dense_add_0", "sbrs  r24, 3", "sbrs  r24, 2"
-    ),
 }
 
 
