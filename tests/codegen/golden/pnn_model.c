@@ -89,16 +89,20 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
  * limits how often one prediction passes these places in total. WHOLE does so for a prediction by
  * pnn_predict, and EACH for each pass of the places named `other`; EACH_AND allows `base` more passes
  * per prediction. With SHARED, a pass counts `times` times. GIVEN states the condition under which
- * nothing passes a place. The compiler may move a label up past the code before it, but not past the
- * use of its variable, nor into a copy of a loop that the size of an array rules out. */
+ * nothing passes a place; around functions that may not run, LEAST is defined as 0. The compiler may
+ * move a label up past the code before it, but not past the use of its variable, nor into a copy of a
+ * loop that the size of an array rules out. */
 #ifdef __AVR__
-#define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, least)
-#define SHARED(name, most, least, times, place) "pnn_passed." #name "." #most "." #least "." #times ".%=" #place ": "
-#define WHOLE(name, most, least) "pnn_whole." #name LIMITS(most, least)
+#define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, LEAST(least))
+#define SHARED(name, most, least, times, place) "pnn_passed." #name RANGE(most, LEAST(least)) "." #times ".%=" #place ": "
+#define WHOLE(name, most, least) "pnn_whole." #name LIMITS(most, LEAST(least))
 #define EACH(name, other, most, least) "pnn_each." #name "." #other LIMITS(most, least)
 #define EACH_AND(name, other, most, base) "pnn_each." #name "." #other "." #most ".0." #base ".%=: "
 #define GIVEN(condition) "pnn_given." #condition ".%=: "
-#define LIMITS(most, least) "." #most "." #least ".%=: "
+#define LIMITS(most, least) RANGE(most, least) ".%=: "
+#define RANGE(most, least) DOT(most) DOT(least)
+#define LEAST(times) times
+#define DOT(number) "." #number
 #define PLACE(name) "pnn_span." #name ".%=: "
 #define JUMP(name) "pnn_jump." #name ".%=: "
 #define TARGET(name) "pnn_target." #name ".%=\\@: "
@@ -211,6 +215,7 @@ static uint16_t projection_consumed; /* inputs */
 
 /* ---- Prototypes: constants and variables -------------------------------------------------- */
 
+#define PROTOTYPES_COUNT 4u
 #define PROTOTYPES_SHIFT 4
 #define PROTOTYPES_LIMIT 4096u
 #define PROTOTYPES_AT_ONCE 4u /* near prototypes whose votes are added together */
@@ -248,7 +253,7 @@ static struct prototypes_near {
     uint16_t labels; /* their address or, in C, their index in the rows */
 } prototypes_list[PROTOTYPES_AT_ONCE];
 
-static pnn_score_t prototypes_scores[PNN_CLASSES];
+static int16_t prototypes_scores[PNN_CLASSES];
 
 /* ---- Decision: constants and variables ---------------------------------------------------- */
 
@@ -300,7 +305,7 @@ static uint8_t decision_find_largest(pnn_score_t *largest_score)
 static void prototypes_clear_scores(void)
 {
 #ifdef PNN_ASSEMBLY
-    pnn_score_t *next = prototypes_scores;
+    int16_t *next = prototypes_scores;
     uint8_t left = PNN_CLASSES;
     __asm__ volatile(
         ".Lscore_%=:\n"
@@ -323,7 +328,7 @@ static uint8_t prototypes_compare(uint16_t *prototype)
 {
     uint8_t near = 0;
     //@ loop widen_hints "all", 21;
-    for (; *prototype < PNN_PROTOTYPES && near < PROTOTYPES_AT_ONCE; ++*prototype) {
+    for (; *prototype < PROTOTYPES_COUNT && near < PROTOTYPES_AT_ONCE; ++*prototype) {
         const uint16_t row = (uint16_t)(*prototype * (PROJECTION_OUTPUTS + PNN_CLASSES));
         uint16_t distance = 0;
         for (uint8_t k = 0; k < PROJECTION_OUTPUTS && distance < PROTOTYPES_LIMIT; ++k) {
@@ -347,8 +352,8 @@ static void prototypes_vote(uint8_t near)
     for (uint8_t i = 0; i < near; ++i) {
         const int8_t *const labels = &prototypes_rows[prototypes_list[i].labels];
         for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
-            const pnn_score_t vote = (int16_t)(PNN_READ_I8(&labels[l]) * prototypes_list[i].rbf);
-            prototypes_scores[l] = (pnn_score_t)((pnn_unsigned_score_t)prototypes_scores[l] + (pnn_unsigned_score_t)vote);
+            const int16_t vote = (int16_t)(PNN_READ_I8(&labels[l]) * prototypes_list[i].rbf);
+            prototypes_scores[l] = (int16_t)((uint16_t)prototypes_scores[l] + (uint16_t)vote);
         }
     }
 }
@@ -366,7 +371,7 @@ static void prototypes_add_votes(void)
         "    ldi   r22, lo8(%[first])\n"
         "    ldi   r23, hi8(%[first])\n"
         ".Lagain_%=:\n"
-        "    " PASSED(prototypes_again, 1, 1) "lds   r2, %[point] + 0\n"
+        "    " PASSED(prototypes_again, 2, 1) "lds   r2, %[point] + 0\n"
         "    lds   r3, %[point] + 1\n"
         "    lds   r4, %[point] + 2\n"
         "    ldi   r26, lo8(%[list])\n"
@@ -389,13 +394,13 @@ static void prototypes_add_votes(void)
         "    movw  r20, r0\n"
         "    subi  r21, 16\n"
         "    brpl  .Lfar_%=\n"
-        ".Lstep1_%=: " PASSED(prototypes_step1, 3, 0) "lpm   r18, Z+\n"
+        ".Lstep1_%=: lpm   r18, Z+\n"
         "    sub   r18, r3\n"
         "    muls  r18, r18\n"
         "    add   r20, r0\n"
         "    adc   r21, r1\n"
         "    brpl  .Lfar_%=\n"
-        ".Lstep2_%=: " PASSED(prototypes_step2, 3, 0) "lpm   r18, Z+\n"
+        ".Lstep2_%=: lpm   r18, Z+\n"
         "    sub   r18, r4\n"
         "    brvs  .Lfar_%=\n"
         "    muls  r18, r18\n"
@@ -403,7 +408,7 @@ static void prototypes_add_votes(void)
         "    adc   r21, r1\n"
         "    brpl  .Lfar_%=\n"
         ".Llisted_%=:\n"
-        "    " PASSED(prototypes_listed, 2, 0) "swap  r20\n"
+        "    " PASSED(prototypes_listed, 4, 0) "swap  r20\n"
         "    andi  r20, 0x0f\n"
         "    swap  r21\n"
         "    andi  r21, 0xf0\n"
@@ -479,7 +484,7 @@ static void prototypes_add_votes(void)
           "r24", "r25", "r26", "r27", "r30", "r31");
 #else
     uint16_t prototype = 0;
-    while (prototype < PNN_PROTOTYPES) {
+    while (prototype < PROTOTYPES_COUNT) {
         const uint8_t near = prototypes_compare(&prototype);
         prototypes_vote(near);
     }

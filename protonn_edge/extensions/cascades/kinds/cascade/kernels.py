@@ -47,14 +47,11 @@ _ENTRY_BYTES = compiled.bytes_of("uint16_t", "uint8_t", "uint8_t")
 whether it has begun, and an answer."""
 
 _OWN = (
-    r"PFX_(?:score_t|unsigned_score_t|begin|push|push_many|finish|predict)"
-    r"|UPPER_(?:FEATURES|PROTOTYPES|PROJECTIONS|WINDOW|CHANNELS)"
+    r"PFX_(?:begin|push|push_many|finish|predict)"
+    r"|UPPER_FEATURES"
     r"|features_left|begun|last_class|classify"
 )
 """What each program defines; the rest of its names begins with those of its stages."""
-
-_LEAST = re.compile(r"(\b(?:PASSED|WHOLE|SHARED)\([^,\n]+, \d+, )\d+")
-"""The fact of how often places are passed at least."""
 
 _HELD = re.compile(r"_(?:inputs|image)\[")
 """An array of a stage that holds all inputs: of the first one, which reads those of the cascade."""
@@ -114,6 +111,11 @@ class PartProgram:
         return self.n.upper()
 
     @property
+    def score_t(self) -> str:
+        """The type of its scores in C."""
+        return self.stages[-1].score_t
+
+    @property
     def scores(self) -> str:
         """The name of its scores."""
         return f"{self.stages[-1].n}_scores"
@@ -130,8 +132,6 @@ class PartProgram:
         text = re.sub(rf"\b(?:{pattern})\b", renamed, text)
         functions = rf"^((?:void|uint8_t) {self.n}_(?:begin|push|push_many|finish)\()"
         text = re.sub(functions, r"static inline \1", text, flags=re.MULTILINE)
-        if self.n == PARTS[-1]:  # it may not run at all
-            text = _LEAST.sub(r"\g<1>0", text)
         predict = rf"^(PNN_NOINLINE uint8_t {self.n}_predict\()".replace("PNN", bare.upper())
         return re.sub(predict, r"static \1", text, flags=re.MULTILINE)
 
