@@ -268,13 +268,13 @@ static uint8_t decision_find_largest(pnn_score_t *largest_score)
     pnn_score_t largest = *next++;
     uint8_t best = 0;
 #ifndef PNN_ASSEMBLY
+    const int16_t *const scores = prototypes_scores;
     for (uint8_t l = 1; l < PNN_CLASSES; ++l) {
-        const pnn_score_t score = prototypes_scores[l];
-        if (score > largest) {
-            largest = score;
+        if (scores[l] > largest) {
+            largest = scores[l];
             best = l;
         }
-    }
+}
 #elif PNN_CLASSES > 1
     pnn_score_t score;
     uint8_t l = 1;
