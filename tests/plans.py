@@ -17,12 +17,10 @@ def plan_with(
     model: IntegerChain,
     kernel: str,
     *,
-    buffered: bool = True,
     core: Core = UNO_CORE,
 ) -> Plan:
-    """Return the plan with this kernel of the projection, fed so."""
-    choices = {"projection": kernel, "feeding": "held" if buffered else "streamed"}
-    return plan_of(model, choices, core)
+    """Return the plan with this kernel of the projection."""
+    return plan_of(model, {"projection": kernel}, core)
 
 
 def of_weights_for(kernel: str, model: IntegerChain) -> IntegerChain:
