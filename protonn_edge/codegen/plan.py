@@ -1,9 +1,9 @@
 """The plan of a generated program: a kernel for each stage, how it is fed, and the costs.
 
-The cost of a kernel depends on its stage's integers, and the `Activity` on the points for which the
-model is meant. Costs are accumulated from the last stage to the first: the call that pushes into a
-stage is part of the cost of the stage before it. Cycles are means, by which plans are chosen; a
-bound comes from the linked program.
+The cost of a kernel depends on its stage's integers. Costs are accumulated from the last stage to
+the first: the call that pushes into a stage is part of the cost of the stage before it. Cycles are
+about those of a point without a value of 0. Plans are ordered by them, and nothing else is: cycles
+are measured on the chip, and their bound comes from the linked program.
 """
 
 from __future__ import annotations
@@ -13,16 +13,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
-import numpy as np
-
 from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels.compiled import bytes_of
 from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel, Step, without_calls
 from protonn_edge.codegen.kernels.listing import cycles_of
 from protonn_edge.codegen.kernels.matvec import kernels as matvec
 from protonn_edge.model import registry
-from protonn_edge.model.activity import Activity
-from protonn_edge.model.integer_stage import IntegerStage, stage_names
+from protonn_edge.model.integer_stage import stage_names
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.system.schema import JsonObject
@@ -201,19 +198,17 @@ class PartialPlan:
     kernels: tuple[Kernel, ...] = ()
     costs: tuple[Cost, ...] = ()
 
-    def behind(self, kernel: Kernel, activity: Activity, feed: Feed | None = None) -> PartialPlan:
-        """Return the partial plan that begins a stage earlier, given that stage's activity."""
-        cost = kernel.cost(feed, self.called, activity)
+    def behind(self, kernel: Kernel, feed: Feed | None = None) -> PartialPlan:
+        """Return the partial plan that begins a stage earlier."""
+        cost = kernel.cost(feed, self.called)
         return PartialPlan((kernel, *self.kernels), (cost, *self.costs))
 
-    def completed(
-        self, first: Kernel, activity: Activity, *, held: bool, chunk: int | None = None
-    ) -> Plan:
+    def completed(self, first: Kernel, *, held: bool, chunk: int | None = None) -> Plan:
         """Return the plan with the first stage; see `plan_with`."""
         values = first.stage.n_inputs
         pushed = values if held else min(values, chunk or first.chunk)
         feed = Feed(values, pushed, held=held and first.holds_inputs[0])
-        whole = self.behind(first, activity, feed)
+        whole = self.behind(first, feed)
         costs = (_with_entry(whole.costs[0], feed, first.core), *self.costs)
         plan = Plan(feed, costs, first.core, whole.kernels)
         return replace(plan, costs=tuple(map(_with_number, plan.named, whole.kernels, costs)))
@@ -248,11 +243,6 @@ def check_parts(names: Sequence[str], core: Core) -> None:
         )
 
 
-def of_each_stage(stages: Sequence[IntegerStage]) -> list[Activity]:
-    """Return each stage's activity: inputs that are never 0."""
-    return [Activity(np.ones(stage.n_inputs)) for stage in stages]
-
-
 def plan_with(
     kernels: Sequence[Kernel],
     *,
@@ -264,11 +254,10 @@ def plan_with(
     The firmware may hold all values before it computes, or push a `chunk` of them at once, by
     default as many as the first kernel states.
     """
-    activities = of_each_stage([kernel.stage for kernel in kernels])
     end = PartialPlan()
-    for kernel, of_stage in reversed([*zip(kernels[1:], activities[1:], strict=True)]):
-        end = end.behind(kernel, of_stage)
-    return end.completed(kernels[0], activities[0], held=held, chunk=chunk)
+    for kernel in reversed(kernels[1:]):
+        end = end.behind(kernel)
+    return end.completed(kernels[0], held=held, chunk=chunk)
 
 
 def _with_entry(cost: Cost, feed: Feed, core: Core) -> Cost:

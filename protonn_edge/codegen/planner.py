@@ -16,7 +16,6 @@ from protonn_edge.codegen.plan import (
     PartialPlan,
     Plan,
     check_parts,
-    of_each_stage,
     plan_with,
 )
 from protonn_edge.model.integer_chain import IntegerChain, named_stages
@@ -163,14 +162,13 @@ def _pareto_plans(able: Sequence[Sequence[Kernel]]) -> Iterator[Plan]:
 
     From the last stage to the first, only promising ends are kept: few, even for long chains.
     """
-    activities = of_each_stage([each[0].stage for each in able])
     ends = [PartialPlan()]
     for place in range(len(able) - 1, 0, -1):
-        grown = [end.behind(kernel, activities[place]) for kernel in able[place] for end in ends]
+        grown = [end.behind(kernel) for kernel in able[place] for end in ends]
         ends = [end for end in grown if not any(other.dominates(end) for other in grown)]
     for first, end in product(able[0], ends):
         for held in feedings(first):
-            yield end.completed(first, activities[0], held=held)
+            yield end.completed(first, held=held)
 
 
 def plan_of(

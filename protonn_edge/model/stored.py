@@ -224,6 +224,9 @@ class _Reading:
             if issubclass(of, base):
                 kind = given.pop("kind", None)
                 of = class_of(kind if isinstance(kind, str) else "")
+        ended = getattr(of, "ended_fields", ())  # which files of earlier versions have
+        given = {name: each for name, each in given.items() if name not in ended}
+        self.read.update(f"{place}.{name}" for name in ended)
         hints = get_type_hints(of)
         names = {each.name for each in stored_fields(of)}
         if names != given.keys():

@@ -9,7 +9,6 @@ from typing import Any
 from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel, Step
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed, repeated
-from protonn_edge.model.activity import Activity
 from protonn_edge.model.decision import IntegerDecision
 
 
@@ -86,7 +85,7 @@ class DecisionKernel(Kernel):
         """The passes of its loop."""
         return {"class": Passed(self.stage.n_inputs - 1, self.stage.n_inputs - 1)}
 
-    def cost(self, _: Feed | None, __: Calls, ___: Activity, /) -> Cost:
+    def cost(self, _: Feed | None, __: Calls, /) -> Cost:
         """Return its cost: no class is expected to be the largest more often than another."""
         mean = sum(map(self._class_cycles, range(1, self.stage.n_inputs + 1)))
         steps = [Step("decision", self.name, 0, mean).on(self.core)]
@@ -111,7 +110,7 @@ class DecisionKernel(Kernel):
         not_largest = 1 - 1 / number
         not_second = 1 - 1 / max(1, number - 1)  # of those that are not the largest
         odds = {"not_larger": not_largest, "next": not_second if self.second else not_largest}
-        return self.search.mean("class", ["class"], {**odds, "class": 1})
+        return self.search.path("class", ["class"], {**odds, "class": 1})
 
 
 def _compared(score: str, size: int) -> str:

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.listing import Listing
-from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.registry import STAGES
 from protonn_edge.system.schema import JsonObject
@@ -128,12 +127,11 @@ class Kernel(ABC):
         return {}
 
     @abstractmethod
-    def cost(self, feed: Feed | None, following: Calls, activity: Activity, /) -> Cost:
-        """Return its cost.
+    def cost(self, feed: Feed | None, following: Calls, /) -> Cost:
+        """Return its cost, with about the cycles of a point without a value of 0.
 
         - `feed`: how the firmware feeds it; None if there is a previous stage.
         - `following`: the cycles of calling the next stage.
-        - `activity`: the points for which cycles are estimated.
         """
 
     def _in_one_step(self, mean: float, tables: int, *, products: float = 0.0, **more: Any) -> Cost:
@@ -171,19 +169,21 @@ class HeldKernel(Kernel):
     def table_bytes(self) -> int:
         """Flash of its tables."""
 
+    @property
     @abstractmethod
-    def assembly(self, activity: Activity) -> float:
-        """Return the mean cycles of the assembly, with its call."""
+    def assembly(self) -> float:
+        """About the cycles of the assembly, with its call."""
 
-    def products(self, activity: Activity) -> float:  # noqa: ARG002
-        """Return the mean number of products of two variables."""
+    @property
+    def products(self) -> float:
+        """About the number of products of two variables."""
         return 0.0
 
-    def cost(self, _: Feed | None, __: Calls, activity: Activity, /) -> Cost:
+    def cost(self, _: Feed | None, __: Calls, /) -> Cost:
         """Return its cost."""
         return self._in_one_step(
-            self.assembly(activity),
+            self.assembly,
             self.table_bytes,
-            products=self.products(activity),
+            products=self.products,
             state=self.stage.n_outputs * self.stage.output.bits // 8,
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 from protonn_edge.chips.avr.instruction_set import EEPROM_CYCLES, EFFECTS, JUMPS, PRODUCTS, SKIPS
@@ -25,6 +25,8 @@ def cycles_of(mnemonic: str) -> int:
     cycles = EFFECTS[mnemonic].cycles if mnemonic in EFFECTS else 1
     return cycles + EEPROM_CYCLES[0] * (mnemonic == "sbi")
 
+
+_LIKELIER = 0.5
 
 BEGIN, END = "begin", "end"
 """Implicit labels at a listing's first instruction and after its last one."""
@@ -51,7 +53,7 @@ class Instruction:
 
     @property
     def keys(self) -> tuple[str, str]:
-        """The keys under which `Listing.mean` looks up the odds of a branch or skip."""
+        """The keys under which `Listing.path` looks up the odds of a branch or skip."""
         where = self.target or self.text.partition(" ")[2].strip()
         return f"{self.mnemonic} {where}", where
 
@@ -154,60 +156,30 @@ class Listing:
         """Return the lines as a template prints them in a statement of inline assembly."""
         return "\n".join(f"        {line}" for line in self.lines)
 
-    def mean(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
-        """Return the mean cycles from a label to any of the ends.
+    def path(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> int:
+        """Return the cycles of the likelier path from a label to any of the ends.
 
         - `ends`: labels at which a path ends, after its first instruction.
         - `odds`: the share, 0..1, of branches taken to a label, or of skips by ``sbrc rN, b`` (by
           its operands); or of all of one mnemonic in front of that. Others are not taken.
+
+        Raises `ValueError` if the path has a loop.
         """
-        return _mean(self, start, tuple(ends), tuple(odds.items()))
-
-    def fold(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
-        """Compute `mean`, without remembering it.
-
-        It uses a stack instead of recursion, because a path may have thousands of instructions.
-        """
-        places = self.places
-        cycles_from = {places[end]: 0.0 for end in ends}
-        first, opened = places[start], set[int]()
-        begun = [there for _, there in self._ways(first, odds)[0]]
-        while begun:
-            place = begun[-1]
-            if place in cycles_from:
-                begun.pop()
-                continue
-            ways, share = self._ways(place, odds)
-            missing = [there for _, there in ways if there not in cycles_from]
-            if missing and place in opened:
-                raise ValueError(f"the path from {start} has a loop without an end")
-            opened.add(place)
-            begun += missing
-            if not missing:
-                cycles_from[place] = _combined(ways, share, cycles_from)
-        return _combined(*self._ways(first, odds), cycles_from)
-
-    def path(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> int:
-        """Return the cycles of the path that odds of 0 or 1 select from a label to an end.
-
-        As in `mean`, branches without odds are not taken.
-        """
-        stops = {self.places[end] for end in ends}
-        *_, (total, place) = self._ways(self.places[start], odds)[0]
+        stops, passed = {self.places[end] for end in ends}, set[int]()
+        total, place = self._way(self.places[start], odds)
         while place not in stops:
-            *_, (cycles, place) = self._ways(place, odds)[0]
+            if place in passed:
+                raise ValueError(f"the path from {start} has a loop without an end")
+            passed.add(place)
+            cycles, place = self._way(place, odds)
             total += cycles
         return total
 
-    def _ways(self, place: int, odds: Mapping[str, float]) -> tuple[_Ways, float]:
-        """Return the ways to continue after an instruction, and the share of the first one."""
+    def _way(self, place: int, odds: Mapping[str, float]) -> tuple[int, int]:
+        """Return the cycles from an instruction to the next place, and that place."""
         ways, keys = self._steps[place]
-        if len(ways) == 1:
-            return ways, 1.0
-        share = odds.get(keys[0], odds.get(keys[1]))
-        if share is None or share == 0:
-            return ways[1:], 1.0
-        return (ways[:1] if share == 1 else ways), share
+        taken = odds.get(keys[0], odds.get(keys[1], 0.0)) >= _LIKELIER
+        return ways[0 if taken else -1]
 
     @cached_property
     def _steps(self) -> list[tuple[_Ways, tuple[str, str]]]:
@@ -236,20 +208,6 @@ class Listing:
 
 
 _Ways = tuple[tuple[int, int], ...]  # cycles to each of one or two next places, with that place
-
-
-def _combined(ways: _Ways, share: float, cycles_from: Mapping[int, float]) -> float:
-    """Return the mean cycles to the ends, given the cycles from the next places."""
-    left = [cycles + cycles_from[there] for cycles, there in ways]
-    return left[0] if len(left) == 1 else share * left[0] + (1 - share) * left[1]
-
-
-@lru_cache(maxsize=1024)
-def _mean(
-    listing: Listing, start: str, ends: tuple[str, ...], odds: tuple[tuple[str, float], ...]
-) -> float:
-    """Compute `Listing.mean`, cached because a planner often repeats the same question."""
-    return listing.fold(start, ends, dict(odds))
 
 
 def repeated(over: Iterable[object], *lines: str) -> str:

@@ -17,7 +17,6 @@ from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, OCTAVE, STEPS, BandPass
 from protonn_edge.features.audio.integers import IntegerAudio
-from protonn_edge.model.activity import Activity
 
 # bytes of a band in SRAM: its last y, the one before, and its energy
 BAND_BYTES = compiled.bytes_of("int16_t", "int16_t", "uint16_t")
@@ -120,7 +119,7 @@ class AudioKernel(Kernel):
         """The instructions for a sample."""
         return (self.band_loop,)
 
-    def cost(self, feed: Feed | None, following: Calls, _: Activity) -> Cost:
+    def cost(self, feed: Feed | None, following: Calls, /) -> Cost:
         """Return its cost; the work is the same for all samples."""
         assert feed is not None
         clip = self.stage.clip

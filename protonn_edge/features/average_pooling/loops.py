@@ -124,7 +124,7 @@ class AreaLoops:
     @staticmethod
     def _mean(loop: Listing, label: str, share: float, **odds: float) -> float:
         """Return the mean cycles of a pass of a loop."""
-        return loop.mean(label, [label], {"empty": 1 - share, "summed": 0, label: 1, **odds})
+        return loop.path(label, [label], {"empty": 1 - share, "summed": 0, label: 1, **odds})
 
 
 _COUNTED = """

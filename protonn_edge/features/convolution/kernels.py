@@ -23,7 +23,6 @@ from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.features.convolution import window
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
 from protonn_edge.features.images.image_rows import ImageKernel
-from protonn_edge.model.activity import Activity
 from protonn_edge.model.checks import Float64
 
 _NEXT_PIXEL = "dec r29\nbreq done\njmp pixel\ndone:"
@@ -170,7 +169,7 @@ class PixelCode:
         small, large = part.cycles(small=1), part.cycles(large=1)
         odds = {f"small_{name}": 0.0, f"large_{name}": 0.0}
         odds |= {f"down_{name}": _BELOW_HALF, f"up_{name}": _NO_TIE, "r17, 0": 0.5}
-        mean = part.listing.mean("begin", (f"end_{name}",), odds)
+        mean = part.listing.path("begin", (f"end_{name}",), odds)
         return ValueCycles(small, large, mean)
 
     def _begin(self, group: window.Group) -> window.Part:
@@ -282,8 +281,7 @@ def _rounded(name: str) -> list[str]:
 
 _TURNS_OF_A_LINE = 3  # finding the next line of a window, and storing its pointer
 
-# Assumed if the activity is unknown.
-_ACTIVE, _SMALL, _LARGE = 0.5, 0.4, 0.1
+_SMALL, _LARGE = 0.4, 0.1  # about the shares of outputs that are 0, and of those at the limit
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,14 +306,14 @@ class ConvolutionKernel(ImageKernel):
         """The instructions of a pixel."""
         return PixelCode(self.stage, self.name)
 
-    def cost(self, feed: Feed | None, _: Calls, activity: Activity) -> Cost:
+    def cost(self, feed: Feed | None, _: Calls, /) -> Cost:
         """Return its cost."""
         rows = self.rows
         tables = sum(map(len, self.code.weights)) * self.weights_in_flash
         return self._in_one_step(
-            self.pixel_cycles(activity) + self._around + rows.cycles(feed),
+            self.pixel_cycles + self._around + rows.cycles(feed),
             tables,
-            products=self._products(activity),
+            products=self._products,
             state=2 * self.stage.window[0] + 2 + rows.state(feed),
         )
 
@@ -358,26 +356,21 @@ class ConvolutionKernel(ImageKernel):
         functions = stage.shape[0] / 3 + padded + 2 * outputs
         return compiled.TURN_CYCLES * turns + compiled.calls(functions, self.core)
 
-    def pixel_cycles(self, activity: Activity) -> float:
-        """Return the mean cycles of all pixels."""
+    @property
+    def pixel_cycles(self) -> float:
+        """About the cycles of all pixels."""
         height, places, out = self.stage.output_shape
-        zero, other = self.code.inputs
-        active, (small, large) = self._active(activity)
         value = self.code.value
-        mean = small * value.small + large * value.large + (1 - small - large) * value.between
-        inputs = float((zero + active * (other - zero)).sum())
-        return float(height * places * (self.code.fixed + out * mean + inputs))
+        each = _SMALL * value.small + _LARGE * value.large + (1 - _SMALL - _LARGE) * value.between
+        inputs = int(self.code.inputs[1].sum())
+        return float(height * places * (self.code.fixed + out * each + inputs))
 
-    def _active(self, activity: Activity) -> tuple[Float64, ...]:
-        """Return the shares that the stage reports, or assumptions."""
-        unknown = np.full(len(self.code.inputs[0]), _ACTIVE), np.array([_SMALL, _LARGE])
-        return activity.stages.get(self.stage.kind, unknown)
-
-    def _products(self, activity: Activity) -> float:
-        """Return the mean number of products of weights and inputs."""
+    @property
+    def _products(self) -> int:
+        """The number of products of weights and inputs."""
         height, places, out = self.stage.output_shape
         each = 1 if self.stage.depthwise else out
-        return float(height * places * each * self._active(activity)[0].sum())
+        return height * places * each * len(self.code.inputs[1])
 
     @property
     def weights_in_flash(self) -> bool:

@@ -13,7 +13,6 @@ from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.features.deskew import integers as deskew
 from protonn_edge.features.images.cropped_image import CroppedImage
-from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_stage import IntArray
 
 
@@ -91,10 +90,10 @@ class DeskewKernel(Kernel):
         """The sums of a row."""
         return (_SUM_ROW,)
 
-    def cost(self, _: Feed | None, __: Calls, ___: Activity) -> Cost:
+    def cost(self, _: Feed | None, __: Calls, /) -> Cost:
         """Return its cost; the slants of images are unknown."""
         image, pixels = self.stage.image, self.stage.n_inputs
-        summed = pixels * _SUM_ROW.mean("pixel", ("pixel",), {"next": _ZERO_SHARE, "pixel": 1})
+        summed = pixels * _SUM_ROW.path("pixel", ("pixel",), {"next": _ZERO_SHARE, "pixel": 1})
         moved = _MOVED_ROWS_SHARE * image.rows.pixels
         functions = _SLANT_FUNCTIONS + _SUMMED_FUNCTIONS * image.rows.side
         functions += _MOVED_FUNCTIONS * moved

@@ -13,7 +13,6 @@ from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.features.gradients import loop
 from protonn_edge.features.gradients.integers import LEVELS, IntegerGradients
-from protonn_edge.model.activity import Activity
 
 # The assumed share of pixels with a gradient if it is unknown.
 _ACTIVE = 0.4
@@ -55,11 +54,10 @@ class GradientsKernel(Kernel):
         """How often the loop over sums is passed."""
         return {"sum": Passed(self.stage.n_outputs, self.stage.n_outputs)}
 
-    def cost(self, _: Feed | None, following: Calls, activity: Activity) -> Cost:
+    def cost(self, _: Feed | None, following: Calls, /) -> Cost:
         """Return its cost."""
         loops, cells = self.loops, self.stage.cells
-        active = activity.stages.get(self.stage.kind, (np.full(4, _ACTIVE),))[0]
-        mean = loops.all_pixels(active) + self._around
+        mean = loops.all_pixels + self._around
         mean += following(Feed.at_once(self.stage.n_outputs))
         tables = LEVELS + len(cells.rows.runs) + len(cells.columns.runs) + 2
         return self._in_one_step(mean, tables, state=self._state)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.codegen.kernels.compiled import bytes_of
 from protonn_edge.codegen.kernels.listing import Listing
@@ -61,16 +60,17 @@ class GradientLoops:
         cycles += self.pixels.path("run", ("done",), {"begin": 0})
         return cycles
 
-    def all_pixels(self, active: NDArray[np.float64]) -> float:
-        """Return the mean cycles of all pixels for the shares of active ones (4,)."""
+    @property
+    def all_pixels(self) -> float:
+        """About the cycles of all pixels, which all have a gradient."""
         numbers = np.bincount(self.cells.sharing().ravel(), minlength=4)
         cycles = self.cells.rows.pixels * self._runs
         for sharing, number in enumerate(numbers.tolist()):
             odds = {"pixel": 1.0, "shared": sharing & 1, "corner": sharing & 1}
             odds["r19, 0"] = 0 if sharing & 2 else 1
             carry = _CARRIES[sharing.bit_count()]
-            odds |= {**_ODDS, **dict.fromkeys(_SUMS, 1 - carry), "gradient": float(active[sharing])}
-            cycles += number * self.pixels.mean("pixel", ("pixel",), odds)
+            odds |= {**_ODDS, **dict.fromkeys(_SUMS, 1 - carry), "gradient": 1.0}
+            cycles += number * self.pixels.path("pixel", ("pixel",), odds)
         return cycles
 
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-import numpy as np
-
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed
 from protonn_edge.codegen.kernels.listing import Listing
@@ -19,13 +17,11 @@ from protonn_edge.features.images.image_rows import ImageKernel
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.features.int8_layer.sums import SumCode
 from protonn_edge.features.int8_layer.values import FACTOR, PRODUCT, WIDE, ValueCode
-from protonn_edge.model.activity import Activity
 
 # bias, shift and multiplier of a channel
 _SCALE_BYTES = compiled.bytes_of("int32_t", "int8_t", "int32_t")
 
-# Assumed if the activity is unknown.
-_ACTIVE, _BELOW = 0.5, 0.4
+_BELOW = 0.4  # about the share of sums that are negative
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,15 +53,15 @@ class Int8LayerKernel(ImageKernel):
         own = self.stage.bias, self.stage.shifts, self.stage.multipliers
         return list(zip(*(each.tolist() for each in own), strict=True))
 
-    def cost(self, feed: Feed | None, _: Calls, activity: Activity) -> Cost:
+    def cost(self, feed: Feed | None, _: Calls, /) -> Cost:
         """Return its cost."""
         rows, stage, sums = self.rows, self.stage, self.sums
         tables = sums.weights.size + _SCALE_BYTES * len(stage.weights)
         state = 4 * sums.group + 2 * stage.window[0] + 2 * (not stage.reads_in_place)
         return self._in_one_step(
-            self._mean(activity) + rows.cycles(feed),
+            self._cycles + rows.cycles(feed),
             tables,
-            products=self._places * stage.weights.size * float(self._shares(activity)[0]),
+            products=self._places * stage.weights.size,
             state=state + rows.state(feed),
         )
 
@@ -74,18 +70,11 @@ class Int8LayerKernel(ImageKernel):
         height, width, _ = self.stage.output_shape
         return height * width
 
-    def _shares(self, activity: Activity) -> tuple[float, float]:
-        """Return the shares of inputs that are not 0, and of sums that are negative."""
-        unknown = np.array([_ACTIVE]), np.array([_BELOW])
-        (active,), (below,) = activity.stages.get(self.stage.kind, unknown)
-        return float(active), float(below)
-
-    def _mean(self, activity: Activity) -> float:
-        """Return the mean cycles without getting rows."""
-        active, below = self._shares(activity)
-        zero, other = self.sums.tap_cycles
-        taps = self.sums.passes * self.sums.taps * (zero + float(active) * (other - zero))
-        return taps + self._around + self._places * self.values.mean(float(below))
+    @property
+    def _cycles(self) -> float:
+        """About the cycles without getting rows."""
+        taps = self.sums.passes * self.sums.taps * self.sums.tap_cycles[1]
+        return taps + self._around + self._places * self.values.mean(_BELOW)
 
     @property
     def _around(self) -> float:

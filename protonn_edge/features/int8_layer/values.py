@@ -191,7 +191,7 @@ class ValueCode:
         left = bits - 8 * (bits >= 8)
         taken = {"few": bits < 8, "shifted": left == 0, "bit": 0, "twice": right > 0, "done": 0}
         taken |= {"right": shift >= 0, "double": 0}
-        cycles = listing.mean("value", ("value", "done"), {**taken, **odds})
+        cycles = listing.path("value", ("value", "done"), {**taken, **odds})
         if self.rectifies and odds.get("scale") == 0:
             return cycles
         more = {"bit": left - 1, "double": -shift - 1}

@@ -11,7 +11,6 @@ from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.features.average_pooling.loops import average_of
 from protonn_edge.features.images.image_rows import ImageKernel
 from protonn_edge.features.pooling.integers import IntegerPooling
-from protonn_edge.model.activity import Activity
 
 _LARGER = """
     ld   r19, Z
@@ -110,7 +109,7 @@ class PoolingKernel(ImageKernel):
         averages = self.stage.output_shape[0] * self.stage.output_values
         return {"average": Passed(averages, averages)}
 
-    def cost(self, feed: Feed | None, _: Calls, __: Activity) -> Cost:
+    def cost(self, feed: Feed | None, _: Calls, /) -> Cost:
         """Return its cost; all values take the same cycles."""
         rows, stage = self.rows, self.stage
         count, outputs = stage.shape[0], stage.output_shape[0]

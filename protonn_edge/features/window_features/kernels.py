@@ -18,7 +18,6 @@ from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed, repeated
 from protonn_edge.features.window_features import windows as reference
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
-from protonn_edge.model.activity import Activity
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.raw_inputs import RawScale
 
@@ -255,7 +254,7 @@ class WindowKernel(Kernel):
         assert quantizer is not None
         return tuple(quantizer.scales[choice] for choice in quantizer.choice.tolist())
 
-    def cost(self, feed: Feed | None, following: Calls, _: Activity) -> Cost:
+    def cost(self, feed: Feed | None, following: Calls, /) -> Cost:
         """Return its cost; the work is the same for all samples."""
         assert feed is not None
         return self._in_one_step(
@@ -287,7 +286,7 @@ class WindowKernel(Kernel):
         """
         odds = {f"ordered{each}": 0.5 for each in range(reference.BAND_LIMIT)}
         odds |= {f"pair{each}": float(each < level) for each in range(self.features.bands)}
-        return self.sample.mean("sample", ["end"], {**_ODDS, "%[x], 7": 0.5, **odds})
+        return self.sample.path("sample", ["end"], {**_ODDS, "%[x], 7": 0.5, **odds})
 
     @property
     def _loops(self) -> float:

@@ -6,17 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-import numpy as np
-
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Step
 from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.codegen.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.dense.integers import IntegerDense
-from protonn_edge.model.activity import Activity
-
-# Assumed if the activity is unknown.
-_ACTIVE = 0.5
 
 _LIMIT = """
                 breq store
@@ -68,20 +62,17 @@ class DenseKernel(MatvecKernel):
         """The loop behind the product."""
         return (self.rectifying,)
 
-    def cost(self, _: Feed | None, following: Calls, activity: Activity, /) -> Cost:
+    def cost(self, _: Feed | None, following: Calls, /) -> Cost:
         """Return its cost."""
-        rectify = self._rectify(following, activity).on(self.core)
-        return self._cost(activity, rectify)
+        return self._cost(self._rectify(following).on(self.core))
 
-    def _rectify(self, following: Calls, activity: Activity) -> Step:
+    def _rectify(self, following: Calls) -> Step:
         """Return the step that converts sums to bytes, and passes them on in one call."""
         units = self.stage.n_outputs
-        (shares,) = activity.stages.get(self.stage.kind, (np.full(units, _ACTIVE),))
         # Few units reach the limit.
-        odds = {"rest": 1 - float(shares.mean()), "store": 1.0, "sum": 1.0}
-        mean = units * self.rectifying.mean("sum", ["sum"], odds) + following(Feed.at_once(units))
-        mean += compiled.calls(1, self.core)
-        return Step("rectify", "loop", self.rectifying.code_bytes, mean)
+        each = self.rectifying.path("sum", ["sum"], {"store": 1, "sum": 1})
+        cycles = units * each + following(Feed.at_once(units)) + compiled.calls(1, self.core)
+        return Step("rectify", "loop", self.rectifying.code_bytes, cycles)
 
 
 kernels = DenseKernel.of

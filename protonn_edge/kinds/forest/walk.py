@@ -13,7 +13,6 @@ from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest import WALK
 from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.table import ForestTable
-from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_stage import IntArray
 
 BEGIN = """
@@ -118,7 +117,7 @@ class ForestKernel(HeldKernel):
 
     def _way(self, begin: str, end: str, **odds: int) -> int:
         """Return the cycles from a label to another."""
-        return round(self.listing.mean(begin, [end], {"%[b], 7": 1, **odds}))
+        return self.listing.path(begin, [end], {"%[b], 7": 1, **odds})
 
     @cached_property
     def leaf_cycles(self) -> IntArray:
@@ -166,17 +165,12 @@ class ForestKernel(HeldKernel):
         """Flash of the trees."""
         return self.stage.table.n_bytes
 
-    def assembly(self, activity: Activity) -> float:
-        """Return the mean cycles of all trees, and of the code around them.
-
-        If the activity is unknown, all leaves of a tree are reached as often.
-        """
+    @property
+    def assembly(self) -> float:
+        """About the cycles of all trees, whose leaves are reached as often, and around them."""
         starts, leaves = self.stage.trees.leaf_starts, self.leaf_cycles
-        (shares,) = activity.stages.get(self.stage.kind, (np.ones(len(leaves)),))
-        # In a file of unknown origin, shares need not add up to 1 per tree.
-        every = np.add.reduceat(shares, starts)
-        means = np.add.reduceat(shares * leaves, starts) / np.maximum(every, 1e-300)
-        return self.cycles_once + float(means.sum())
+        numbers = np.diff(np.append(starts, len(leaves)))
+        return self.cycles_once + float((np.add.reduceat(leaves, starts) / numbers).sum())
 
     @property
     def lines(self) -> tuple[bytes, ...]:

@@ -10,7 +10,6 @@ from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Step
 from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.codegen.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.linear.integers import IntegerLinear
-from protonn_edge.model.activity import Activity
 
 _WIDENING = Listing(
     """
@@ -50,12 +49,12 @@ class LinearKernel(MatvecKernel):
         widens = self.from_sums and self.stage.n_sums == self.stage.n_outputs
         return (self.widening,) if widens else ()
 
-    def cost(self, _: Feed | None, __: Calls, activity: Activity, /) -> Cost:
+    def cost(self, _: Feed | None, __: Calls, /) -> Cost:
         """Return its cost."""
         if not self.from_sums:
-            return self._cost(activity)
+            return self._cost()
         more = self.stage.n_outputs * self.stage.output.bits // 8 - self.matvec.sum_bytes
-        return self._cost(activity, self._scores(), state=max(0, more))
+        return self._cost(self._scores(), state=max(0, more))
 
     def _scores(self) -> Step:
         """Return the step from sums to scores."""

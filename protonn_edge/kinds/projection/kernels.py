@@ -10,7 +10,6 @@ from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Step
 from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing
 from protonn_edge.codegen.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.projection.integers import IntegerProjection
-from protonn_edge.model.activity import Activity
 
 _WIDE_PRODUCT = """
             mulsu r19, r21
@@ -126,14 +125,14 @@ class ProjectionKernel(MatvecKernel):
         """The loop behind the product."""
         return (self.requantizing,)
 
-    def cost(self, _: Feed | None, __: Calls, activity: Activity, /) -> Cost:
+    def cost(self, _: Feed | None, __: Calls, /) -> Cost:
         """Return its cost."""
         stage, loop = self.stage, self.requantizing
         scalings = stage.n_outputs * (3 + 2 * stage.clamps)
         around = loop.path(BEGIN, ["sum"], {}) + loop.path("last", [END], {})
         each = loop.path("sum", ["sum"], {"sum": 1, "within": 1})
         requantize = Step("requantize", "loop", scalings, around + stage.n_outputs * each)
-        return self._cost(activity, requantize.on(self.core), tables=scalings)
+        return self._cost(requantize.on(self.core), tables=scalings)
 
 
 kernels = ProjectionKernel.of

@@ -17,7 +17,6 @@ from protonn_edge.codegen.kernels.kernel import code_bytes
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.codegen.kernels.matvec import loops
 from protonn_edge.codegen.kernels.matvec.unrolled import Unrolled
-from protonn_edge.model.activity import Activity
 from protonn_edge.model.matvec import NIBBLE_MAXIMUM, IntegerMatvec
 from protonn_edge.model.matvec import packed as packed_weights
 
@@ -122,14 +121,10 @@ class Matvec:
         most = max(each.block.bytes for each in self.passes)
         return compiled.SAVED_CYCLES * min(most, len(KEPT_BY_CALLEE))
 
-    def mean(self, share: NDArray[np.float64]) -> float:
-        """Return the cycles of all inputs; each is not 0 with this share, (D,)."""
-        zeros, others = self.cycles
-        return self.around + float(zeros @ (1 - share) + others @ share)
-
-    def products(self, share: NDArray[np.float64]) -> float:
-        """Return the mean number of products that are not 0; each input is not with this share."""
-        return float(share @ np.count_nonzero(self.weights, axis=0))
+    @property
+    def of_all(self) -> int:
+        """The cycles of all inputs, none of which is 0."""
+        return self.around + int(self.cycles[1].sum())
 
     @cached_property
     def bytes(self) -> tuple[int, int]:
@@ -168,16 +163,14 @@ class MatvecKernel(base.Kernel):
         width = stage.accumulator_bits // 8
         return Matvec(stage.weights, width, stage.input_maximum, self.name, self.core)
 
-    def _cost(
-        self, activity: Activity, *behind: base.Step, tables: int = 0, state: int = 0
-    ) -> base.Cost:
+    def _cost(self, *behind: base.Step, tables: int = 0, state: int = 0) -> base.Cost:
         """Return the cost of the product, and of the steps after it, which take the rest."""
-        product, inputs = self.matvec, activity.inputs
+        product, products = self.matvec, int(np.count_nonzero(self.stage.weights))
         weights, code_of_product = product.bytes
-        mean = product.mean(inputs) + product.saved * self.saves
-        step = base.Step(self.stage.kind, self.name, sum(product.bytes), mean)
+        cycles = product.of_all + product.saved * self.saves
+        step = base.Step(self.stage.kind, self.name, sum(product.bytes), cycles)
         return base.Cost(
-            steps=(step.on(self.core, product.products(inputs)), *behind),
+            steps=(step.on(self.core, products), *behind),
             tables=weights + product.sum_bytes + tables,
             code=code_of_product + code_bytes(self),
             state=product.sum_bytes + state,

@@ -17,8 +17,6 @@ from protonn_edge.kinds.protonn.additions import voters_kernel
 from protonn_edge.kinds.protonn.prototypes import loops
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.prototypes.voters import VotersKernel
-from protonn_edge.model.activity import Activity
-from protonn_edge.model.folding import FloatArray
 
 # Near prototypes listed before they vote: more need more SRAM, fewer take longer.
 _NEIGHBOURS_AT_LEAST, _NEIGHBOURS_AT_MOST = 10, 40
@@ -102,11 +100,11 @@ class PrototypesKernel(Kernel):
         share = m // _NEIGHBOURS_SHARE
         return min(m, max(_NEIGHBOURS_AT_LEAST, min(share, _NEIGHBOURS_AT_MOST)))
 
-    def cost(self, _: Feed | None, __: Calls, activity: Activity, /) -> Cost:
+    def cost(self, _: Feed | None, __: Calls, /) -> Cost:
         """Return its cost."""
         stage = self.stage
         flash = int(stage.prototypes.nbytes + stage.labels.nbytes + stage.table.nbytes)
-        steps = [self._on_core(self._step(activity, flash), activity)]
+        steps = [self._on_core(self._step(flash))]
         code = code_bytes(self)
         state = stage.n_outputs * stage.output.bits // 8
         state += _NEIGHBOUR_BYTES * self.neighbours_at_once
@@ -122,7 +120,7 @@ class PrototypesKernel(Kernel):
             state=state,
         )
 
-    def _step(self, activity: Activity, flash_bytes: int) -> Step:
+    def _step(self, flash_bytes: int) -> Step:
         stage, voting = self.stage, self.voting
         clear = self.clearing.path("score", ["score"], {"score": 1}) * stage.n_outputs
         around = compiled.calls(1, self.core) + clear
@@ -130,35 +128,23 @@ class PrototypesKernel(Kernel):
         fetched = any(step.register is None for step in voting.steps)
         where = "partly in registers" if fetched else "in registers"
         kernel = f"point {where}, {stage.output.bits}-bit scores"
-        return Step("prototypes", kernel, flash_bytes, around + self._compared(activity))
+        return Step("prototypes", kernel, flash_bytes, around + self._compared)
 
-    def _reached(self, activity: Activity) -> tuple[FloatArray, FloatArray]:
-        """Return how often each coordinate is compared, and each prototype is near."""
-        always = np.ones(self.stage.n_inputs), np.ones(self.stage.n_prototypes)
-        coordinates, prototypes = activity.stages.get(self.stage.kind, always)
-        return coordinates, prototypes
-
-    def _on_core(self, step: Step, activity: Activity) -> Step:
+    def _on_core(self, step: Step) -> Step:
         """Return the step on its chip: portable C takes a turn of a loop for each product."""
         if self.core.multiplies:
             return step
-        reached, prototypes = self._reached(activity)
-        squares, votes = self.stage.n_prototypes * reached.sum(), prototypes.sum()
-        products = float(squares + self.stage.n_outputs * votes)
+        stage = self.stage
+        products = stage.n_prototypes * (stage.n_inputs + stage.n_outputs)
         step = step.on(self.core, products)
         return replace(step, mean=step.mean + compiled.TURN_CYCLES * products)
 
-    def _compared(self, activity: Activity) -> float:
-        """Return the mean cycles of comparisons and votes."""
+    @property
+    def _compared(self) -> float:
+        """About the cycles of comparisons and votes: all prototypes are near."""
         voting, m = self.voting, self.stage.n_prototypes
-        reached, prototypes = self._reached(activity)
-        near = float(prototypes.sum())
-        left = m * (reached - np.append(reached[1:], near / m))
-        # approximately how often any is near
-        some = (prototypes.max() + 1 - np.prod(1 - prototypes)) / 2
-        lists = max(0.0, near / self.neighbours_at_once - 0.5)
-        votes = (some + lists) * voting.round + (1 - some) * voting.empty_round
-        return float(left @ voting.left_after + near * voting.near + votes)
+        lists = max(0.0, m / self.neighbours_at_once - 0.5)
+        return m * voting.near + (1 + lists) * voting.round
 
 
 def _accidents(stage: IntegerPrototypes) -> int:

@@ -30,6 +30,8 @@ class CascadePart:
     are those of the cascade.
     """
 
+    ended_fields: ClassVar[tuple[str, ...]] = ("activity",)
+
     head: Head
     normalizer: Normalizer
     inputs: InputStatistics

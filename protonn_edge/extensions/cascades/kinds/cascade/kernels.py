@@ -14,8 +14,6 @@ from functools import cached_property
 from itertools import pairwise, product
 from typing import Any, ClassVar, TypeVar
 
-import numpy as np
-
 from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.in_templates import StageInTemplate
@@ -35,7 +33,6 @@ from protonn_edge.extensions.cascades.kinds.cascade.integers import (
     IntegerCascade,
     PartStages,
 )
-from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_stage import stage_names
 
 _USUAL_SHARE = 0.1  # of points that are passed on
@@ -161,10 +158,10 @@ class PartPlan:
         """Mean cycles of calls that push values into it."""
         return self.costs[0].called if self.costs else without_calls
 
-    def behind(self, kernel: Kernel, activity: Activity, *, first: bool) -> PartPlan:
+    def behind(self, kernel: Kernel, *, first: bool) -> PartPlan:
         """Return the plan that begins a stage earlier, with all inputs at once if it is `first`."""
         feed = Feed.at_once(kernel.stage.n_inputs) if first else None
-        cost = kernel.cost(feed, self.called, activity)
+        cost = kernel.cost(feed, self.called)
         return PartPlan((kernel, *self.kernels), (cost, *self.costs))
 
     @property
@@ -187,31 +184,22 @@ class PartPlan:
                 yield kernel.name
 
     @classmethod
-    def with_kernels(cls, kernels: Sequence[Kernel], activities: Sequence[Activity]) -> PartPlan:
+    def with_kernels(cls, kernels: Sequence[Kernel]) -> PartPlan:
         """Return the plan with a kernel for each stage."""
         plan = cls()
         for place in reversed(range(len(kernels))):
-            plan = plan.behind(kernels[place], activities[place], first=not place)
+            plan = plan.behind(kernels[place], first=not place)
         return plan
 
     @classmethod
     def every(cls, part: PartStages, core: Core) -> list[PartPlan]:
         """Return the plans of a model that are worth it."""
-        activities = _never_zero(part)
         plans = [cls()]
         for place in reversed(range(len(part.stages))):
             able = kernels_of(part.stages[place], core)
-            grown = [
-                plan.behind(kernel, activities[place], first=not place)
-                for kernel in able
-                for plan in plans
-            ]
+            grown = [plan.behind(kernel, first=not place) for kernel in able for plan in plans]
             plans = _worthwhile(grown, lambda plan: plan.takes)
         return plans
-
-
-def _never_zero(part: PartStages) -> list[Activity]:
-    return [Activity(np.ones(stage.n_inputs)) for stage in part.stages]
 
 
 def _worthwhile(
@@ -272,12 +260,9 @@ class CascadeKernel(Kernel):
             raise AttributeError("no stage converts values like raw ones")
         return [scale for scales in found for scale in scales]
 
-    def cost(self, _: Feed | None, __: Calls, ___: Activity, /) -> Cost:
+    def cost(self, _: Feed | None, __: Calls, /) -> Cost:
         """Return its cost: of the second model, a share of the cycles."""
-        plans = [
-            PartPlan.with_kernels(kernels, _never_zero(part))
-            for part, kernels in zip(_parts(self.stage), self.kernels, strict=True)
-        ]
+        plans = [PartPlan.with_kernels(kernels) for kernels in self.kernels]
         steps = [
             replace(step, name=f"{part.n} {step.name}", mean=step.mean * weight)
             for part, plan, weight in zip(self.programs, plans, (1.0, _USUAL_SHARE), strict=True)

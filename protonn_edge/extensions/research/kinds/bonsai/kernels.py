@@ -25,7 +25,6 @@ from protonn_edge.extensions.research.kinds.bonsai.integers import (
     LARGEST_SHIFT,
     IntegerBonsaiTree,
 )
-from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_stage import IntArray
 
 # From a shifted sum to its gate in r23: the index is limited, then made non-negative.
@@ -211,7 +210,7 @@ class BonsaiTreeKernel(HeldKernel):
         walk, depth = self.listing, self.stage.depth
 
         def way(begin: str, end: str, odds: dict[str, float] | None = None) -> int:
-            return round(walk.mean(begin, [end], odds or {}))
+            return walk.path(begin, [end], odds or {})
 
         # The last branch of a loop is not taken, which saves a cycle.
         around_sum = way("row", "gate_weight") - 1
@@ -258,27 +257,29 @@ class BonsaiTreeKernel(HeldKernel):
         """Flash of the tree and the tanh."""
         return len(self.stage.flash.content) + int(self.stage.table.size)
 
-    def assembly(self, activity: Activity) -> float:
-        """Return the mean cycles of the walk."""
+    @property
+    def assembly(self) -> float:
+        """About the cycles of the walk."""
         always = (
             compiled.calls(1, self.core)
             + self.cycles.around
             + self.cycles.clear * self.stage.n_rows
         )
-        return always + self._mean(self._shares(activity))
+        return always + self._mean(self._shares)
 
-    def products(self, activity: Activity) -> float:
-        """Return the mean number of products of weights and inputs."""
-        flash, stage, shares = self.stage.flash, self.stage, self._shares(activity)
+    @property
+    def products(self) -> float:
+        """About the number of products of weights and inputs."""
+        flash, stage, shares = self.stage.flash, self.stage, self._shares
         rows = flash.entries(stage.gates) + flash.entries(stage.weights)
         branches = shares[: len(stage.branches.bias)] @ flash.entries(stage.branches)
         return float(shares @ rows.reshape(stage.n_nodes, -1).sum(axis=1) + branches)
 
-    def _shares(self, activity: Activity) -> NDArray[np.float64]:
-        """Return the share of points that pass each node; half go left if nothing is known."""
+    @property
+    def _shares(self) -> NDArray[np.float64]:
+        """The share of points that pass each node, if half of them go left."""
         levels = np.log2(np.arange(1, self.stage.n_nodes + 1)).astype(np.int64)
-        (shares,) = activity.stages.get(self.stage.kind, (np.exp2(-levels).astype(np.float64),))
-        return shares
+        return np.exp2(-levels).astype(np.float64)
 
     def _mean(self, shares: NDArray[np.float64]) -> float:
         """Return the mean cycles of paths, given the share of points that pass each node."""
