@@ -13,6 +13,7 @@ from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.forms import (
     Bit,
     Byte,
+    Mask,
     Root,
     SumForm,
     Summand,
@@ -155,11 +156,29 @@ class DataSpace:
         if place >= OFFSETS:
             self.clear_below(state)
 
-    def all_kept(self, state: ChipState, root: Root, addresses: NDArray[np.int64]) -> bool:
-        """Whether all addresses that a root stands for are of bytes that may be anything."""
-        mask = state.masks.get(root)
-        reached = addresses if mask is None else addresses[mask]
-        return self.kept.issuperset(reached.tolist())
+    def read_one_of(self, state: ChipState, root: Root, addresses: NDArray[np.int64]) -> Value:
+        """Return the byte at an address that depends on a root, as the byte's value must."""
+        mask = _reached(state, root)
+        if self.kept.issuperset(addresses[mask].tolist()):
+            return anything()
+        values = np.zeros(root.size, np.int64)
+        for address in np.unique(addresses[mask]).tolist():
+            here = addresses == address
+            values[here] = np.broadcast_to(_over(root, self.read(state, address)), here.shape)[here]
+        return byte_of(single(root, values), 0)
+
+    def write_one_of(
+        self, state: ChipState, root: Root, addresses: NDArray[np.int64], value: Value
+    ) -> None:
+        """Set the byte at an address that depends on a root, as the bytes' values must."""
+        mask = _reached(state, root)
+        if self.kept.issuperset(addresses[mask].tolist()):
+            return
+        new = _over(root, value)
+        for address in np.unique(addresses[mask]).tolist():
+            before = _over(root, self.before(state, address))
+            array = np.where(mask & (addresses == address), new, before)
+            self.write(state, address, byte_of(single(root, array), 0))
 
     def clear_below(self, state: ChipState) -> None:
         """Forget what is below the top of the stack, which an interrupt may change."""
@@ -184,6 +203,20 @@ def anything() -> Value:
 def any_bit() -> Bit:
     """Return a bit of which nothing is known."""
     return Bit(Root("any bit", [0, 1]), np.array([False, True]))
+
+
+def _reached(state: ChipState, root: Root) -> Mask:
+    """Return which values of a root lead to a state."""
+    return state.masks.get(root, np.ones(root.size, bool))
+
+
+def _over(root: Root, value: object) -> Any:
+    """Return the values of a byte over a root, of which it is a function."""
+    if isinstance(value, Byte) and value.form.root is root:
+        return value.array()
+    if not isinstance(value, int):
+        raise Unproven("a variable is used at an unknown place")
+    return value
 
 
 def _named(place: int) -> str:

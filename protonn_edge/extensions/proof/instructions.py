@@ -14,7 +14,7 @@ import numpy as np
 from protonn_edge.chips.avr.instruction_set import TAKEN_BRANCH
 from protonn_edge.chips.avr.instructions import Decoded
 from protonn_edge.extensions.proof import eeprom
-from protonn_edge.extensions.proof.data_space import OFFSETS, any_bit, anything
+from protonn_edge.extensions.proof.data_space import OFFSETS, any_bit
 from protonn_edge.extensions.proof.forms import (
     Bit,
     Byte,
@@ -240,26 +240,16 @@ def _load(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> Non
     place = _address(machine, state, here)
     if isinstance(place, int):
         state.registers[o["d"]] = machine.read(state, place)
-        return
-    root, addresses = place
-    if machine.all_kept(state, root, addresses):
-        state.registers[o["d"]] = anything()
-        return
-    mask, values = state.masks.get(root), np.zeros(root.size, np.int64)
-    for index in range(root.size) if mask is None else np.flatnonzero(mask):
-        value = machine.read(state, int(addresses[index]))
-        if not isinstance(value, int):
-            raise Unproven("a variable is read at an unknown place")
-        values[index] = value
-    state.registers[o["d"]] = byte_of(single(root, values), 0)
+    else:
+        state.registers[o["d"]] = machine.read_one_of(state, *place)
 
 
 def _store(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
     place, value = _address(machine, state, here), state.registers[o["d"]]
     if isinstance(place, int):
         machine.write(state, place, value)
-    elif not machine.all_kept(state, *place):
-        raise Unproven("it writes at an unknown place")
+    else:
+        machine.write_one_of(state, *place, value)
 
 
 def _lpm(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None:
@@ -269,7 +259,7 @@ def _lpm(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None
     if isinstance(place, int):
         if place >= len(code):
             raise Unproven("it reads flash behind the program")
-        r[register] = code[place]
+        r[register] = machine.tables.get(place, code[place])
         machine.flash_read.add(place)
         return
     root, addresses = place

@@ -58,6 +58,8 @@ class Machine(DataSpace):
         The instructions that were executed, by their places.
     flash_read : set of int
         Places of tables in flash that were read.
+    tables : dict of int to Value
+        Bytes of flash that are others than the program's.
     eeprom : dict of int to Value
         The bytes of the EEPROM that may be read; without any, its registers may not be used.
     chooses : bool
@@ -71,12 +73,14 @@ class Machine(DataSpace):
         program: LinkedProgram,
         actions: Mapping[str, Action],
         initial: Mapping[int, int] | None = None,
+        algebra: Algebra | None = None,  # another one, such as that of a program to compare with
     ) -> None:
         self.program, self._actions = program, actions
         self.code = program.code
-        super().__init__(Algebra(), initial or {})
+        super().__init__(algebra or Algebra(), initial or {})
         self.arithmetic = Arithmetic(self.algebra)
         self.flash_read: set[int] = set()  # places of tables
+        self.tables: dict[int, Value] = {}
         self.eeprom: dict[int, Value] = {}
         self.chooses = False
         # the return address of the outermost call, which no program knows

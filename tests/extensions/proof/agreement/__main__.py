@@ -30,7 +30,8 @@ from extensions.proof.agreement.proven import (
     unexecuted,
 )
 from extensions.proof.agreement.sources import Function, cases_of, stage_of
-from extensions.proof.agreement.symbolic import GaveUp
+
+from protonn_edge.extensions.proof.forms import Unproven
 
 PROVEN, COMPARED, UNEQUAL = "proven", "compared", "not equal"
 UNKNOWN = "neither proven nor refuted"
@@ -131,7 +132,7 @@ def _tried(stage: Stage, case: Case, lanes: int) -> Called:
             done = prove(forms, call)
             return Called(PROVEN, f"{done.steps} instructions")
         return Called(COMPARED, f"{compare(forms, call, lanes).steps} instructions")
-    except GaveUp as error:
+    except Unproven as error:
         return Called(UNKNOWN, str(error))
     except AssertionError as error:
         return Called(UNEQUAL, str(error)[:300])

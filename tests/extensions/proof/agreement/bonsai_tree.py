@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from extensions.proof.agreement.agreement import Call, To
+from extensions.proof.agreement.call import Call, To
 from extensions.proof.agreement.case import Case, Stage, ends_of
 
 

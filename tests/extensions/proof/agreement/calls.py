@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from conformance.instances import KINDS
-from extensions.proof.agreement.agreement import Call, To
+from extensions.proof.agreement.call import Call, To
 from extensions.proof.agreement.case import Case, Stage, ends_of
 
 from protonn_edge.features.gradients.loop import COUNT, NEXT_CELL, SHARED
 
 Calls = Callable[[Stage, str], Iterator[Case]]
+Number = tuple[str, int, int]
+"""A number: of which variable or argument, from which byte on, and its bytes."""
 
 # ---- products of a matrix ----
 
@@ -57,12 +60,15 @@ def _of_sums(stage: Stage, function: str) -> Iterator[Case]:
 
 
 def _find_largest(stage: Stage, function: str) -> Iterator[Case]:
-    size = stage.kernel.stage.scores.bits // 8
+    size, scores = stage.kernel.stage.scores.bits // 8, f"{stage.previous}_scores"
     outputs = ["largest", "second"][: 1 + stage.kernel.second]
     buffers = dict.fromkeys(outputs, size) | (
         {"runner_up": 1, "sum": 2} if stage.kernel.summed else {}
     )
-    call = Call(function, [(To(name), 2) for name in buffers], 1, buffers=buffers)
+    most, ends = 256**size // 2, range(0, stage.forms.assembly.variables[scores].size, size)
+    ranges = {(scores, at, size): (-most, most - 1) for at in ends}
+    arguments = [(To(name), 2) for name in buffers]
+    call = Call(function, arguments, 1, ranges=ranges, buffers=buffers)
     yield Case(call, proven=False)
     yield Case(call, long=stage.kernel.stage.n_inputs > (4 if stage.kernel.second else 12))
 
@@ -146,20 +152,46 @@ def _sum_row(stage: Stage, function: str) -> Iterator[Case]:
     yield Case(call, proven=False)
 
 
+_PIXEL, _SUM = 100, 200  # bytes, in the middle and so that additions have carries
+
+
+def _with_all(call: Call, every: Mapping[Number, np.ndarray]) -> Call:
+    """Let two numbers, of known bytes, be each of some with each of others."""
+    pairs = [each.ravel() for each in np.meshgrid(*every.values())]
+    together = {
+        (name, offset + byte): values >> 8 * byte & 255
+        for (name, offset, size), values in zip(every, pairs, strict=True)
+        for byte in range(size)
+    }
+    fixed = {name: [*known] if isinstance(known, list) else known
+             for name, known in call.fixed.items()}  # fmt: skip
+    for name, offset in together:
+        if name in fixed:
+            fixed[name][offset] = None
+    return replace(call, fixed=fixed, together=together)
+
+
 def _add_runs(stage: Stage, function: str) -> Iterator[Case]:
     n, of = stage.name, stage.kernel.stage
     runs, line = f"{n}_column_runs", of.cells.columns.pixels + 2
     pixels: list[tuple[int | To | str, int]] = [(To(n), 2), (To("below"), 2), (To("below"), 2)]
     pixels += [(To("below", line), 2), (To(f"{n}_lines", line + 1), 2), (To(f"{n}_lines"), 2)]
     buffers = {"below": line}
+    left, right, above = ((f"{n}_lines", at, 1) for at in (0, 2, line + 1))
+    under = "below", 0, 1
+    pixel_pairs = (left, above), (left, under), (right, above), (right, under)
+    known = {f"{n}_lines": [_PIXEL] * stage.size("_lines"), "below": [_PIXEL] * line,
+             n: [_SUM] * stage.size("")}  # fmt: skip
     both = SHARED | 2 | NEXT_CELL * (of.cells.cells[1] > 2)  # where there is a cell behind it
     for shared in (0, 1):
         fixed = {f"{n}_row_shared": shared}
         for run in (1, SHARED | 1, NEXT_CELL | 1, 2, both):
             arguments = [*pixels, (run, 1), (To(runs), 2)]
             call = Call(function, arguments, 0, fixed, {}, buffers, {runs: [0]})
-            yield Case(call, proven=run & COUNT < 2, long=True)
             yield Case(call, proven=False)
+            for pair in pixel_pairs if run & COUNT < 2 else ():
+                every = dict.fromkeys(pair, np.arange(256))
+                yield Case(_with_all(replace(call, fixed=fixed | known), every), long=True)
         table = [SHARED | 1, NEXT_CELL | 1, 0]
         arguments = [*pixels, (3, 1), (To(runs), 2)]
         call = Call(function, arguments, 0, fixed, {}, buffers, {runs: table})
@@ -169,7 +201,8 @@ def _add_runs(stage: Stage, function: str) -> Iterator[Case]:
 def _take_roots(stage: Stage, function: str) -> Iterator[Case]:
     """One sum may be any at a time."""
     most = stage.kernel.stage.cells.most.ravel().tolist()
-    tables = {f"{stage.name}_roots": [None] * 256}
+    different = np.random.default_rng(0).permutation(256).tolist()  # each tells where it was read
+    tables = {f"{stage.name}_roots": different}
     for place in (0, len(most) - 1):
         known = [None if at // 2 == place else 0 for at in range(2 * len(most))]
         ranges = {(stage.name, 2 * place, 2): (0, most[place])}
@@ -207,11 +240,19 @@ def _take_sample(stage: Stage, function: str) -> Iterator[Case]:
             ranges[f"{n}_channels", offset, size] = (of_band | most).get(name, whole)
             offset += size
     assert offset == k.channel_bytes
+    greatest: list[int | None] = [None] * stage.size("_channels")
+    for (_, at, size), (_, end) in ranges.items():
+        greatest[at : at + size] = (end % 256**size).to_bytes(size, "little")
     for number in sorted({min((1 << ones) - 1, window - 1) for ones in range(bands + 2)}):
         fixed = {f"{n}_sample_number": number}
         call = Call(function, [(To(f"{n}_channels"), 2), ("x", 1)], 0, fixed, ranges)
-        yield Case(call, proven=number < 2, long=number > 0)
         yield Case(call, proven=False)
+        for field, ends in ranges.items() if number < 2 else ():
+            known = fixed | {f"{n}_channels": greatest}
+            last = np.arange(max(ends[0], ends[1] - 255), ends[1] + 1)
+            every = {("x", 0, 1): np.arange(256), field: last}
+            alone = _with_all(replace(call, fixed=known, ranges={}), every)
+            yield Case(alone, long=number > 0)
 
 
 def _filter(stage: Stage, function: str) -> Iterator[Case]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from extensions.proof.agreement.agreement import Call
+from extensions.proof.agreement.call import Call
 from extensions.proof.agreement.linked import Forms
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 import subprocess
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from avr_tools import AVR_GCC, skip_without
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
+
+from protonn_edge.chips.avr.program import read_program
 
 _SRAM = 0x800000
 _COMPILER = (
@@ -44,19 +45,13 @@ class Linked:
     """A linked program."""
 
     def __init__(self, elf: Path) -> None:
+        self.program = read_program(elf)
         with elf.open("rb") as file:
             read = ELFFile(file)
-            image = bytearray()
-            for segment in read.iter_segments("PT_LOAD"):
-                start, data = segment["p_paddr"], segment.data()
-                if start < _SRAM and data:
-                    image.extend(bytes(max(0, start + len(data) - len(image))))
-                    image[start : start + len(data)] = data
             table = read.get_section_by_name(".symtab")
             assert isinstance(table, SymbolTableSection)
             symbols = [(each.name, each["st_info"]["type"], each["st_value"], each["st_size"])
                        for each in table.iter_symbols()]  # fmt: skip
-        self.code = bytes(image)
         named = [Object(name, value, size) for name, kind, value, size in symbols
                  if kind == "STT_OBJECT" and size]  # fmt: skip
         self.functions = {name: value for name, kind, value, _ in symbols if kind == "STT_FUNC"}
@@ -64,11 +59,6 @@ class Linked:
         self.variables = {each.name: Object(each.name, each.address - _SRAM, each.size)
                           for each in named if each.address >= _SRAM}  # fmt: skip
         self.tables = {each.name: each for each in named if each.address < _SRAM}
-
-    @cached_property
-    def end_of_variables(self) -> int:
-        """The first address of SRAM behind them."""
-        return max([0x100, *(each.address + each.size for each in self.variables.values())])
 
 
 @dataclass(frozen=True)

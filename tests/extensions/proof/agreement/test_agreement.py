@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 import pytest
 from avr_tools import needs_avr_gcc
@@ -13,7 +12,6 @@ from checkout import CHECKOUT
 from extensions.proof.agreement.agreement import compare, prove
 from extensions.proof.agreement.calls import LISTINGS, all_calls
 from extensions.proof.agreement.case import Stage
-from extensions.proof.agreement.machine import Machine
 from extensions.proof.agreement.proven import (
     LEAST_SHARE,
     WITHOUT_PROOF,
@@ -23,14 +21,8 @@ from extensions.proof.agreement.proven import (
     unexecuted,
 )
 from extensions.proof.agreement.sources import Function, cases_of, functions, functions_of, stage_of
-from extensions.proof.agreement.symbolic import GaveUp, Knowledge
-from extensions.proof.agreement.values import Lanes, z3
 
 LANES = 400
-
-needs_z3 = pytest.mark.skipif(
-    z3 is None, reason="z3 missing; to run: .venv/bin/pip install z3-solver"
-)
 
 
 @cache
@@ -38,7 +30,6 @@ def all_functions() -> tuple[Function, ...]:
     return tuple(left())
 
 
-@needs_z3
 @needs_avr_gcc
 @pytest.mark.parametrize("kind", [*WITHOUT_PROOF, "average_pooling"])
 def test_functions_of_a_kind(kind: str) -> None:
@@ -75,32 +66,14 @@ def test_a_proof_executes_assembly_that_copies_features() -> None:
     assert len(unexecuted([result._replace(shares=shares)])) == len(shares)
 
 
-class OneByOne(Knowledge):
-    """A solver that gives up on several differences at once."""
-
-    def _answer(self, effort: int, *conditions: Any) -> Any:
-        if any(map(z3.is_or, conditions)):
-            raise GaveUp("several differences")
-        return super()._answer(effort, *conditions)
-
-
-@needs_z3
-def test_differences_are_asked_for_one_by_one_if_not_all_at_once() -> None:
-    x, y = (z3.BitVec(name, 8) for name in "xy")
-    knowledge = OneByOne([x == y])
-    assert knowledge.example([x != y, x + 1 != y + 1], 1_000_000) is None
-    example = knowledge.example([x != y, x + y == 2], 1_000_000)
-    assert example.eval(x + y).as_long() == 2
-
-
 def instructions_of(stage: Stage, name: str) -> Iterator[int]:
     """Yield where the instructions are of the assembly form of a function."""
     linked = stage.forms.assembly
-    machine, place = Machine(linked.code, Lanes()), linked.functions[name]
+    place = linked.functions[name]
     end = place + linked.sizes[name]
     while place < end:
         yield place
-        place = machine.instruction(place).end
+        place = linked.program.reached(place).end
 
 
 def test_all_functions_with_assembly_are_called() -> None:

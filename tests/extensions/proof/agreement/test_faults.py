@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 from avr_tools import needs_avr_gcc
 from extensions.proof.agreement.sources import Function, stage_of
-from extensions.proof.agreement.test_agreement import all_functions, check, needs_z3
+from extensions.proof.agreement.test_agreement import all_functions, check
 
 
 class Fault(NamedTuple):
@@ -32,7 +32,6 @@ FAULTS = {
 }
 
 
-@needs_z3
 @needs_avr_gcc
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_noticed(name: str) -> None:
