@@ -211,8 +211,6 @@ static union {
 } projection;
 #define projection_values projection.values
 
-static uint16_t projection_consumed; /* inputs */
-
 /* ---- Prototypes: constants and variables -------------------------------------------------- */
 
 #define PROTOTYPES_COUNT 4u
@@ -468,17 +466,16 @@ for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
 
 /* ---- Projection: functions ---------------------------------------------------------------- */
 
-/* Add the contributions of the next inputs to outputs 0..2; an input of 0 contributes nothing
- * and is skipped. */
+/* Add the contributions of all inputs to outputs 0..2; an input of 0 contributes nothing and
+ * is skipped. */
 #ifdef PNN_ASSEMBLY
-static void projection_add_0(const pnn_input_t *feature, uint16_t count)
+static void projection_add_0(const pnn_input_t *feature)
 {
-    const int8_t *weight = projection_weights_0 + (size_t)projection_consumed * 3u;
+    const int8_t *weight = projection_weights_0;
     /* The lower byte of `left` reaches 0 once for each count of the upper byte. */
-    uint16_t left = (uint16_t)(count + 0xff);
-    left = (uint16_t)((left & 0xff00) | (count & 0xff));
+    uint16_t left = 262;
     __asm__ volatile(
-        "    " PASSED(projection_block0_begin, 6, 0) "movw  r22, r26\n"
+        "    movw  r22, r26\n"
         "    ldi   r26, lo8(%[sums])\n"
         "    ldi   r27, hi8(%[sums])\n"
         "    ld    r2, X+\n"
@@ -509,7 +506,7 @@ static void projection_add_0(const pnn_input_t *feature, uint16_t count)
         "    adc   r7, r1\n"
         "    dec   %A[left]\n"
         "    brne  .Linput_%=\n"
-        ".Lcounted_%=: " EACH(projection_block0_counted, projection_block0_begin, 1, 0) "dec   %B[left]\n"
+        ".Lcounted_%=: " PASSED(projection_block0_counted, 1, 1) "dec   %B[left]\n"
         "    brne  .Linput_%=\n"
         "    clr   __zero_reg__\n"
         "    ldi   r26, lo8(%[sums])\n"
@@ -525,18 +522,17 @@ static void projection_add_0(const pnn_input_t *feature, uint16_t count)
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r22", "r23");
 }
 #else
-static void projection_add_0(const pnn_input_t *values, uint16_t count)
+static void projection_add_0(const pnn_input_t *values)
 {
     projection_sum_t a0 = projection.sums[0];
     projection_sum_t a1 = projection.sums[1];
     projection_sum_t a2 = projection.sums[2];
-    for (uint16_t k = 0; k < count; ++k) {
-        const uint16_t i = (uint16_t)(projection_consumed + k);
-        if (values[k] == 0) {
+    for (uint16_t i = 0; i < 6u; ++i) {
+        const uint8_t x = values[i];
+        if (x == 0) {
             continue;
         }
         const int8_t *const weights = &projection_weights_0[i * 3u];
-        const uint8_t x = values[k];
         a0 = (projection_sum_t)((uint32_t)a0 + (uint32_t)(PNN_READ_I8(&weights[0]) * x));
         a1 = (projection_sum_t)((uint32_t)a1 + (uint32_t)(PNN_READ_I8(&weights[1]) * x));
         a2 = (projection_sum_t)((uint32_t)a2 + (uint32_t)(PNN_READ_I8(&weights[2]) * x));
@@ -546,11 +542,6 @@ static void projection_add_0(const pnn_input_t *values, uint16_t count)
     projection.sums[2] = a2;
 }
 #endif
-
-static void projection_push(const pnn_input_t *values, uint16_t count)
-{
-    projection_add_0(values, count);
-}
 
 /* Requantize the sums, and clamp them. */
 static void projection_requantize(void)
@@ -621,12 +612,17 @@ static void projection_requantize(void)
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 
+static pnn_input_t pushed[PNN_FEATURES]; /* the features pushed so far */
 static uint16_t features_left; /* to push: 0 before pnn_begin and after pnn_finish */
 static uint8_t begun;
 static uint8_t last_class;
 
-static uint8_t classify(void)
+static uint8_t classify(const pnn_input_t *features)
 {
+    projection.sums[0] = 600;
+    projection.sums[1] = -158;
+    projection.sums[2] = 0;
+    projection_add_0(features);
     projection_requantize();
     prototypes_clear_scores();
     prototypes_add_votes();
@@ -638,26 +634,23 @@ static uint8_t classify(void)
 
 void pnn_begin(void)
 {
-    projection.sums[0] = 600;
-    projection.sums[1] = -158;
-    projection.sums[2] = 0;
     features_left = PNN_FEATURES;
     begun = 1;
 }
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
-    projection_consumed = (uint16_t)(PNN_FEATURES - features_left);
-    if (count < features_left) {
-        features_left = (uint16_t)(features_left - count);
-    } else {
+    if (count > features_left) {
         count = features_left;
-        features_left = 0;
     }
-    if (count == 0) {
-        return;
+    features_left = (uint16_t)(features_left - count);
+    pnn_input_t *to = pushed + (PNN_FEATURES - count - features_left);
+    const pnn_input_t *const end = features + count;
+    //@ loop unroll PNN_FEATURES;
+    while (features != end) {
+        PNN_FACT(PASSED(pushed, PNN_FEATURES, PNN_FEATURES));
+        *to++ = *features++;
     }
-    projection_push(features, count);
 }
 
 void pnn_push(pnn_input_t feature)
@@ -668,18 +661,23 @@ void pnn_push(pnn_input_t feature)
 uint8_t pnn_finish(void)
 {
     if (begun) {
+        while (features_left > 0) { /* features that are not pushed count as 0 */
+            PNN_FACT(GIVEN(every_feature_is_pushed_before_the_end));
+            PNN_FACT(PASSED(missing, PNN_FEATURES, 0));
+            pnn_push(0);
+        }
         begun = 0;
-        last_class = classify();
-        features_left = 0;
+        pnn_predict(pushed);
     }
     return last_class;
 }
 
 PNN_NOINLINE uint8_t pnn_predict(const pnn_input_t *features)
 {
-    pnn_begin();
-    pnn_push_many(features, PNN_FEATURES);
-    return pnn_finish();
+    begun = 0;
+    features_left = 0;
+    last_class = classify(features);
+    return last_class;
 }
 
 /* ---- Raw integers ------------------------------------------------------------------------- */

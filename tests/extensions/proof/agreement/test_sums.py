@@ -19,8 +19,8 @@ ASSIGNMENTS = 12
 EFFORT = 1_000_000  # of the solver for a value: without a limit, it may never end
 NUMBERS = (0, 1, 127, 128, 255)
 FUNCTIONS = (
-    "bonsai_tree 2: projection_add_0",
-    "bonsai_tree 2: projection_requantize",  # products of several bytes, shifts, rounding
+    "bonsai_tree 1: projection_add_0",
+    "bonsai_tree 1: projection_requantize",  # products of several bytes, shifts, rounding
     "gradients 0: gradients_add_runs",  # differences and their signs
     "window_features 0: window_features_take_sample",
 )
