@@ -270,7 +270,7 @@ static uint8_t decision_find_largest(pnn_score_t *largest_score)
             largest = scores[l];
             best = l;
         }
-}
+    }
 #elif PNN_CLASSES > 1
     pnn_score_t score;
     uint8_t l = 1;
@@ -456,7 +456,7 @@ static void prototypes_add_votes(void)
             continue;
         }
         const uint8_t e = PNN_READ_U8(&prototypes_table[r >> 4]);
-for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
+        for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
             const int16_t vote = (int16_t)(PNN_READ_I8(&row[l + 3u]) * e);
             prototypes_scores[l] = (int16_t)((uint16_t)prototypes_scores[l] + (uint16_t)vote);
         }
