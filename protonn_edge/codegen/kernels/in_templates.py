@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from protonn_edge.codegen.kernels.kernel import Kernel
 from protonn_edge.model.integer_stage import IntegerStage
@@ -14,6 +15,13 @@ class StageInTemplate:
 
     n: str
     k: Kernel
+
+    static: ClassVar[str] = "static "
+    """What the declaration of a variable begins with."""
+
+    def variable(self, name: str = "") -> str:
+        """Return the name of a variable that the template declares."""
+        return f"{self.n}_{name}" if name else self.n
 
     @property
     def N(self) -> str:  # noqa: N802  (n in capitals)

@@ -214,8 +214,6 @@ static union {
 /* ---- Prototypes: constants and variables -------------------------------------------------- */
 
 #define PROTOTYPES_COUNT 4u
-#define PROTOTYPES_SHIFT 4
-#define PROTOTYPES_LIMIT 4096u
 #define PROTOTYPES_AT_ONCE 4u /* near prototypes whose votes are added together */
 
 /* B and Z, a row per prototype: 3 coordinates, then 3 labels */
@@ -272,7 +270,7 @@ static uint8_t decision_find_largest(pnn_score_t *largest_score)
             largest = scores[l];
             best = l;
         }
-}
+    }
 #elif PNN_CLASSES > 1
     pnn_score_t score;
     uint8_t l = 1;
@@ -321,45 +319,9 @@ static void prototypes_clear_scores(void)
 #endif
 }
 
-#ifndef PNN_ASSEMBLY
-static uint8_t prototypes_compare(uint16_t *prototype)
-{
-    uint8_t near = 0;
-    //@ loop widen_hints "all", 21;
-    for (; *prototype < PROTOTYPES_COUNT && near < PROTOTYPES_AT_ONCE; ++*prototype) {
-        const uint16_t row = (uint16_t)(*prototype * (PROJECTION_OUTPUTS + PNN_CLASSES));
-        uint16_t distance = 0;
-        for (uint8_t k = 0; k < PROJECTION_OUTPUTS && distance < PROTOTYPES_LIMIT; ++k) {
-            const int16_t difference = (int16_t)(PNN_READ_I8(&prototypes_rows[row + k]) - projection_values[k]);
-            if (difference < -128 || difference > 127) {
-                distance = PROTOTYPES_LIMIT;
-            } else {
-                distance = (uint16_t)(distance + (uint16_t)(difference * difference));
-            }
-        }
-        if (distance < PROTOTYPES_LIMIT) {
-            prototypes_list[near].rbf = PNN_READ_U8(&prototypes_table[distance >> PROTOTYPES_SHIFT]);
-            prototypes_list[near++].labels = (uint16_t)(row + PROJECTION_OUTPUTS);
-        }
-    }
-    return near;
-}
-
-static void prototypes_vote(uint8_t near)
-{
-    for (uint8_t i = 0; i < near; ++i) {
-        const int8_t *const labels = &prototypes_rows[prototypes_list[i].labels];
-        for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
-            const int16_t vote = (int16_t)(PNN_READ_I8(&labels[l]) * prototypes_list[i].rbf);
-            prototypes_scores[l] = (int16_t)((uint16_t)prototypes_scores[l] + (uint16_t)vote);
-        }
-    }
-}
-
-#endif
-/* Collect near prototypes until the list is full or none is left, add their labels, times their RBF, to
- * the scores, and continue. A prototype is dropped as soon as one difference, or the sum of the
- * squares, shows that it is far. */
+/* Add the labels of near prototypes, times their RBF, to the scores. Assembly collects near prototypes
+ * until the list is full or none is left, adds their votes, and continues. A prototype is dropped as
+ * soon as one difference, or the sum of the squares, shows that it is far. */
 static void prototypes_add_votes(void)
 {
 #ifdef PNN_ASSEMBLY
@@ -481,10 +443,23 @@ static void prototypes_add_votes(void)
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r18", "r19", "r20", "r21", "r22", "r23",
           "r24", "r25", "r26", "r27", "r30", "r31");
 #else
-    uint16_t prototype = 0;
-    while (prototype < PROTOTYPES_COUNT) {
-        const uint8_t near = prototypes_compare(&prototype);
-        prototypes_vote(near);
+    (void)prototypes_list; /* only assembly lists neighbours */
+    //@ loop unroll PROTOTYPES_COUNT;
+    for (const int8_t *row = prototypes_rows; row != prototypes_rows + sizeof prototypes_rows; row += 6u) {
+        uint32_t r = 0;
+        int32_t d;
+        for (uint8_t k = 0; k < 3 && r < 4096; ++k) {
+            d = projection_values[k] - PNN_READ_I8(&row[k]);
+            r += (uint32_t)(d * d);
+        }
+        if (r >= 4096) {
+            continue;
+        }
+        const uint8_t e = PNN_READ_U8(&prototypes_table[r >> 4]);
+        for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
+            const int16_t vote = (int16_t)(PNN_READ_I8(&row[l + 3u]) * e);
+            prototypes_scores[l] = (int16_t)((uint16_t)prototypes_scores[l] + (uint16_t)vote);
+        }
     }
 #endif
 }

@@ -34,7 +34,7 @@ from protonn_edge.policy.rejection.rule import STATISTICS, IntegerRejection
 
 BOARD = load_board("uno")
 STEPS = ["projection", "requantize", "prototypes", "decision"]
-WITHOUT = ("unknown", "UNKNOWN", "LEAST_", "largest_rbf", "second")
+WITHOUT = ("unknown", "UNKNOWN", "LEAST_", "nearest", "second")
 
 
 def test_a_model_without_thresholds_has_nothing_of_it_in_its_sources() -> None:

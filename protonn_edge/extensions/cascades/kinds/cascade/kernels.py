@@ -7,9 +7,8 @@ less time, flash or SRAM than the others.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise, product
 from typing import Any, ClassVar, TypeVar
@@ -39,28 +38,30 @@ _USUAL_SHARE = 0.1  # of points that are passed on
 _CALLS = 1.5  # of the functions that a model's program has, most of which are inlined
 _LONGEST_NAME = 80  # of a kernel in build.json
 
-_OWN = r"UPPER_FEATURES"
-"""What each program defines; the rest of its names begins with those of its stages."""
-
-_LEAST = re.compile(r"(\b(?:PASSED|WHOLE|SHARED)\([^,\n]+, \d+, )\d+")
-"""The fact of how often places are passed at least."""
-
-_COMMENT = re.compile(r"/\*.*?\*/")
-_NAME = re.compile(r"(\w+)(?:\[[^]]*\])?[;,]")
-"""A name that a declaration ends with, or one of several."""
-
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, eq=False)
 class PartStage(StageInTemplate):
-    """A stage of one of the models; none of its inputs are watched."""
+    """A stage of one of the models; none of its inputs are watched.
+
+    Its variables are members of a struct, and the template lists their names by declaring them.
+    """
+
+    static: ClassVar[str] = ""
 
     previous: PartStage | None = None
     next: PartStage | None = None
+    names: dict[str, None] = field(default_factory=dict)  # of variables, in their order
     watched: ClassVar[range] = range(0)
     watching: ClassVar[str] = ""
     streamed: ClassVar[bool] = False
+
+    def variable(self, name: str = "") -> str:
+        """Return the name of a variable, and list it."""
+        own = super().variable(name)
+        self.names[own] = None
+        return own
 
     @cached_property
     def words(self) -> Words:
@@ -100,50 +101,6 @@ class PartProgram:
     def scores(self) -> str:
         """The name of its scores."""
         return f"{self.stages[-1].n}_scores"
-
-    def own(self, text: str, prefix: str) -> str:
-        """Return C with names of this model for what each program defines with a prefix."""
-        bare = prefix.rstrip("_")
-        pattern = _OWN.replace("PFX", bare).replace("UPPER", bare.upper())
-
-        def renamed(found: re.Match[str]) -> str:
-            name = re.sub(rf"^{bare}_|^{bare.upper()}_", "", found[0])
-            return f"{self.N if name.isupper() else self.n}_{name}"
-
-        text = re.sub(rf"\b(?:{pattern})\b", renamed, text)
-        if self.n == PARTS[-1]:  # it may not run at all
-            text = _LEAST.sub(r"\g<1>0", text)
-        return text
-
-    def placed(self, text: str) -> Placed:
-        """Return the variables of a stage in C as members of a struct."""
-        before, members, behind, names = list[str](), list[str](), list[str](), list[str]()
-        lines, open_ = list[str](), False
-        for line in text.split("\n"):
-            is_open = open_ or line.startswith("static ")
-            lines.append(line)
-            if is_open and (line.endswith("{") or (open_ and not line.startswith("}"))):
-                open_ = True
-            elif is_open:
-                members += (each.removeprefix("static ") for each in lines)
-                names += _NAME.findall(_COMMENT.sub("", line.rpartition("}")[2]))
-                lines, open_ = [], False
-            elif not line.startswith(("/*", " *")):  # what describes a variable stays with it
-                (behind if members else before).extend(lines)
-                lines = []
-        (behind if members else before).extend(lines)
-        texts = ("\n".join(each).strip("\n") for each in (before, members, behind))
-        return Placed(next(texts), next(texts), next(texts), names)
-
-
-@dataclass(frozen=True)
-class Placed:
-    """Variables as members of a struct: the lines before and behind it, and their names."""
-
-    before: str
-    members: str
-    behind: str
-    names: Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
