@@ -86,6 +86,7 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 
 /* Limits on loop counts, for the analysis of the compiled code. They are labels: they stay in the
  * symbol table of the linked program and take no memory. Several places can share a name. PASSED
+<<<<<<< HEAD
  * limits how often one prediction passes these places in total, and EACH for each pass of the places
  * named `other`; EACH_AND allows `base` more passes per prediction. With SHARED, a pass counts `times`
  * times. GIVEN states the condition under which nothing passes a place. The compiler may move a label up
@@ -94,10 +95,25 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 #ifdef __AVR__
 #define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, least)
 #define SHARED(name, most, least, times, place) "pnn_passed." #name "." #most "." #least "." #times ".%=" #place ": "
+=======
+ * limits how often one prediction passes these places in total. WHOLE does so for a prediction by
+ * pnn_predict, and EACH for each pass of the places named `other`; EACH_AND allows `base` more passes
+ * per prediction. With SHARED, a pass counts `times` times. GIVEN states the condition under which
+ * nothing passes a place; around functions that may not run, LEAST is defined as 0. The compiler may
+ * move a label up past the code before it, but not past the use of its variable, nor into a copy of a
+ * loop that the size of an array rules out. */
+#ifdef __AVR__
+#define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, LEAST(least))
+#define SHARED(name, most, least, times, place) "pnn_passed." #name RANGE(most, LEAST(least)) "." #times ".%=" #place ": "
+#define WHOLE(name, most, least) "pnn_whole." #name LIMITS(most, LEAST(least))
+>>>>>>> main
 #define EACH(name, other, most, least) "pnn_each." #name "." #other LIMITS(most, least)
 #define EACH_AND(name, other, most, base) "pnn_each." #name "." #other "." #most ".0." #base ".%=: "
 #define GIVEN(condition) "pnn_given." #condition ".%=: "
-#define LIMITS(most, least) "." #most "." #least ".%=: "
+#define LIMITS(most, least) RANGE(most, least) ".%=: "
+#define RANGE(most, least) DOT(most) DOT(least)
+#define LEAST(times) times
+#define DOT(number) "." #number
 #define PLACE(name) "pnn_span." #name ".%=: "
 #define PNN_FACT(fact) __asm__ volatile(fact "\n" : :)
 #else
@@ -206,6 +222,7 @@ static union {
 
 /* ---- Prototypes: constants and variables -------------------------------------------------- */
 
+#define PROTOTYPES_COUNT 4u
 #define PROTOTYPES_SHIFT 4
 #define PROTOTYPES_LIMIT 4096u
 #define PROTOTYPES_AT_ONCE 4u /* near prototypes whose votes are added together */
@@ -243,7 +260,7 @@ static struct prototypes_near {
     uint16_t labels; /* their address or, in C, their index in the rows */
 } prototypes_list[PROTOTYPES_AT_ONCE];
 
-static pnn_score_t prototypes_scores[PNN_CLASSES];
+static int16_t prototypes_scores[PNN_CLASSES];
 
 /* ---- Decision: constants and variables ---------------------------------------------------- */
 
@@ -258,13 +275,13 @@ static uint8_t decision_find_largest(pnn_score_t *largest_score)
     pnn_score_t largest = *next++;
     uint8_t best = 0;
 #ifndef PNN_ASSEMBLY
+    const int16_t *const scores = prototypes_scores;
     for (uint8_t l = 1; l < PNN_CLASSES; ++l) {
-        const pnn_score_t score = prototypes_scores[l];
-        if (score > largest) {
-            largest = score;
+        if (scores[l] > largest) {
+            largest = scores[l];
             best = l;
         }
-    }
+}
 #elif PNN_CLASSES > 1
     pnn_score_t score;
     uint8_t l = 1;
@@ -295,7 +312,7 @@ static uint8_t decision_find_largest(pnn_score_t *largest_score)
 static void prototypes_clear_scores(void)
 {
 #ifdef PNN_ASSEMBLY
-    pnn_score_t *next = prototypes_scores;
+    int16_t *next = prototypes_scores;
     uint8_t left = PNN_CLASSES;
     __asm__ volatile(
         ".Lscore_%=:\n"
@@ -318,7 +335,7 @@ static uint8_t prototypes_compare(uint16_t *prototype)
 {
     uint8_t near = 0;
     //@ loop widen_hints "all", 21;
-    for (; *prototype < PNN_PROTOTYPES && near < PROTOTYPES_AT_ONCE; ++*prototype) {
+    for (; *prototype < PROTOTYPES_COUNT && near < PROTOTYPES_AT_ONCE; ++*prototype) {
         const uint16_t row = (uint16_t)(*prototype * (PROJECTION_OUTPUTS + PNN_CLASSES));
         uint16_t distance = 0;
         for (uint8_t k = 0; k < PROJECTION_OUTPUTS && distance < PROTOTYPES_LIMIT; ++k) {
@@ -342,8 +359,8 @@ static void prototypes_vote(uint8_t near)
     for (uint8_t i = 0; i < near; ++i) {
         const int8_t *const labels = &prototypes_rows[prototypes_list[i].labels];
         for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
-            const pnn_score_t vote = (int16_t)(PNN_READ_I8(&labels[l]) * prototypes_list[i].rbf);
-            prototypes_scores[l] = (pnn_score_t)((pnn_unsigned_score_t)prototypes_scores[l] + (pnn_unsigned_score_t)vote);
+            const int16_t vote = (int16_t)(PNN_READ_I8(&labels[l]) * prototypes_list[i].rbf);
+            prototypes_scores[l] = (int16_t)((uint16_t)prototypes_scores[l] + (uint16_t)vote);
         }
     }
 }
@@ -474,7 +491,7 @@ static void prototypes_add_votes(void)
           "r24", "r25", "r26", "r27", "r30", "r31");
 #else
     uint16_t prototype = 0;
-    while (prototype < PNN_PROTOTYPES) {
+    while (prototype < PROTOTYPES_COUNT) {
         const uint8_t near = prototypes_compare(&prototype);
         prototypes_vote(near);
     }

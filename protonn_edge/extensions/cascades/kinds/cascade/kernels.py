@@ -42,10 +42,7 @@ _USUAL_SHARE = 0.1  # of points that are passed on, if it is unknown
 _CALLS = 1.5  # of the functions that a model's program has, most of which are inlined
 _LONGEST_NAME = 80  # of a kernel in build.json
 
-_OWN = (
-    r"PFX_(?:score_t|unsigned_score_t)"
-    r"|UPPER_(?:FEATURES|PROTOTYPES|PROJECTIONS|WINDOW|CHANNELS)"
-)
+_OWN = r"UPPER_FEATURES"
 """What each program defines; the rest of its names begins with those of its stages."""
 
 _LEAST = re.compile(r"(\b(?:PASSED|WHOLE|SHARED)\([^,\n]+, \d+, )\d+")
@@ -96,6 +93,11 @@ class PartProgram:
     def N(self) -> str:  # noqa: N802  (n in capitals)
         """The name of its macros."""
         return self.n.upper()
+
+    @property
+    def score_t(self) -> str:
+        """The type of its scores in C."""
+        return self.stages[-1].score_t
 
     @property
     def scores(self) -> str:
