@@ -34,6 +34,6 @@ def of_stack(su_files: Any) -> Hashable:
     return tuple((path.name, path.read_bytes()) for path in su_files)
 
 
-def of_paths(spans: Any, board: Any, *, whole: bool) -> Hashable:
+def of_paths(spans: Any, board: Any) -> Hashable:
     """Return what else the paths of spans depend on."""
-    return tuple(spans.items()), board, whole
+    return tuple(spans.items()), board

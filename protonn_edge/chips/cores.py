@@ -28,8 +28,6 @@ class Core:
     # of a return address: 3 where flash has more than 128 kB. CALL, RET, RETI and the response to
     # an interrupt then take a cycle more each
     return_bytes: int
-    # extra cycles of a jump through a table, over an ATmega328P: it may lie beyond 64 kB
-    tablejump_cycles: int = 0
     family: str = "avr"  # of chips: "avr", "cortex-m", "riscv" or "xtensa"
     in_words: bool = False  # whether models have a program of 32-bit words, and a single plan
 
@@ -55,7 +53,7 @@ CORES = {
         Core("avr35", 35, "an ATtiny167", multiplies=False, **_MIDDLE),
         Core("avr4", 4, "an ATmega88", multiplies=True, **_SMALL),
         Core("avr5", 5, "an ATmega328P", multiplies=True, **_MIDDLE),
-        Core("avr51", 51, "an ATmega1284P", multiplies=True, **_MIDDLE, tablejump_cycles=3),
+        Core("avr51", 51, "an ATmega1284P", multiplies=True, **_MIDDLE),
         Core("avr6", 6, "an ATmega2560", multiplies=True, **_LARGE),
     )
 }

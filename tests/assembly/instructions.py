@@ -58,7 +58,6 @@ def instructions_of(text: str, operands: dict[str, Operand]) -> list[Instruction
     found: list[Instruction] = []
     labels: list[tuple[str, int]] = []
     sections: list[bool] = []  # whether they are code
-    table: list[int] = []
     for line in _expanded(text.replace("%=", "").replace("%~", "")):
         rest = line
         while match := re.match(r"\s*([.\w]+):", rest):
@@ -72,26 +71,20 @@ def instructions_of(text: str, operands: dict[str, Operand]) -> list[Instruction
             sections = [*sections, "x" in words[1].split(",")[1]] if words[0][1] == "p" else []
         elif words[0] == ".popsection":
             sections.pop()
-        elif words[0] == ".word":
-            table.append(_target(words[1].strip()[3:-1], len(found) - 1, labels))
         elif not words[0].startswith("."):
             found.append(_decoded(words[0], words[1].strip() if words[1:] else "", operands))
     for number, each in enumerate(found):
-        each.followers = list(_followers(number, each, labels, table))
+        each.followers = list(_followers(number, each, labels))
     return found
 
 
-def _followers(
-    number: int, each: Instruction, labels: list[tuple[str, int]], table: list[int]
-) -> Iterator[int]:
+def _followers(number: int, each: Instruction, labels: list[tuple[str, int]]) -> Iterator[int]:
     name, _, target = each.text.partition(" ")
-    if name == "ijmp" or (name == "jmp" and target.startswith("__tablejump2")):
-        yield from table
-    elif name in JUMPS or name.startswith("br"):
+    if name in JUMPS or name.startswith("br"):
         yield _target(target.strip(), number, labels)
     if name in SKIPS:
         yield number + 2
-    if name not in (*JUMPS, "ijmp", *RETURNS):
+    if name not in (*JUMPS, *RETURNS):
         yield number + 1
 
 
@@ -117,9 +110,6 @@ def _decoded(mnemonic: str, rest: str, operands: dict[str, Operand]) -> Instruct
     if mnemonic in JUMPS or re.fullmatch(r"br\w\w", mnemonic):
         if mnemonic.startswith("br"):
             each.reads.add(T if mnemonic in ("brts", "brtc") else FLAGS)
-        if rest.startswith("__tablejump2"):
-            each.reads |= {("r", 30), ("r", 31)}
-            each.writes |= {("r", 0), ("r", 30), ("r", 31), FLAGS}
         return each
     if mnemonic in CALLS:
         each.writes |= {*CALL_USED, FLAGS, T}
@@ -153,8 +143,6 @@ def _add_effects(each: Instruction, parts: list[str], operands: dict[str, Operan
         each.writes |= {("r", 0), ("r", 1)}
     if name == "lpm" and not parts:
         each.writes.add(("r", 0))
-        each.reads |= {("r", 30), ("r", 31)}
-    if name == "ijmp":
         each.reads |= {("r", 30), ("r", 31)}
     each.reads |= {FLAGS} if EFFECTS[name].reads_flags else set()
     each.writes |= {FLAGS} if EFFECTS[name].sets_flags else set()

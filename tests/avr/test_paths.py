@@ -26,7 +26,6 @@ FACTS = """
 #define FACT(label) __asm__ volatile(label ".%=:\\n" : :)
 #define PASSED(name, most, least) FACT("pnn_passed." #name "." #most "." #least)
 #define EACH(name, other, most, least) FACT("pnn_each." #name "." #other "." #most "." #least)
-#define WHOLE(name, most, least) FACT("pnn_whole." #name "." #most "." #least)
 volatile uint8_t in, out;
 """
 MAIN = "int main(void) { for (;;) { pnn_predict(); } }\n"
@@ -256,18 +255,6 @@ def test_a_fact_about_another_place_that_is_gone_says_nothing(compile_avr: Compi
     text = _straight(f"for (uint8_t i = in; i > 0; --i) {{ {facts} out = i; }}")
     paths = paths_through(read_program(compile_avr(text)), "pnn_predict")
     assert paths.longest.passes["loop"] == 7
-
-
-def test_some_facts_hold_only_for_whole_points(compile_avr: Compile) -> None:
-    text = f"""{FACTS}
-        __attribute__((noinline)) void pnn_push(void) {{
-            for (uint8_t i = in; i > 0; --i) {{ PASSED(waits, 9, 0); WHOLE(waits, 0, 0); out = i; }}
-        }}
-        void pnn_predict(void) {{ pnn_push(); }}
-        {MAIN}"""
-    program = read_program(compile_avr(text, "-fno-inline"))
-    assert paths_through(program, "pnn_predict").longest.passes["waits"] == 0
-    assert paths_through(program, "pnn_push").longest.passes["waits"] == 9
 
 
 def test_labels_of_facts_take_no_memory_and_name_no_code(compile_avr: Compile) -> None:

@@ -8,12 +8,9 @@ code, and the compiler copies it with the code that it inlines or unrolls. Names
 |---|---|
 | ``P_passed.NAME.MOST.LEAST.N`` | in a prediction all places of this name are passed at most and at least so often together |
 | ``P_passed.NAME.MOST.LEAST.W.N`` | the same, where a pass of this place counts W times |
-| ``P_whole.NAME.MOST.LEAST.N`` | the same, if the prediction is one call of ``P_predict`` |
 | ``P_each.NAME.OTHER.MOST.LEAST.N`` | the same, for each time that a place named ``OTHER`` is passed |
 | ``P_each.NAME.OTHER.MOST.0.B.N`` | the same, and B times more in all, also without the other place |
 | ``P_given.CONDITION.N`` | these places are never passed if a condition holds, which the claims state |
-| ``P_jump.NAME.N`` | this jump through a table leads to a target of this name |
-| ``P_target.NAME.N`` | such a target |
 | ``P_span.NAME.N`` | a part of a prediction begins, which the program measures |
 
 where P is the prefix of the model's functions, and N makes labels unique. Each model in a program
@@ -33,7 +30,7 @@ from protonn_edge.chips.avr.names import MARK
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.system.errors import InvalidValue
 
-_LIMITING = ("passed", "whole", "each")
+_LIMITING = ("passed", "each")
 
 
 @dataclass(frozen=True)
@@ -58,14 +55,6 @@ class Fact:
         return replace(self, least=0, base=self.base + early * before)
 
 
-@dataclass(frozen=True)
-class Facts:
-    """All facts that a program's labels state."""
-
-    passes: tuple[Fact, ...]
-    targets: Mapping[int, tuple[int, ...]]  # of jumps through tables, by the address of the jump
-
-
 def span_labels(program: LinkedProgram) -> Mapping[str, list[int]]:
     """Return the addresses of the labels of spans, by name."""
     labels = defaultdict[str, list[int]](list)
@@ -82,8 +71,8 @@ def predictions_of(program: LinkedProgram) -> set[str]:
     return {f"{match[1]}_predict" for match in matches if match is not None}
 
 
-def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
-    """Return facts of a prediction, `whole` by ``P_predict``; `InputError` if labels differ."""
+def facts_of(program: LinkedProgram) -> tuple[Fact, ...]:
+    """Return the facts that a program's labels state; `InputError` if labels differ."""
     # by prefix, kind and name
     places: dict[tuple[str, str, str], dict[int, int]] = defaultdict(dict)
     limits: dict[tuple[str, str, str], list[str]] = {}
@@ -107,18 +96,12 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
     named: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
     for (prefix, _, name), addresses in places.items():
         named[prefix, name] |= addresses
-    passes = tuple(
+    facts = (
         _fact(kind, name, places[prefix, kind, name], named[prefix, numbers[0]], numbers[1:])
         for (prefix, kind, name), numbers in limits.items()
-        if kind == "given" or (kind in _LIMITING and (whole or kind != "whole"))
+        if kind == "given" or kind in _LIMITING
     )
-    targets = {
-        jump: tuple(sorted(places[prefix, "target", name]))
-        for prefix, kind, name in [*places]
-        if kind == "jump"
-        for jump in places[prefix, kind, name]
-    }
-    return Facts(tuple(filter(None, passes)), targets)
+    return tuple(filter(None, facts))
 
 
 def _fact(

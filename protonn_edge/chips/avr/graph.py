@@ -279,7 +279,6 @@ class CodeSteps:
     """Follows code, an instruction at a time."""
 
     program: LinkedProgram
-    targets: Mapping[int, tuple[int, ...]]  # of jumps through tables, by their addresses
     # where paths end, too: before 0 is written to an I/O register, and at addresses
     register: int | None = None
     ends: Set[int] = frozenset()
@@ -329,22 +328,9 @@ class CodeSteps:
         if target == here.address:  # where _exit() stops
             yield None, cycles
         elif symbol is not None and symbol.name.startswith("__tablejump"):
-            if here.address not in self.targets:
-                raise self._lost(here)
-            cycles += self._until_jump(target)
-            yield from ((each, cycles) for each in self.targets[here.address])
+            raise self._lost(here)
         else:
             yield target, cycles
-
-    def _until_jump(self, address: int) -> int:
-        """Return the cycles of code up to its jump through a pointer, with it."""
-        cycles = 0
-        while True:
-            here = self.program.reached(address)
-            cycles += here.cycles_on(self.program.core)
-            if here.name in _INDIRECT:
-                return cycles
-            address = here.operands["k"] if here.name in JUMPS else here.end
 
     def _lost(self, here: Decoded) -> CheckFailed:
         return NoBound(

@@ -75,7 +75,7 @@ class _Spans:
     def __init__(self, program: LinkedProgram) -> None:
         self._program = program
         self._names = program.names
-        self._steps = CodeSteps(program, {})
+        self._steps = CodeSteps(program)
         self._called: dict[int, _Longest] = {}
         self._handlers = interrupt_handlers(program)
         # what the interrupt flag may be after the instructions that set it

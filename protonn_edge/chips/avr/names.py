@@ -20,7 +20,7 @@ class Symbol:
 
 
 MARK = re.compile(
-    r"(\w+)_(passed|whole|each|given|jump|target|span)\.(\w+)\.(?:([a-z]\w*)\.)?"
+    r"(\w+)_(passed|each|given|span)\.(\w+)\.(?:([a-z]\w*)\.)?"
     r"(?:(\d{1,9})u?\.(\d{1,9})u?\.(?:(\d{1,9})\.)?)?\d\w*",
     re.ASCII,
 )

@@ -21,7 +21,7 @@ from elftools.elf.elffile import ELFFile
 from numpy.typing import NDArray
 
 from protonn_edge.chips.avr.bounded import AGAIN, NoBound
-from protonn_edge.chips.avr.facts import Fact, Facts, facts_of, predictions_of, span_labels
+from protonn_edge.chips.avr.facts import Fact, facts_of, predictions_of, span_labels
 from protonn_edge.chips.avr.flow import functions_from
 from protonn_edge.chips.avr.graph import CodeSteps, Graph, first_write, graph_of
 from protonn_edge.chips.avr.program import LinkedProgram
@@ -92,7 +92,7 @@ def paths_through(program: LinkedProgram, entry: str) -> Paths:
         raise no_function(program, entry)
     functions_from(program, copies)  # refuses returns to other places than the caller
     whole = entry in predictions_of(program)
-    facts = facts_of(program, whole=whole)
+    facts = facts_of(program)
     flows = [_flow(program, {at: once}, facts, part=not whole) for at in copies]
     return Paths(
         max((flow.path(-1) for flow in flows), key=lambda path: path.cycles),
@@ -110,15 +110,13 @@ def no_function(program: LinkedProgram, entry: str) -> InputError:
     )
 
 
-def paths_between(
-    program: LinkedProgram, register: int, spans: Mapping[str, Times], *, whole: bool
-) -> Paths:
+def paths_between(program: LinkedProgram, register: int, spans: Mapping[str, Times]) -> Paths:
     """Return the longest and the shortest path of all spans of a prediction that marks them.
 
     A span begins at a label ``P_span.NAME.N`` with the first write to the I/O register at this
     address, and ends before the write of 0. `spans` gives the number of spans of each name in a
-    prediction; the prediction is `whole` if it is one call of ``P_predict``. Raises `InputError`
-    unless the program has exactly one label of each name, and `CheckFailed` as `paths_through`.
+    prediction. Raises `InputError` unless the program has exactly one label of each name, and
+    `CheckFailed` as `paths_through`.
     """
     labels = span_labels(program)
     roots: dict[int, Times] = {}
@@ -131,7 +129,7 @@ def paths_between(
             AGAIN,
         )
         roots[first_write(program, labels[name][0], register)] = times
-    flow = _flow(program, roots, facts_of(program, whole=whole), register)
+    flow = _flow(program, roots, facts_of(program), register)
     return Paths(flow.path(-1), flow.path(1), tuple(sorted(flow.given)))
 
 
@@ -147,45 +145,44 @@ def longest_part(
     the end of the function in which it began. `limits` lowers limits of facts, by name; code after
     places that are never passed is left out. Raises `CheckFailed` as `paths_through`.
     """
-    facts, limits = facts_of(program, whole=False), limits or {}
-    passes = tuple(
+    limits = limits or {}
+    facts = tuple(
         fact if fact.others else replace(fact, most=limits.get(fact.name, fact.most))
-        for fact in facts.passes
+        for fact in facts_of(program)
     )
-    return _flow(program, starts, replace(facts, passes=passes), ends=ends, part=True).path(-1)
+    return _flow(program, starts, facts, ends=ends, part=True).path(-1)
 
 
 def _flow(
     program: LinkedProgram,
     roots: Mapping[int, Times],
-    facts: Facts,
+    facts: tuple[Fact, ...],
     register: int | None = None,
     ends: Collection[int] = (),
     *,
     part: bool = False,
 ) -> _Flow:
     """Return the paths from addresses; of a `part`, they may be any part of a prediction."""
-    places = {place for fact in facts.passes for place in (*fact.places, *fact.others)}
+    places = {place for fact in facts for place in (*fact.places, *fact.others)}
     # The code there may wait, as a loop does that only another state of the model would leave.
     never = defaultdict[bool, set[int]](set)
-    for fact in facts.passes:
+    for fact in facts:
         if fact.most == 0 and not fact.others:
             never[fact.is_condition].update(fact.places)
-    code = CodeSteps(program, facts.targets, register, never[True].union(never[False], ends))
+    code = CodeSteps(program, register, never[True].union(never[False], ends))
     graph = graph_of(code, roots, places)
-    passes = facts.passes
     if part:
-        passes = tuple(fact.of_a_part(_early(graph, roots, fact)) for fact in passes)
+        facts = tuple(fact.of_a_part(_early(graph, roots, fact)) for fact in facts)
     counted = (
         Fact(f"{loop.start:#x}", {loop.start: 1}, loop.times, loop.times, {loop.before: 1})
         for loop in graph.counted
     )
     given = {
         fact.name
-        for fact in passes
+        for fact in facts
         if fact.is_condition and (fact.places.keys() - never[False]) & graph.calls.keys()
     }
-    flow = _Flow(program, graph, [*passes, *counted], roots, given)
+    flow = _Flow(program, graph, [*facts, *counted], roots, given)
     flow.check_loops()
     return flow
 

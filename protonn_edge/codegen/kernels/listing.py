@@ -66,7 +66,6 @@ class Passed(NamedTuple):
 
     most: int
     least: int = 0
-    whole: bool = False  # whether this holds only for points that arrive whole
     of: str = ""  # the other label
     base: int = 0  # additional passes then
     name: str = ""  # shared by labels whose passes are limited together
@@ -224,7 +223,7 @@ def _mark(name: str, label: str, fact: Passed) -> str:
         return f"EACH({own}, {name}_{fact.of}, {limits})"
     if fact.name:
         return f"SHARED({own}, {limits}, {fact.weight}, {label})"
-    return f"{'WHOLE' if fact.whole else 'PASSED'}({own}, {limits})"
+    return f"PASSED({own}, {limits})"
 
 
 def _local(label: str) -> str:

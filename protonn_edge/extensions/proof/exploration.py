@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from protonn_edge.chips.avr import instruction_set
-from protonn_edge.chips.avr.facts import facts_of
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.extensions.proof.choices import Parted
 from protonn_edge.extensions.proof.facts import OrderFacts, before_parting, decided
@@ -38,13 +37,11 @@ from protonn_edge.extensions.proof.state import (
     spanned,
     words_over_way,
 )
-from protonn_edge.system.errors import ProtoNNEdgeError
 
 MOST_STATES = 4_000
 _BYTES = 256
 _LOW = 0x55555555  # the lower registers of pairs
 _CALLS = {"call", "rcall"}
-_MOST_BEFORE_JUMP = 16  # instructions of libgcc that load an address from a table
 
 
 class NewJump(Exception):
@@ -71,7 +68,7 @@ class Explorer:
         self.ways: list[Root] = []
         self.stops: frozenset[int] = frozenset()
         self.stopped: list[ChipState] = []
-        self._jumps = {*_labelled_jumps(self.program)}
+        self._jumps = set[tuple[int, int]]()
         self._flows: dict[int, Flow] = {}
         self._liveness = Liveness(self.program, self._flow)
 
@@ -397,22 +394,3 @@ def _are_apart(boxes: list[dict[Root, Any]]) -> bool:
             share *= Fraction(int(mask.sum()), root.size)
         total += share
     return total == 1
-
-
-@lru_cache(maxsize=2)  # of all explorers of a proof
-def _labelled_jumps(program: LinkedProgram) -> frozenset[tuple[int, int]]:
-    """Return jumps through tables, each with one of its targets, as far as labels name them.
-
-    Labels are not trusted: a jump that they leave out starts the execution again (`NewJump`).
-    """
-    jumps = set[tuple[int, int]]()
-    with suppress(ProtoNNEdgeError):
-        for place, targets in facts_of(program, whole=True).targets.items():
-            at = place
-            for _ in range(_MOST_BEFORE_JUMP):
-                here = program.reached(at)
-                if here.name == "ijmp":
-                    jumps.update((at, each) for each in targets)
-                    break
-                at = here.operands["k"] if here.name in instruction_set.JUMPS else here.end
-    return frozenset(jumps)

@@ -20,7 +20,7 @@ _ENTRY_CYCLES = 4 + 3  # the chip's response to an interrupt, and the vector's j
 _WAKING_CYCLES = 4  # from sleep, more than that
 _STARTS_AND_ADDRESSES = 5  # interrupts of the bus for a sample, in addition to those of its bytes
 _ENDS = "turned", "classified", "describing", "asleep"
-_EACH_FEATURE = ("window_features_samples", "audio_samples", "held")
+_EACH_FEATURE = ("window_features_samples", "audio_samples", "pushed")
 """Facts about code that runs once for each pushed feature."""
 
 

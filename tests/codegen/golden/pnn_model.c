@@ -86,6 +86,16 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 
 /* Limits on loop counts, for the analysis of the compiled code. They are labels: they stay in the
  * symbol table of the linked program and take no memory. Several places can share a name. PASSED
+<<<<<<< HEAD
+ * limits how often one prediction passes these places in total, and EACH for each pass of the places
+ * named `other`; EACH_AND allows `base` more passes per prediction. With SHARED, a pass counts `times`
+ * times. GIVEN states the condition under which nothing passes a place. The compiler may move a label up
+ * past the code before it, but not past the use of its variable, nor into a copy of a loop that the size
+ * of an array rules out. */
+#ifdef __AVR__
+#define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, least)
+#define SHARED(name, most, least, times, place) "pnn_passed." #name "." #most "." #least "." #times ".%=" #place ": "
+=======
  * limits how often one prediction passes these places in total. WHOLE does so for a prediction by
  * pnn_predict, and EACH for each pass of the places named `other`; EACH_AND allows `base` more passes
  * per prediction. With SHARED, a pass counts `times` times. GIVEN states the condition under which
@@ -96,6 +106,7 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 #define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, LEAST(least))
 #define SHARED(name, most, least, times, place) "pnn_passed." #name RANGE(most, LEAST(least)) "." #times ".%=" #place ": "
 #define WHOLE(name, most, least) "pnn_whole." #name LIMITS(most, LEAST(least))
+>>>>>>> main
 #define EACH(name, other, most, least) "pnn_each." #name "." #other LIMITS(most, least)
 #define EACH_AND(name, other, most, base) "pnn_each." #name "." #other "." #most ".0." #base ".%=: "
 #define GIVEN(condition) "pnn_given." #condition ".%=: "
@@ -104,8 +115,6 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 #define LEAST(times) times
 #define DOT(number) "." #number
 #define PLACE(name) "pnn_span." #name ".%=: "
-#define JUMP(name) "pnn_jump." #name ".%=: "
-#define TARGET(name) "pnn_target." #name ".%=\\@: "
 #define PNN_FACT(fact) __asm__ volatile(fact "\n" : :)
 #else
 #define PNN_FACT(fact)

@@ -29,7 +29,7 @@ _LONGEST_WATCH = 100_000  # characters of the emulator's option
 def prediction_paths(program: LinkedProgram, plan: Plan, board: Board) -> Paths:
     """Return the paths of the measured part of a prediction, as `paths_between`."""
     spans = {"finish": 1} if plan.buffered else {"begin": 1, "push": plan.feed.calls, "finish": 1}
-    return _paths_of_spans(program, spans, board, whole=plan.buffered)
+    return _paths_of_spans(program, spans, board)
 
 
 def longest_pushes(program: LinkedProgram, plan: Plan, board: Board) -> Path:
@@ -37,16 +37,14 @@ def longest_pushes(program: LinkedProgram, plan: Plan, board: Board) -> Path:
 
     Raises as `paths_between`.
     """
-    return _paths_of_spans(program, {"push": plan.feed.calls}, board, whole=False).longest
+    return _paths_of_spans(program, {"push": plan.feed.calls}, board).longest
 
 
-def _paths_of_spans(
-    program: LinkedProgram, spans: Mapping[str, int], board: Board, *, whole: bool
-) -> Paths:
+def _paths_of_spans(program: LinkedProgram, spans: Mapping[str, int], board: Board) -> Paths:
     from protonn_edge.chips.avr.paths import Times, paths_between  # they take SciPy
 
     times = {name: Times(number, number) for name, number in spans.items()}
-    return paths_between(program, _register(board), times, whole=whole)
+    return paths_between(program, _register(board), times)
 
 
 class _Sum(NamedTuple):
@@ -68,8 +66,8 @@ class StatedFacts:
     @classmethod
     def of(cls, program: LinkedProgram, paths: Paths, register: int, *, whole: bool) -> StatedFacts:
         """Return the facts that limit paths: none if there are more than can be watched."""
-        passes = facts_of(program, whole=whole).passes
-        sums = [each for f in passes if f.name in paths.longest.passes for each in _sums(f)]
+        facts = [each for each in facts_of(program) if each.name in paths.longest.passes]
+        sums = [each for fact in facts for each in _sums(fact)]
         first, last = (
             first_write(program, span_labels(program)[name][0], register)
             for name in ("finish" if whole else "begin", "finish")
