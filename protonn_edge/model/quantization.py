@@ -1,9 +1,4 @@
-"""From a float model of any kind to integers, and the loss of each step.
-
-The cycles of an integer model depend on its activity: inputs that are 0 are skipped, and a distance
-is abandoned at the coordinate that shows that the prototype is far. The planner converts these
-shares to mean cycles.
-"""
+"""From a float model of any kind to integers, and the loss of each step."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""An implementation of an integer stage on a chip: its mean cost, and its template's variables.
+"""An implementation of an integer stage on a chip: its cost, and its template's variables.
 
-Plans are chosen by mean cycles. Bounds come from the linked program alone (`avr.paths`). Costs are
+Plans are chosen by bytes, and by about the cycles of a point without a value of 0. Bounds come from
+the linked program alone (`avr.paths`). Costs are
 computed from the last stage to the first, because the call of the next stage is part of a stage's
 cost.
 """
