@@ -142,6 +142,17 @@ def test_a_budget_is_kept_and_used(ensemble: str) -> None:
     assert 0 < record[name] < most
 
 
+@pytest.mark.parametrize("ensemble", ["random", "extra", "adaboost"])
+def test_features_with_few_values_use_the_budget_that_a_packed_table_leaves(ensemble: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 8, (1_000, 6)).astype(np.float32)
+    y = X.sum(axis=1) + rng.integers(0, 4, 1_000) > 22
+    classifier = ForestClassifier(ensemble=ensemble, size_budget=2_500, random_state=0).fit(X, y)
+    stage = named_stages(integers_of(classifier))["forest"]
+    assert stage.packs
+    assert 2_000 < integers_of(classifier).model_bytes <= 2_500 < stage.table.n_bytes
+
+
 @pytest.mark.parametrize("ensemble", ["random", "adaboost"])
 def test_trees_that_share_tests_fit_a_packed_table(ensemble: str) -> None:
     settings = {"ensemble": ensemble, "size_budget": 1_500}

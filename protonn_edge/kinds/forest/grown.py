@@ -45,7 +45,7 @@ class GrownTrees:
     risks: Float64  # (N,): impurity times the node's share of the points
     bias: Float64  # (L,): initial scores
     boosted: int = 0  # trees per round of boosting; 0 for independent trees
-    packed: bool = False  # whether their size is that of a packed table, if this is possible
+    on_bytes: bool = False  # whether thresholds are those of bytes, as a packed table needs
 
     @classmethod
     def of(cls, forest: Any, some: NDArray[np.float32]) -> Self:
@@ -107,12 +107,12 @@ class GrownTrees:
     @cached_property
     def n_bytes(self) -> int:
         """Bytes that the trees take on the device."""
-        thresholds = np.floor(self.thresholds[self.shape.inner]) if self.packed else 0
+        thresholds = np.floor(self.thresholds[self.shape.inner]) if self.on_bytes else 0
         of_inner = np.broadcast_to(np.uint8(thresholds), int(self.shape.inner.sum()))
         leaves, bias, _ = quantize.quantized_leaves(self.shape, self.leaves, self.bias)
         table = ForestTable(self.shape, of_inner, leaves, bias)
-        if self.packed and (packed := PackedTable(table)).possible:
-            return packed.n_bytes
+        if self.on_bytes and (packed := PackedTable(table)).possible:
+            return min(packed.n_bytes, table.n_bytes)
         return table.n_bytes
 
     def leaves_at(self, alpha: float) -> NDArray[np.bool_]:

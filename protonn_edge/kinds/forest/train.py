@@ -142,10 +142,10 @@ class Growth:
         forest = new_ensemble(self.settings, self.seed, **more)
         X = self.Q if self.tests is None else self.tests.codes(self.Q)
         grown = GrownTrees.of(forest.fit(X, self.points.y, sample_weight=self.points.weight), X[:1])
-        if self.tests is None:
-            return grown
-        thresholds = self.tests.thresholds(grown.shape, grown.thresholds)
-        return replace(grown, thresholds=thresholds, packed=True)
+        thresholds = grown.thresholds
+        if self.tests is not None:
+            thresholds = self.tests.thresholds(grown.shape, thresholds)
+        return replace(grown, thresholds=thresholds, on_bytes=True)
 
     @property
     def _begun(self) -> tuple[int, int | None]:
