@@ -92,11 +92,10 @@ def build_command(
     """Build the firmware of MODEL and check that it fits the board.
 
     The firmware is written only if, on the emulated board, it gives the same scores as NumPy for a
-    few points. Upload it with 'upload', or with 'pio run -t upload' in the project's folder. The
-    fastest plan (see --plan) has the fewest mean cycles on the training points or, with --data, on
-    the points of --data. With --sensor, the board reads a sensor and classifies its samples, and
-    'monitor' shows the answers; without MODEL, the board sends the samples to 'record': a timer
-    starts each sample, and numbered frames with checksums let no loss go undetected.
+    few points. Upload it with 'upload', or with 'pio run -t upload' in the project's folder. With
+    --sensor, the board reads a sensor and classifies its samples, and 'monitor' shows the answers;
+    without MODEL, the board sends the samples to 'record': a timer starts each sample, and numbered
+    frames with checksums let no loss go undetected.
     """
     board, live = load_board(board_name), the_one(added, SensorFirmware)
     if model_file is None:

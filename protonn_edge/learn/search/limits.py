@@ -1,6 +1,6 @@
 """The figure that a search maximizes, and limits of memory and cycles.
 
-The planner checks them with mean cycles; the linked program of the chosen model must keep them with
+The planner checks them with estimates; the linked program of the chosen model must keep them with
 its bound (`choice`).
 """
 
