@@ -1,9 +1,7 @@
 """The plan of a generated program: a kernel for each stage, how it is fed, and the costs.
 
 The cost of a kernel depends on its stage's integers, and the `Activity` on the points for which the
-model is meant. Costs are accumulated from the last stage to the first: the call that pushes into a
-stage is part of the cost of the stage before it. Cycles are means, by which plans are chosen; a
-bound comes from the linked program.
+model is meant. Cycles are means, by which plans are chosen; a bound comes from the linked program.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ import numpy as np
 
 from protonn_edge.chips.cores import BOUND_FLAGS, Core
 from protonn_edge.codegen.kernels.compiled import bytes_of
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel, Step, without_calls
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel, Step
 from protonn_edge.codegen.kernels.listing import cycles_of
 from protonn_edge.codegen.kernels.matvec import kernels as matvec
 from protonn_edge.model import registry
@@ -216,7 +214,7 @@ class PartialPlan:
 
     def behind(self, kernel: Kernel, activity: Activity, feed: Feed | None = None) -> PartialPlan:
         """Return the partial plan that begins a stage earlier, given that stage's activity."""
-        cost = kernel.cost(feed, self.called, activity)
+        cost = kernel.cost(feed, activity)
         return PartialPlan((kernel, *self.kernels), (cost, *self.costs))
 
     def completed(
@@ -231,19 +229,12 @@ class PartialPlan:
         plan = Plan(feed, costs, first.core, whole.kernels)
         return replace(plan, costs=tuple(map(_with_number, plan.named, whole.kernels, costs)))
 
-    @property
-    def called(self) -> Calls:
-        """Mean cycles of calls that push values into it."""
-        return self.costs[0].called if self.costs else without_calls
-
     @cached_property
-    def takes(self) -> tuple[float, ...]:
-        """Cycles, flash and SRAM, and cycles of calls with all or single values; less is better."""
+    def takes(self) -> tuple[float, int, int]:
+        """Cycles, flash and SRAM; less is better."""
         cycles = sum(step.mean for cost in self.costs for step in cost.steps)
         flash = sum(cost.tables + cost.code for cost in self.costs)
-        values = self.kernels[0].stage.n_inputs
-        calls = (self.called(Feed(values, chunk)) for chunk in (values, 1))
-        return cycles, flash, sum(cost.state for cost in self.costs), *calls
+        return cycles, flash, sum(cost.state for cost in self.costs)
 
     def dominates(self, other: PartialPlan) -> bool:
         """Whether it needs less of something than another one, and more of nothing else."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.model.activity import Activity
 from scale.integers import FACTOR_BITS, IntegerScale
 
@@ -23,7 +23,7 @@ class ScaleKernel(Kernel):
     stage: IntegerScale
     name: str = "table"
 
-    def cost(self, _: Feed | None, __: Calls, ___: Activity, /) -> Cost:
+    def cost(self, _: Feed | None, __: Activity, /) -> Cost:
         """Return the cost: all values take the same time."""
         n = self.stage.n_inputs
         cycles = compiled.TURN_CYCLES * _TURNS_OF_A_VALUE * n + compiled.calls(1, self.core)

@@ -1,8 +1,6 @@
 """An implementation of an integer stage on a chip: its mean cost, and its template's variables.
 
-Plans are chosen by mean cycles. Bounds come from the linked program alone (`avr.paths`). Costs are
-computed from the last stage to the first, because the call of the next stage is part of a stage's
-cost.
+Plans are chosen by mean cycles. Bounds come from the linked program alone (`avr.paths`).
 """
 
 from __future__ import annotations
@@ -28,11 +26,6 @@ class Feed:
     chunk: int
     held: bool = True  # whether it reads all in an array, or takes them as they arrive
 
-    @classmethod
-    def at_once(cls, values: int) -> Feed:
-        """Return how one call feeds all values."""
-        return cls(values, values)
-
     @property
     def whole(self) -> bool:
         """Whether one call passes all values."""
@@ -42,15 +35,6 @@ class Feed:
     def calls(self) -> int:
         """The number of calls."""
         return -(-self.values // self.chunk)
-
-
-Calls = Callable[[Feed], float]
-"""Mean cycles of the calls that feed a stage, without its work for the values."""
-
-
-def without_calls(_: Feed) -> float:
-    """Return 0: a stage that reads the values of the previous stage in place is not called."""
-    return 0.0
 
 
 @dataclass(frozen=True)
@@ -84,7 +68,6 @@ class Cost:
     tables: int
     code: int
     state: int  # SRAM of variables
-    called: Calls = without_calls  # of the previous stage
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,11 +106,10 @@ class Kernel(ABC):
         return {}
 
     @abstractmethod
-    def cost(self, feed: Feed | None, following: Calls, activity: Activity, /) -> Cost:
+    def cost(self, feed: Feed | None, activity: Activity, /) -> Cost:
         """Return its cost.
 
         - `feed`: how the firmware feeds it; None if there is a previous stage.
-        - `following`: the cycles of calling the next stage.
         - `activity`: the points for which cycles are estimated.
         """
 
@@ -174,7 +156,7 @@ class HeldKernel(Kernel):
         """Return the mean number of products of two variables."""
         return 0.0
 
-    def cost(self, _: Feed | None, __: Calls, activity: Activity, /) -> Cost:
+    def cost(self, _: Feed | None, activity: Activity, /) -> Cost:
         """Return its cost."""
         return self._in_one_step(
             self.assembly(activity),

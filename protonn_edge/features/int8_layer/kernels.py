@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed
+from protonn_edge.codegen.kernels.kernel import Cost, Feed
 from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.features.images.image_rows import ImageKernel
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
@@ -57,7 +57,7 @@ class Int8LayerKernel(ImageKernel):
         own = self.stage.bias, self.stage.shifts, self.stage.multipliers
         return list(zip(*(each.tolist() for each in own), strict=True))
 
-    def cost(self, feed: Feed | None, _: Calls, activity: Activity) -> Cost:
+    def cost(self, feed: Feed | None, activity: Activity) -> Cost:
         """Return its cost."""
         rows, stage, sums = self.rows, self.stage, self.sums
         tables = sums.weights.size + _SCALE_BYTES * len(stage.weights)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Step
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Step
 from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.codegen.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.dense.integers import IntegerDense
@@ -68,18 +68,18 @@ class DenseKernel(MatvecKernel):
         """The loop behind the product."""
         return (self.rectifying,)
 
-    def cost(self, _: Feed | None, following: Calls, activity: Activity, /) -> Cost:
+    def cost(self, _: Feed | None, activity: Activity, /) -> Cost:
         """Return its cost."""
-        rectify = self._rectify(following, activity).on(self.core)
+        rectify = self._rectify(activity).on(self.core)
         return self._cost(activity, rectify)
 
-    def _rectify(self, following: Calls, activity: Activity) -> Step:
+    def _rectify(self, activity: Activity) -> Step:
         """Return the step that converts sums to bytes, and passes them on in one call."""
         units = self.stage.n_outputs
         (shares,) = activity.stages.get(self.stage.kind, (np.full(units, _ACTIVE),))
         # Few units reach the limit.
         odds = {"rest": 1 - float(shares.mean()), "store": 1.0, "sum": 1.0}
-        mean = units * self.rectifying.mean("sum", ["sum"], odds) + following(Feed.at_once(units))
+        mean = units * self.rectifying.mean("sum", ["sum"], odds)
         mean += compiled.calls(1, self.core)
         return Step("rectify", "loop", self.rectifying.code_bytes, mean)
 
