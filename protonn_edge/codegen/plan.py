@@ -1,9 +1,8 @@
 """The plan of a generated program: a kernel for each stage, how it is fed, and the costs.
 
-The cost of a kernel depends on its stage's integers. Costs are accumulated from the last stage to
-the first: the call that pushes into a stage is part of the cost of the stage before it. Cycles are
-about those of a point without a value of 0. Plans are ordered by them, and nothing else is: cycles
-are measured on the chip, and their bound comes from the linked program.
+The cost of a kernel depends on its stage's integers. Cycles are about those of a point without a
+value of 0. Plans are ordered by them, and nothing else is: cycles are measured on the chip, and
+their bound comes from the linked program.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, Protocol
 
 from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels.compiled import bytes_of
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel, Step, without_calls
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel, Step
 from protonn_edge.codegen.kernels.listing import cycles_of
 from protonn_edge.codegen.kernels.matvec import kernels as matvec
 from protonn_edge.model import registry
@@ -200,7 +199,7 @@ class PartialPlan:
 
     def behind(self, kernel: Kernel, feed: Feed | None = None) -> PartialPlan:
         """Return the partial plan that begins a stage earlier."""
-        cost = kernel.cost(feed, self.called)
+        cost = kernel.cost(feed)
         return PartialPlan((kernel, *self.kernels), (cost, *self.costs))
 
     def completed(self, first: Kernel, *, held: bool, chunk: int | None = None) -> Plan:
@@ -213,19 +212,12 @@ class PartialPlan:
         plan = Plan(feed, costs, first.core, whole.kernels)
         return replace(plan, costs=tuple(map(_with_number, plan.named, whole.kernels, costs)))
 
-    @property
-    def called(self) -> Calls:
-        """Mean cycles of calls that push values into it."""
-        return self.costs[0].called if self.costs else without_calls
-
     @cached_property
-    def takes(self) -> tuple[float, ...]:
-        """Cycles, flash and SRAM, and cycles of calls with all or single values; less is better."""
+    def takes(self) -> tuple[float, int, int]:
+        """Cycles, flash and SRAM; less is better."""
         cycles = sum(step.mean for cost in self.costs for step in cost.steps)
         flash = sum(cost.tables + cost.code for cost in self.costs)
-        values = self.kernels[0].stage.n_inputs
-        calls = (self.called(Feed(values, chunk)) for chunk in (values, 1))
-        return cycles, flash, sum(cost.state for cost in self.costs), *calls
+        return cycles, flash, sum(cost.state for cost in self.costs)
 
     def dominates(self, other: PartialPlan) -> bool:
         """Whether it needs less of something than another one, and more of nothing else."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.kinds.nearest_mean.integers import IntegerNearestMean
 
 # A difference, its product and a sum of 32 bits take as long as these turns that move a byte.
@@ -30,7 +30,7 @@ class NearestMeanKernel(Kernel):
             for weight, means in zip(self.stage.weights, self.stage.means.T, strict=True)
         ]
 
-    def cost(self, _: Feed | None, __: Calls, /) -> Cost:
+    def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost: all values take the same time."""
         n, classes = self.stage.n_inputs, self.stage.n_outputs
         cycles = compiled.TURN_CYCLES * n * (2 + _TURNS_OF_A_CLASS * classes)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from scale.integers import FACTOR_BITS, IntegerScale
 
 # A product takes as long as these turns of a loop that moves a byte.
@@ -22,7 +22,7 @@ class ScaleKernel(Kernel):
     stage: IntegerScale
     name: str = "table"
 
-    def cost(self, _: Feed | None, __: Calls, /) -> Cost:
+    def cost(self, _: Feed | None, /) -> Cost:
         """Return the cost: all values take the same time."""
         n = self.stage.n_inputs
         cycles = compiled.TURN_CYCLES * _TURNS_OF_A_VALUE * n + compiled.calls(1, self.core)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from protonn_edge.chips.cores import Core
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel, Step
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel, Step
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed, repeated
 from protonn_edge.model.decision import IntegerDecision
 
@@ -85,7 +85,7 @@ class DecisionKernel(Kernel):
         """The passes of its loop."""
         return {"class": Passed(self.stage.n_inputs - 1, self.stage.n_inputs - 1)}
 
-    def cost(self, _: Feed | None, __: Calls, /) -> Cost:
+    def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost: no class is expected to be the largest more often than another."""
         mean = sum(map(self._class_cycles, range(1, self.stage.n_inputs + 1)))
         steps = [Step("decision", self.name, 0, mean).on(self.core)]

@@ -1,9 +1,7 @@
 """An implementation of an integer stage on a chip: its cost, and its template's variables.
 
 Plans are chosen by bytes, and by about the cycles of a point without a value of 0. Bounds come from
-the linked program alone (`avr.paths`). Costs are
-computed from the last stage to the first, because the call of the next stage is part of a stage's
-cost.
+the linked program alone (`avr.paths`).
 """
 
 from __future__ import annotations
@@ -29,11 +27,6 @@ class Feed:
     chunk: int
     held: bool = True  # whether it reads all in an array, or takes them as they arrive
 
-    @classmethod
-    def at_once(cls, values: int) -> Feed:
-        """Return how one call feeds all values."""
-        return cls(values, values)
-
     @property
     def whole(self) -> bool:
         """Whether one call passes all values."""
@@ -43,15 +36,6 @@ class Feed:
     def calls(self) -> int:
         """The number of calls."""
         return -(-self.values // self.chunk)
-
-
-Calls = Callable[[Feed], float]
-"""Mean cycles of the calls that feed a stage, without its work for the values."""
-
-
-def without_calls(_: Feed) -> float:
-    """Return 0: a stage that reads the values of the previous stage in place is not called."""
-    return 0.0
 
 
 @dataclass(frozen=True)
@@ -89,7 +73,6 @@ class Cost:
     tables: int
     code: int
     state: int  # SRAM of variables
-    called: Calls = without_calls  # of the previous stage
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,11 +111,10 @@ class Kernel(ABC):
         return {}
 
     @abstractmethod
-    def cost(self, feed: Feed | None, following: Calls, /) -> Cost:
+    def cost(self, feed: Feed | None, /) -> Cost:
         """Return its cost, with about the cycles of a point without a value of 0.
 
         - `feed`: how the firmware feeds it; None if there is a previous stage.
-        - `following`: the cycles of calling the next stage.
         """
 
     def _in_one_step(self, mean: float, tables: int, *, products: float = 0.0, **more: Any) -> Cost:
@@ -180,7 +162,7 @@ class HeldKernel(Kernel):
         """About the number of products of two variables."""
         return 0.0
 
-    def cost(self, _: Feed | None, __: Calls, /) -> Cost:
+    def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""
         return self._in_one_step(
             self.assembly,

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, OCTAVE, STEPS, BandPass
 from protonn_edge.features.audio.integers import IntegerAudio
@@ -119,12 +119,12 @@ class AudioKernel(Kernel):
         """The instructions for a sample."""
         return (self.band_loop,)
 
-    def cost(self, feed: Feed | None, following: Calls, /) -> Cost:
+    def cost(self, feed: Feed | None, /) -> Cost:
         """Return its cost; the work is the same for all samples."""
         assert feed is not None
         clip = self.stage.clip
         return self._in_one_step(
-            self._cycles(feed) + following(Feed.at_once(self.stage.n_outputs)),
+            self._cycles(feed),
             len(STEPS),
             products=clip.n_features * self.band_loop.products,
             state=_STATE_BYTES + BAND_BYTES * len(clip.bands) + clip.n_outputs,

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.codegen.kernels.matvec.loops import COUNTED_IN_A_BYTE
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
@@ -68,10 +68,9 @@ class AveragePoolingKernel(Kernel):
         }
         return {"part": part, "summing": {"area": area}, "averaging": {"area": [area, average]}}
 
-    def cost(self, feed: Feed | None, following: Calls, /) -> Cost:
+    def cost(self, feed: Feed | None, /) -> Cost:
         """Return its cost."""
         mean = self._cycles(feed, 1.0)
-        mean += following(Feed.at_once(self.stage.n_outputs))
         return self._in_one_step(mean, 0, state=self._state(feed))
 
     @property

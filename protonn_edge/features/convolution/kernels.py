@@ -18,7 +18,7 @@ import numpy as np
 
 from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.features.convolution import window
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
@@ -306,7 +306,7 @@ class ConvolutionKernel(ImageKernel):
         """The instructions of a pixel."""
         return PixelCode(self.stage, self.name)
 
-    def cost(self, feed: Feed | None, _: Calls, /) -> Cost:
+    def cost(self, feed: Feed | None, /) -> Cost:
         """Return its cost."""
         rows = self.rows
         tables = sum(map(len, self.code.weights)) * self.weights_in_flash

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.features.deskew import integers as deskew
 from protonn_edge.features.images.cropped_image import CroppedImage
@@ -90,7 +90,7 @@ class DeskewKernel(Kernel):
         """The sums of a row."""
         return (_SUM_ROW,)
 
-    def cost(self, _: Feed | None, __: Calls, /) -> Cost:
+    def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost; the slants of images are unknown."""
         image, pixels = self.stage.image, self.stage.n_inputs
         summed = pixels * _SUM_ROW.path("pixel", ("pixel",), {"next": _ZERO_SHARE, "pixel": 1})

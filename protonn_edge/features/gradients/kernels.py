@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.features.gradients import loop
 from protonn_edge.features.gradients.integers import LEVELS, IntegerGradients
@@ -54,11 +54,10 @@ class GradientsKernel(Kernel):
         """How often the loop over sums is passed."""
         return {"sum": Passed(self.stage.n_outputs, self.stage.n_outputs)}
 
-    def cost(self, _: Feed | None, following: Calls, /) -> Cost:
+    def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""
         loops, cells = self.loops, self.stage.cells
         mean = loops.all_pixels + self._around
-        mean += following(Feed.at_once(self.stage.n_outputs))
         tables = LEVELS + len(cells.rows.runs) + len(cells.columns.runs) + 2
         return self._in_one_step(mean, tables, state=self._state)
 

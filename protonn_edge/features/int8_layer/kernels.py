@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed
+from protonn_edge.codegen.kernels.kernel import Cost, Feed
 from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.features.images.image_rows import ImageKernel
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
@@ -53,7 +53,7 @@ class Int8LayerKernel(ImageKernel):
         own = self.stage.bias, self.stage.shifts, self.stage.multipliers
         return list(zip(*(each.tolist() for each in own), strict=True))
 
-    def cost(self, feed: Feed | None, _: Calls, /) -> Cost:
+    def cost(self, feed: Feed | None, /) -> Cost:
         """Return its cost."""
         rows, stage, sums = self.rows, self.stage, self.sums
         tables = sums.weights.size + _SCALE_BYTES * len(stage.weights)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed
+from protonn_edge.codegen.kernels.kernel import Cost, Feed
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.features.average_pooling.loops import average_of
 from protonn_edge.features.images.image_rows import ImageKernel
@@ -109,7 +109,7 @@ class PoolingKernel(ImageKernel):
         averages = self.stage.output_shape[0] * self.stage.output_values
         return {"average": Passed(averages, averages)}
 
-    def cost(self, feed: Feed | None, _: Calls, /) -> Cost:
+    def cost(self, feed: Feed | None, /) -> Cost:
         """Return its cost; all values take the same cycles."""
         rows, stage = self.rows, self.stage
         count, outputs = stage.shape[0], stage.output_shape[0]

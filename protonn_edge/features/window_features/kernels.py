@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed, repeated
 from protonn_edge.features.window_features import windows as reference
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
@@ -254,11 +254,11 @@ class WindowKernel(Kernel):
         assert quantizer is not None
         return tuple(quantizer.scales[choice] for choice in quantizer.choice.tolist())
 
-    def cost(self, feed: Feed | None, following: Calls, /) -> Cost:
+    def cost(self, feed: Feed | None, /) -> Cost:
         """Return its cost; the work is the same for all samples."""
         assert feed is not None
         return self._in_one_step(
-            self._cycles(feed) + following(Feed.at_once(self.stage.n_outputs)),
+            self._cycles(feed),
             SCALE_BYTES * self.stage.n_outputs,
             products=self._squares,
             state=_STATE_BYTES

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Step
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Step
 from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.codegen.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.dense.integers import IntegerDense
@@ -62,16 +62,17 @@ class DenseKernel(MatvecKernel):
         """The loop behind the product."""
         return (self.rectifying,)
 
-    def cost(self, _: Feed | None, following: Calls, /) -> Cost:
+    def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""
-        return self._cost(self._rectify(following).on(self.core))
+        return self._cost(self._rectify.on(self.core))
 
-    def _rectify(self, following: Calls) -> Step:
-        """Return the step that converts sums to bytes, and passes them on in one call."""
+    @property
+    def _rectify(self) -> Step:
+        """The step that converts sums to bytes."""
         units = self.stage.n_outputs
         # Few units reach the limit.
         each = self.rectifying.path("sum", ["sum"], {"store": 1, "sum": 1})
-        cycles = units * each + following(Feed.at_once(units)) + compiled.calls(1, self.core)
+        cycles = units * each + compiled.calls(1, self.core)
         return Step("rectify", "loop", self.rectifying.code_bytes, cycles)
 
 

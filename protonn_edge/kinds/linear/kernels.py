@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Step
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Step
 from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.codegen.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.linear.integers import IntegerLinear
@@ -49,7 +49,7 @@ class LinearKernel(MatvecKernel):
         widens = self.from_sums and self.stage.n_sums == self.stage.n_outputs
         return (self.widening,) if widens else ()
 
-    def cost(self, _: Feed | None, __: Calls, /) -> Cost:
+    def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""
         if not self.from_sums:
             return self._cost()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Step
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Step
 from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing
 from protonn_edge.codegen.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.projection.integers import IntegerProjection
@@ -125,7 +125,7 @@ class ProjectionKernel(MatvecKernel):
         """The loop behind the product."""
         return (self.requantizing,)
 
-    def cost(self, _: Feed | None, __: Calls, /) -> Cost:
+    def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""
         stage, loop = self.stage, self.requantizing
         scalings = stage.n_outputs * (3 + 2 * stage.clamps)

@@ -86,27 +86,14 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 
 /* Limits on loop counts, for the analysis of the compiled code. They are labels: they stay in the
  * symbol table of the linked program and take no memory. Several places can share a name. PASSED
-<<<<<<< HEAD
  * limits how often one prediction passes these places in total, and EACH for each pass of the places
  * named `other`; EACH_AND allows `base` more passes per prediction. With SHARED, a pass counts `times`
- * times. GIVEN states the condition under which nothing passes a place. The compiler may move a label up
- * past the code before it, but not past the use of its variable, nor into a copy of a loop that the size
- * of an array rules out. */
-#ifdef __AVR__
-#define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, least)
-#define SHARED(name, most, least, times, place) "pnn_passed." #name "." #most "." #least "." #times ".%=" #place ": "
-=======
- * limits how often one prediction passes these places in total. WHOLE does so for a prediction by
- * pnn_predict, and EACH for each pass of the places named `other`; EACH_AND allows `base` more passes
- * per prediction. With SHARED, a pass counts `times` times. GIVEN states the condition under which
- * nothing passes a place; around functions that may not run, LEAST is defined as 0. The compiler may
- * move a label up past the code before it, but not past the use of its variable, nor into a copy of a
- * loop that the size of an array rules out. */
+ * times. GIVEN states the condition under which nothing passes a place; around functions that may not
+ * run, LEAST is defined as 0. The compiler may move a label up past the code before it, but not past the
+ * use of its variable, nor into a copy of a loop that the size of an array rules out. */
 #ifdef __AVR__
 #define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, LEAST(least))
 #define SHARED(name, most, least, times, place) "pnn_passed." #name RANGE(most, LEAST(least)) "." #times ".%=" #place ": "
-#define WHOLE(name, most, least) "pnn_whole." #name LIMITS(most, LEAST(least))
->>>>>>> main
 #define EACH(name, other, most, least) "pnn_each." #name "." #other LIMITS(most, least)
 #define EACH_AND(name, other, most, base) "pnn_each." #name "." #other "." #most ".0." #base ".%=: "
 #define GIVEN(condition) "pnn_given." #condition ".%=: "

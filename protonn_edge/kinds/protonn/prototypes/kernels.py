@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel, Step, code_bytes
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel, Step, code_bytes
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.codegen.kernels.matvec.loops import blocks_of
 from protonn_edge.kinds.protonn.additions import voters_kernel
@@ -100,7 +100,7 @@ class PrototypesKernel(Kernel):
         share = m // _NEIGHBOURS_SHARE
         return min(m, max(_NEIGHBOURS_AT_LEAST, min(share, _NEIGHBOURS_AT_MOST)))
 
-    def cost(self, _: Feed | None, __: Calls, /) -> Cost:
+    def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""
         stage = self.stage
         flash = int(stage.prototypes.nbytes + stage.labels.nbytes + stage.table.nbytes)

@@ -17,14 +17,12 @@ from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.in_templates import StageInTemplate
 from protonn_edge.codegen.kernels.kernel import (
-    Calls,
     Cost,
     Feed,
     Kernel,
     Step,
     code_bytes,
     kernels_of,
-    without_calls,
 )
 from protonn_edge.codegen.kernels.words import Words, words_of
 from protonn_edge.extensions.cascades.kinds.cascade.head import PARTS
@@ -110,15 +108,11 @@ class PartPlan:
     kernels: tuple[Kernel, ...] = ()
     costs: tuple[Cost, ...] = ()
 
-    @property
-    def called(self) -> Calls:
-        """Mean cycles of calls that push values into it."""
-        return self.costs[0].called if self.costs else without_calls
-
     def behind(self, kernel: Kernel, *, first: bool) -> PartPlan:
         """Return the plan that begins a stage earlier, with all inputs at once if it is `first`."""
-        feed = Feed.at_once(kernel.stage.n_inputs) if first else None
-        cost = kernel.cost(feed, self.called)
+        n = kernel.stage.n_inputs
+        feed = Feed(n, n) if first else None
+        cost = kernel.cost(feed)
         return PartPlan((kernel, *self.kernels), (cost, *self.costs))
 
     @property
@@ -217,7 +211,7 @@ class CascadeKernel(Kernel):
             raise AttributeError("no stage converts values like raw ones")
         return [scale for scales in found for scale in scales]
 
-    def cost(self, _: Feed | None, __: Calls, /) -> Cost:
+    def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost: of the second model, a share of the cycles."""
         plans = [PartPlan.with_kernels(kernels) for kernels in self.kernels]
         steps = [
