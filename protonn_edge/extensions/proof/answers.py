@@ -100,7 +100,7 @@ class ProvenAnswers:
         elif root is not None and root.part_of is not None:
             self._check_choice(state, found, root, *root.part_of)
         elif root is not None:
-            mask, array = state.masks.get(root, np.ones(root.size, bool)), found.array()
+            mask, array = state.reached(root), found.array()
             for label in np.unique(array[mask]):
                 each = state.copy()
                 each.narrow(root, array == label)

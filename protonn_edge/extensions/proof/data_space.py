@@ -13,7 +13,6 @@ from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.forms import (
     Bit,
     Byte,
-    Mask,
     Root,
     SumForm,
     Summand,
@@ -158,7 +157,7 @@ class DataSpace:
 
     def read_one_of(self, state: ChipState, root: Root, addresses: NDArray[np.int64]) -> Value:
         """Return the byte at an address that depends on a root, as the byte's value must."""
-        mask = _reached(state, root)
+        mask = state.reached(root)
         if self.kept.issuperset(addresses[mask].tolist()):
             return anything()
         values = np.zeros(root.size, np.int64)
@@ -171,7 +170,7 @@ class DataSpace:
         self, state: ChipState, root: Root, addresses: NDArray[np.int64], value: Value
     ) -> None:
         """Set the byte at an address that depends on a root, as the bytes' values must."""
-        mask = _reached(state, root)
+        mask = state.reached(root)
         if self.kept.issuperset(addresses[mask].tolist()):
             return
         new = _over(root, value)
@@ -203,11 +202,6 @@ def anything() -> Value:
 def any_bit() -> Bit:
     """Return a bit of which nothing is known."""
     return Bit(Root("any bit", [0, 1]), np.array([False, True]))
-
-
-def _reached(state: ChipState, root: Root) -> Mask:
-    """Return which values of a root lead to a state."""
-    return state.masks.get(root, np.ones(root.size, bool))
 
 
 def _over(root: Root, value: object) -> Any:

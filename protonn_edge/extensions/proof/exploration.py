@@ -292,8 +292,7 @@ class Explorer:
         if len(differ) != 1:
             return None
         root = differ[0]
-        full = np.ones(root.size, bool)
-        mask, rest = one.masks.get(root, full), other.masks.get(root, full)
+        mask, rest = one.reached(root), other.reached(root)
         if (mask & rest).any():
             raise Unproven("paths overlap")
         meeting = Meeting(algebra, root, one, other)

@@ -263,14 +263,12 @@ def _lpm(machine: Machine, state: ChipState, o: Operands, here: Decoded) -> None
         machine.flash_read.add(place)
         return
     root, addresses = place
-    mask = state.masks.get(root)
-    inside = addresses < len(code)
-    if not (inside if mask is None else inside | ~mask).all():
+    mask, inside = state.reached(root), addresses < len(code)
+    if not inside[mask].all():
         raise Unproven("it reads flash behind the program")
     values = np.frombuffer(code, np.uint8)[np.where(inside, addresses, 0)]
-    machine.flash_read.update(addresses[inside if mask is None else inside & mask].tolist())
-    if mask is not None:
-        values = np.where(mask, values, values[np.argmax(mask)])
+    machine.flash_read.update(addresses[inside & mask].tolist())
+    values = np.where(mask, values, values[np.argmax(mask)])
     r[register] = byte_of(single(root, values), 0)
 
 
@@ -396,11 +394,9 @@ def _fork(
 ) -> Fork | None:
     """Go one way, if what is known decides that; else return both."""
     if isinstance(bit, Bit):
-        mask = state.masks.get(bit.root)
-        if mask is not None and not (bit.mask & mask).any():
-            bit = 0
-        elif mask is not None and not (~bit.mask & mask).any():
-            bit = 1
+        reached = bit.mask[state.reached(bit.root)]
+        if reached.all() or not reached.any():
+            bit = int(reached.any())
     elif isinstance(bit, Order):
         known = machine.algebra.sums.known(state.facts, bit)
         bit = bit if known is None else int(known)

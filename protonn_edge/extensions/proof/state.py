@@ -140,6 +140,10 @@ class ChipState:
         least, most = self.cycles
         self.cycles = least + cycles, most + cycles
 
+    def reached(self, root: Root) -> Mask:
+        """Return which values of a root lead here."""
+        return self.masks.get(root, np.ones(root.size, bool))
+
     def narrow(self, root: Root, mask: Mask) -> None:
         """Leave only inputs within a mask."""
         own = self.masks.get(root)
@@ -178,9 +182,8 @@ class Meeting:
     """The common values of two states that differ in the values of one root."""
 
     def __init__(self, algebra: Algebra, root: Root, one: ChipState, other: ChipState) -> None:
-        full = np.ones(root.size, bool)
         self._algebra, self._root, self._states = algebra, root, (one, other)
-        self._one = one.masks.get(root, full)
+        self._one = one.reached(root)
         self._masks = [with_least(each.masks) for each in (one, other)]
 
     def value(self, x: Any, y: Any) -> Any:

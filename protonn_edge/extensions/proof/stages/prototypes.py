@@ -359,7 +359,7 @@ class _Invariant(PrototypeLoop):
     def _check_next(self, state: ChipState, number: int, near: bool) -> None:
         """Refuse a loop that goes on, or adds votes, where the invariant does not."""
         last, place = number == self.stage.n_prototypes, self.rows + number * self.stride
-        counts = state.masks.get(self.counts, np.ones(self.places, bool))
+        counts = state.reached(self.counts)
         full = near and not counts[:-1].any()
         self._check_kept(state)
         room = not near or not counts[-1]
@@ -401,7 +401,7 @@ class _Invariant(PrototypeLoop):
             place = self.scores.address
             check_unchanged(each, known, range(place, place + self.scores.size))
             is_last = np.arange(len(rows)) == len(rows) - 1
-            mask = each.masks.get(after, np.ones(len(rows), bool))
+            mask = each.reached(after)
             if each.place == self.head:
                 self.check_pair(each, _LIST, self.list.address)
                 for pair in (_ROW, _POINTER):

@@ -117,10 +117,14 @@ def run(
     initial = {at: known.get(place, 0) for at, place in places.items()}
     machine = Machine(linked.program, ACTIONS, initial, algebra)
     machine.chooses = True
+    code = bytearray(machine.code)
     for name, content in call.tables.items():
-        first = linked.tables[name].address
-        for at, byte in enumerate(content):
-            machine.tables[first + at] = free((name, at)) if byte is None else byte
+        for at, byte in enumerate(content, linked.tables[name].address):
+            if byte is None:
+                machine.tables[at] = free((name, at))
+            else:
+                code[at] = byte
+    machine.code = bytes(code)
     state = ChipState(0)
     state.registers = call.registers(linked, lambda of: free(of if of[0] else (form, of[1])))
     state.stack = machine.stack()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from protonn_edge.extensions.proof.forms import (
-    Mask,
     Root,
     SumForm,
     Unproven,
@@ -135,8 +134,3 @@ class TaughtLoop:
                 raise Unproven(f"r{number} is not kept in the loop over taught examples")
         check_frame(state, before)
         check_unchanged(state, before.memory, own)
-
-
-def reached(state: ChipState, root: Root) -> Mask:
-    """Return which values a root may have in a state."""
-    return state.masks.get(root, np.ones(root.size, bool))

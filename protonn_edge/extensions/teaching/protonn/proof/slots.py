@@ -24,7 +24,6 @@ from protonn_edge.extensions.teaching.protonn.proof.loop import (
     LABEL,
     NOWHERE,
     TaughtLoop,
-    reached,
 )
 
 
@@ -44,7 +43,7 @@ class Slots:
         limit = variable(self.loop.distances[-1])
         for each in self.loop.ends(self.loop.at(code.head), code.head, code.near, code.vote):
             self.loop.check_kept(each, self.loop.any, NOWHERE)
-            if (reached(each, example.slots) & (is_end != (each.place == code.vote))).any():
+            if (each.reached(example.slots) & (is_end != (each.place == code.vote))).any():
                 raise Unproven("the loop over taught examples ends elsewhere")
             if each.place == code.vote:
                 continue
@@ -63,18 +62,18 @@ class Slots:
         label = self.example.label
         if not same(state.registers[LABEL], byte_of(variable(label), 0)):
             raise Unproven("an example is listed with another class")
-        if (reached(state, label) & ~self.example.is_class).any():
+        if (state.reached(label) & ~self.example.is_class).any():
             raise Unproven("an example without a class is listed")
         for root in self.example.coordinates:
-            if (reached(state, root) & self.example.is_wrapped).any():
+            if (state.reached(root) & self.example.is_wrapped).any():
                 raise Unproven("a far example is listed")
 
     def _is_left_out(self, state: ChipState, beyond: SumForm) -> bool:
         """Whether a state's examples have no class, or are farther than the limit."""
-        if not (reached(state, self.example.label) & self.example.is_class).any():
+        if not (state.reached(self.example.label) & self.example.is_class).any():
             return True
         return self.prototypes.is_not_negative(state, beyond) or any(
-            not (reached(state, each) & ~self.example.is_wrapped).any()
+            not (state.reached(each) & ~self.example.is_wrapped).any()
             for each in self.example.coordinates
         )
 

@@ -28,7 +28,6 @@ from protonn_edge.extensions.teaching.protonn.proof.loop import (
     NO_CLASS,
     NOWHERE,
     TaughtLoop,
-    reached,
 )
 from protonn_edge.extensions.teaching.protonn.votes import SHARPNESS
 
@@ -56,7 +55,7 @@ class Votes:
             self.prototypes.check_pair(each, ENTRY, constant(code.place_of(1)))
             factor = code.machine.algebra.number(each.registers[FACTOR])
             wrong = np.atleast_1d(minus(factor, votes).array() != 0)
-            if (wrong & reached(each, every)).any():
+            if (wrong & each.reached(every)).any():
                 raise Unproven("votes are doubled at another time")
 
     def check_voters(self) -> None:
