@@ -106,15 +106,17 @@ def plans(
 def device_plans(
     model: IntegerChain, limits: Limits | None = None, **chosen: Any
 ) -> Sequence[DevicePlan]:
-    """Return `plans`, chosen in the same way, or the only plan of a model with its own program.
+    """Return `plans`, chosen in the same way, or those of a model with its own program.
 
-    Raises `InputError` if a kernel is chosen where there is only one plan.
+    Raises `InputError` if a kernel is chosen for such a program.
     """
     core = (limits or Limits()).core
     if program := own_program(model, core):
         if chosen.get("kernel") is not None:
             raise unneeded("--plan", f"is {chosen['kernel']}, but only one plan exists")
-        return [program.plan_for(model, core)]
+        *faster, smallest = program.plans_for(model, core)
+        held = (limits or Limits()).flash_bytes
+        return [*(plan for plan in faster if plan.flash_bytes <= held), smallest]
     if core in EXPORTED_CORES.values():
         check_parts([part.name for part in parts_of(model)], core)
     return plans(model, limits, **chosen)

@@ -1,4 +1,4 @@
-"""The program for chips of 32 bits: one kernel for each stage, and therefore one plan.
+"""The program for chips of 32 bits: a plan of fast stages and, for some models, one in less flash.
 
 Each stage is a function from an array to an array, so a prediction needs all inputs at once. The
 templates that it shares with the AVR's program have that chip's words, which `plain` takes out.
@@ -7,7 +7,7 @@ templates that it shares with the AVR's program have that chip's words, which `p
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -37,10 +37,11 @@ class StageWords(StageInTemplate):
 
 @dataclass(frozen=True, eq=False)
 class WordPlan(FactsRepr):
-    """The only plan of a model for such a core; cycles are not predicted."""
+    """A plan of a model for such a core; cycles are not predicted."""
 
     model: IntegerChain
     core: Core
+    small: bool = False  # whether stages take less flash and more time, where they can
 
     kernel: ClassVar[str] = "words"
     steps: ClassVar[tuple[Step, ...]] = ()
@@ -53,13 +54,14 @@ class WordPlan(FactsRepr):
         made: list[StageWords] = []
         for name, stage in named_stages(self.model).items():
             kernel, previous = kernels_of(stage, self.core)[0], made[-1] if made else None
-            made.append(StageWords(name, kernel, words_of(stage), previous))
+            made.append(StageWords(name, kernel, words_of(stage, small=self.small), previous))
         return tuple(made)
 
     @property
     def choices(self) -> dict[str, str]:
-        """Every stage has one kernel."""
-        return {each.n: self.kernel for each in self.stages}
+        """The same for every stage."""
+        form = f"small {self.kernel}" if self.small else self.kernel
+        return {each.n: form for each in self.stages}
 
     @property
     def chunk_features(self) -> int:
@@ -105,9 +107,16 @@ class WordPlan(FactsRepr):
 
 
 def plan_for(model: IntegerChain, core: Core) -> WordPlan:
-    """Return the plan of a model; `InputError` if it has parts that need an AVR."""
+    """Return the fastest plan of a model; `InputError` if it has parts that need an AVR."""
     check_parts([part.name for part in parts_of(model) if not part.on_any_chip], core)
     return WordPlan(model, core)
+
+
+def plans_for(model: IntegerChain, core: Core) -> list[WordPlan]:
+    """Return the plans of a model, the fastest first; `InputError` as `plan_for`."""
+    fastest = plan_for(model, core)
+    smallest = replace(fastest, small=True)
+    return [fastest, smallest] if smallest.flash_bytes < fastest.flash_bytes else [fastest]
 
 
 def context(model: IntegerChain, plan: WordPlan) -> dict[str, object]:

@@ -22,7 +22,7 @@ import numpy as np
 
 from protonn_edge.chips.cores import WORD_CORES
 from protonn_edge.codegen.renderer import render_c
-from protonn_edge.codegen.words import plan_for
+from protonn_edge.codegen.words import WordPlan, plan_for
 from protonn_edge.model.integer_chain import IntegerChain
 
 HERE = Path(__file__).parent
@@ -203,14 +203,18 @@ def emulated(
     *,
     count: bool = False,
     wrong: bool = False,
+    plan: WordPlan | None = None,
 ) -> Done:
     """Let an emulated chip classify points (n, features); `count` its cycles by tables.
 
+    The plan is the fastest one if there is none.
+
     With `wrong`, the points are compared with other scores than NumPy's.
     """
+    chosen = plan or plan_for(model, WORD_CORES[chip.core])
     with TemporaryDirectory() as name:
         folder = Path(name)
-        for file, text in render_c(model, plan_for(model, WORD_CORES[chip.core])).items():
+        for file, text in render_c(model, chosen).items():
             (folder / file).write_text(text)
         object_ = compiled(chip, folder / "pnn_model.c", optimize, *STRICT, "-Werror")
         runs, differing = [], 0

@@ -15,8 +15,9 @@ from generated_programs import assert_equal_to_reference, write_c
 
 from protonn_edge.chips.cores import WORD_CORES
 from protonn_edge.codegen.host import host_program
+from protonn_edge.codegen.planner import Limits, device_plans
 from protonn_edge.codegen.renderer import render_c
-from protonn_edge.codegen.words import WordPlan, plan_for
+from protonn_edge.codegen.words import WordPlan, plans_for
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.extensions import parts_of
 from words.chips import CHIPS, HOW, STRICT, Chip, emulated
@@ -39,17 +40,18 @@ def instances(kind: str) -> list[Instance]:
     ]
 
 
-def plan_of(instance: Instance) -> WordPlan:
-    """Return the plan for a Cortex-M0+."""
-    return plan_for(instance.model, WORD_CORES["cortex-m0plus"])
+def plans_of(instance: Instance) -> list[WordPlan]:
+    """Return the plans for a Cortex-M0+."""
+    return plans_for(instance.model, WORD_CORES["cortex-m0plus"])
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_host_computes_the_reference_under_sanitizers(kind: str) -> None:
     skip_without("cc")
     for instance in instances(kind):
-        with host_program(instance.model, plan_of(instance), sanitize=True) as program:
-            assert_equal_to_reference(program, instance.model, instance.points)
+        for plan in plans_of(instance):
+            with host_program(instance.model, plan, sanitize=True) as program:
+                assert_equal_to_reference(program, instance.model, instance.points)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -57,15 +59,16 @@ def test_calls_in_any_order_are_safe(kind: str, tmp_path) -> None:
     skip_without("cc")
     instance = instances(kind)[0]
     calls = random_calls(np.random.default_rng(0), instance.model, _CALLS)
-    program = build_on_host(instance.model, plan_of(instance), tmp_path)
+    program = build_on_host(instance.model, plans_of(instance)[0], tmp_path)
     check_calls(program, instance.model, calls)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_its_c_has_nothing_of_an_avr(kind: str) -> None:
     for instance in instances(kind):
-        for text in render_c(instance.model, plan_of(instance)).values():
-            assert not _OF_AN_AVR.search(text)
+        for plan in plans_of(instance):
+            for text in render_c(instance.model, plan).values():
+                assert not _OF_AN_AVR.search(text)
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -74,8 +77,9 @@ def test_strict_compilers_print_no_warning(compiler: str, tmp_path) -> None:
     if missing(compiler):
         pytest.skip(HOW)
     for instance in (each for kind in KINDS for each in instances(kind)):
-        write_c(instance.model, tmp_path, plan_of(instance))
-        subprocess.run([*command, tmp_path / "pnn_model.c"], check=True, timeout=60)
+        for plan in plans_of(instance):
+            write_c(instance.model, tmp_path, plan)
+            subprocess.run([*command, tmp_path / "pnn_model.c"], check=True, timeout=60)
 
 
 @pytest.mark.parametrize("optimize", ["-O2", "-Os"])
@@ -85,8 +89,22 @@ def test_emulated_cores_compute_the_reference(chip: Chip, optimize: str) -> None
         pytest.skip(HOW)
     for kind in KINDS:
         instance = instances(kind)[0]
-        done = emulated(chip, instance.model, instance.points, optimize)
-        assert (done.points, done.differing) == (len(instance.points), 0), kind
+        for plan in plans_for(instance.model, WORD_CORES[chip.core]):
+            done = emulated(chip, instance.model, instance.points, optimize, plan=plan)
+            assert (done.points, done.differing) == (len(instance.points), 0), kind
+
+
+def test_a_forest_takes_less_flash_where_instructions_exceed_the_limit() -> None:
+    model = instances("forest")[0].model
+    instructions, table = plans_of(instances("forest")[0])
+    assert table.flash_bytes < instructions.flash_bytes
+    for flash, fastest in (
+        (instructions.flash_bytes, instructions),
+        (instructions.flash_bytes - 1, table),
+        (0, table),
+    ):
+        limits = Limits(flash, core=instructions.core)
+        assert device_plans(model, limits)[0].choices == fastest.choices
 
 
 def test_a_difference_is_found() -> None:
@@ -121,4 +139,4 @@ def test_parts_that_need_an_avr_are_refused() -> None:
         if not all(part.on_any_chip for part in parts_of(each.model))
     )
     with pytest.raises(InputError, match="an RP2040 cannot have the part 'observation'"):
-        plan_of(observed)
+        plans_of(observed)

@@ -6,7 +6,8 @@ such products both sums. Read as a signed number, the lower half is the first su
 negative, the upper half is one less than the second sum.
 
 The C of a stage is the macro `functions` of ``words.j2`` beside its other template. The function
-``words`` in the module `words` of the stage's folder, if there is one, returns its `Words`.
+``words`` in the module `words` of the stage's folder, if there is one, returns its `Words`, and
+``small_words`` those of a slower form in less flash.
 """
 
 from __future__ import annotations
@@ -77,11 +78,12 @@ class Words:
         return sum(table.n_bytes for table in self.tables.values()) + self.other_bytes
 
 
-def words_of(stage: IntegerStage) -> Words:
-    """Return what the template of a stage needs."""
+def words_of(stage: IntegerStage, *, small: bool = False) -> Words:
+    """Return what the template of a stage needs; if `small`, in its form that takes less flash."""
     module = module_of_stage(stage.kind, "words")
     if module is not None:
-        found: Words = module.words(stage)
+        form = getattr(module, "small_words", module.words) if small else module.words
+        found: Words = form(stage)
         return found
     if isinstance(stage, IntegerMatvec):
         return product(stage.weights.T, stage.bias, pairs=stage.accumulator_bits == 16)

@@ -73,8 +73,8 @@ class WrittenPlan:
             return None
         try:
             if self.core in WORD_CORES:
-                only = words.plan_for(model, WORD_CORES[self.core])
-                return only if only.choices == self.choices else None
+                every = words.plans_for(model, WORD_CORES[self.core])
+                return next((each for each in every if each.choices == self.choices), None)
             plan = plan_of(model, self.choices, CORES[self.core])
         except InputError:
             return None

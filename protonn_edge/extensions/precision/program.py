@@ -59,6 +59,11 @@ def plan_for(model: IntegerChain, _core: Core | None = None, /) -> Float32Plan:
     )
 
 
+def plans_for(model: IntegerChain, core: Core | None = None, /) -> list[Float32Plan]:
+    """Return the only plan."""
+    return [plan_for(model, core)]
+
+
 def context(model: IntegerChain, _plan: Float32Plan, /) -> dict[str, object]:
     """Return the templates' variables, in addition to those of every program."""
     return {"floats": model.own_stages[-1]}

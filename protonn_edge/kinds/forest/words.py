@@ -1,4 +1,7 @@
-"""Forests as instructions of any chip: a function for each tree, a condition for each node."""
+"""Forests on chips of 32 bits: instructions, or the table of other chips in less flash.
+
+Of instructions, each tree is a function, and each node a condition.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,11 @@ def words(stage: IntegerForest) -> Words:
     lines = [[line for node in tree for line in node] for tree in trees]
     more = {"trees": lines, "single": single, "vote": vote}
     return Words(other_bytes=_NODE_BYTES * len(stage.features), more=more)
+
+
+def small_words(stage: IntegerForest) -> Words:
+    """Return the bytes of the table, through which a loop walks."""
+    return Words(other_bytes=stage.table.n_bytes)
 
 
 def _added(leaf: list[int]) -> list[str]:
