@@ -19,12 +19,10 @@ def plan_with(
     kernel: str,
     activity: Activity | None = None,
     *,
-    buffered: bool = True,
     core: Core = UNO_CORE,
 ) -> Plan:
-    """Return the plan with this kernel of the projection, fed so."""
-    choices = {"projection": kernel, "feeding": "held" if buffered else "streamed"}
-    return plan_of(model, choices, core, activity=activity)
+    """Return the plan with this kernel of the projection."""
+    return plan_of(model, {"projection": kernel}, core, activity=activity)
 
 
 def of_weights_for(kernel: str, model: IntegerChain) -> IntegerChain:

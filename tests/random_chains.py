@@ -18,13 +18,12 @@ from random_shapes import (
     Shape,
     random_input_scales,
     random_model_of,
+    random_plan,
     random_points,
 )
 
-from protonn_edge.chips.cores import UNO_CORE
-from protonn_edge.codegen.kernels.kernel import kernels_of
-from protonn_edge.codegen.plan import Plan, plan_with
-from protonn_edge.codegen.planner import Limits, feedings
+from protonn_edge.codegen.plan import Plan
+from protonn_edge.codegen.planner import Limits
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.images.image_rows import ImageStage
@@ -52,7 +51,7 @@ def random_chain(rng: Rng, *, of_number: bool = False) -> tuple[IntegerChain, Pl
             chain = _chain(rng, of_number=of_number)
             if chain is None or chain.model_bytes > _PARAMETERS:
                 continue
-            plan = _plan(rng, chain)
+            plan = random_plan(rng, chain)
         except InputError:
             continue  # numbers that no model may have
         if Limits().hold(plan):
@@ -92,12 +91,6 @@ def _chain(rng: Rng, *, of_number: bool) -> IntegerChain | None:
         inputs = random_input_scales(rng, Shape(0, 0, classes, n, before), maximum)
         model = replace(made, inputs=inputs, features=before)
     return _with_value(rng, model) if of_number else _rejecting(rng, model)
-
-
-def _plan(rng: Rng, chain: IntegerChain) -> Plan:
-    able = [kernels_of(stage, UNO_CORE) for stage in chain.stages]
-    kernels = [each[int(rng.integers(len(each)))] for each in able]
-    return plan_with(kernels, held=bool(rng.choice(feedings(kernels[0]))))
 
 
 def _audio(rng: Rng) -> tuple[Features, int]:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from chains import numbers_of, protonn_chain, replace
-from plans import of_weights_for, plan_with
+from plans import of_weights_for
 
 from protonn_edge.chips.cores import UNO_CORE
 from protonn_edge.codegen.kernels.kernel import kernels_of
-from protonn_edge.codegen.plan import Plan
-from protonn_edge.codegen.planner import Limits
+from protonn_edge.codegen.plan import Plan, plan_with
+from protonn_edge.codegen.planner import Limits, feedings
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.features.window_features.making import window_features
@@ -70,17 +70,17 @@ def random_case(rng: Rng) -> tuple[IntegerChain, Plan]:
             continue  # numbers that no model may have
         if rng.random() < 0.2:
             model = of_weights_for("packed", model)
-        plan = _random_plan(rng, model)
+        plan = random_plan(rng, model)
         if Limits().hold(plan):
             return model, plan
     raise AssertionError(f"none of {_DRAWS} random models fits an Uno")
 
 
-def _random_plan(rng: Rng, model: IntegerChain) -> Plan:
-    kernels = [each.name for each in kernels_of(named_stages(model)["projection"], UNO_CORE)]
-    kernel = kernels[int(rng.integers(len(kernels)))]
-    buffered = channels_of(model) is None and rng.random() < 0.7
-    return plan_with(model, kernel, buffered=buffered)
+def random_plan(rng: Rng, model: IntegerChain) -> Plan:
+    """Return one of the plans of a model, whether an Uno holds it or not."""
+    able = [kernels_of(stage, UNO_CORE) for stage in model.stages]
+    kernels = [each[int(rng.integers(len(each)))] for each in able]
+    return plan_with(kernels, held=bool(rng.choice(feedings(kernels[0]))))
 
 
 def _parameters(shape: Shape) -> int:

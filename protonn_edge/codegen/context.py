@@ -49,11 +49,11 @@ class ClassName:
 class StageContext(StageInTemplate):
     """A stage and its neighbours.
 
-    The first one knows whether the firmware holds all of its inputs, and the classifier's first
-    one which of its inputs are watched.
+    The first one knows whether its inputs are streamed, and the classifier's first one which of
+    its inputs are watched.
     """
 
-    held_by_firmware: bool = False
+    streamed: bool = False  # or an array of the caller or of the library holds all
     watched: range = range(0)  # inputs; see `model.watch`
     watching: str = ""  # the template of what watches them
     previous: StageContext | None = None
@@ -93,11 +93,11 @@ def _stage_contexts(plan: Plan, n_feature_stages: int) -> tuple[StageContext, ..
     expected = getattr(plan.kernels[-1].stage, "expected", None)
     contexts: list[StageContext] = []
     for name, kernel in plan.named.items():
-        held = plan.buffered and not contexts
+        streamed = not contexts and not plan.feed.held
         watched, watching = range(0), ""
         if expected is not None and len(contexts) == n_feature_stages:
             watched, watching = expected.watched, expected.template
-        contexts.append(StageContext(name, kernel, held, watched, watching))
+        contexts.append(StageContext(name, kernel, streamed, watched, watching))
     for one, other in pairwise(contexts):
         object.__setattr__(one, "next", other)
         object.__setattr__(other, "previous", one)

@@ -81,10 +81,6 @@ class DevicePlan(Protocol):
         """The steps of a prediction; none if they are not predicted."""
 
     @property
-    def feature_cycles(self) -> float:
-        """Mean cycles of pushing a feature while others arrive; 0 if the firmware holds all."""
-
-    @property
     def mean_cycles(self) -> float | None:
         """Mean cycles of a prediction, if they are known."""
 
@@ -118,7 +114,12 @@ class ProgramCost:
     @property
     def state_bytes(self) -> int:
         """SRAM of the model's own variables."""
-        return ENTRY_BYTES + sum(cost.state for cost in self.costs)
+        return ENTRY_BYTES + self._own_buffer + sum(cost.state for cost in self.costs)
+
+    @property
+    def _own_buffer(self) -> int:
+        """SRAM of the library's buffer of pushed features, which firmware that holds all lacks."""
+        return self.feed.values if self.feed.held else 0
 
     @property
     def flash_bytes(self) -> int:
@@ -128,8 +129,7 @@ class ProgramCost:
     @property
     def sram_bytes(self) -> int:
         """Estimated SRAM of the firmware, including the stack."""
-        buffers = self.feed.chunk + sum(cost.buffer for cost in self.costs)
-        return self.state_bytes + buffers + _FIRMWARE_SRAM_BYTES
+        return self.state_bytes + self.feed.chunk - self._own_buffer + _FIRMWARE_SRAM_BYTES
 
     @property
     def chunk_features(self) -> int:
@@ -151,11 +151,6 @@ class ProgramCost:
         """Mean cycles of a prediction."""
         return sum(step.mean for step in self.steps)
 
-    @property
-    def feature_cycles(self) -> float:
-        """Mean cycles of pushing a feature while others arrive; 0 if the firmware holds all."""
-        return 0.0 if self.buffered else self.costs[0].steps[0].mean / self.feed.values
-
 
 @dataclass(frozen=True, eq=False)
 class Plan(ProgramCost, FactsRepr):
@@ -176,7 +171,8 @@ class Plan(ProgramCost, FactsRepr):
     @cached_property
     def choices(self) -> dict[str, str]:
         """What distinguishes this plan from the model's others: feeding and kernels."""
-        feeding = "held" if self.buffered else "streamed"
+        held = self.feed.held or (self.buffered and not self.kernels[0].holds_inputs[0])
+        feeding = "held" if held else "streamed"
         return {"feeding": feeding, **{name: kernel.name for name, kernel in self.named.items()}}
 
     @property
@@ -228,7 +224,8 @@ class PartialPlan:
     ) -> Plan:
         """Return the plan with the first stage; see `plan_with`."""
         values = first.stage.n_inputs
-        feed = Feed(values, values if held else min(values, chunk or first.chunk))
+        pushed = values if held else min(values, chunk or first.chunk)
+        feed = Feed(values, pushed, held=held and first.holds_inputs[0])
         whole = self.behind(first, activity, feed)
         costs = (_with_entry(whole.costs[0], feed, first.core), *self.costs)
         plan = Plan(feed, costs, first.core, whole.kernels)
@@ -298,7 +295,7 @@ def _with_entry(cost: Cost, feed: Feed, core: Core) -> Cost:
     and end the prediction, and the stage itself counts the calls that push.
     """
     step, *others = cost.steps
-    calls, pushes = (1, 0) if cost.buffer else (2 + feed.whole, feed.calls)
+    calls, pushes = (1, 0) if feed.held else (2 + feed.whole, feed.calls)
     entry = (_CALLED_CYCLES + core.call_cycles) * calls + _ENTRY_CYCLES * (calls + pushes)
     return replace(cost, steps=(replace(step, mean=step.mean + entry), *others))
 

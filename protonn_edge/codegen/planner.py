@@ -143,7 +143,7 @@ def feedings(first: Kernel) -> tuple[bool, ...]:
     """
     if not first.core.multiplies:
         return (True,)
-    return (True, False) if first.holds_inputs else (False,)
+    return first.holds_inputs
 
 
 def every_plan(model: IntegerChain, core: Core = UNO_CORE) -> Iterator[Plan]:
@@ -195,8 +195,11 @@ def plan_of(
         choice = choices.get(name, next(iter(able)))
         check_choice(f"kernel for {name} on {core.chip}", choice, able)
         kernels.append(able[choice])
-    held = choices.get("feeding", "held") == "held"
-    return plan_with(kernels, activity, held=held)
+    feeding, feedable = choices.get("feeding", "held"), ["held", "streamed"]
+    if False not in feedings(kernels[0]):
+        feedable.remove("streamed")
+    check_choice(f"feeding of {kernels[0].stage.kind} on {core.chip}", feeding, feedable)
+    return plan_with(kernels, activity, held=feeding == "held")
 
 
 def _named(able: tuple[Kernel, ...], name: str) -> tuple[Kernel, ...]:

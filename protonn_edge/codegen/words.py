@@ -45,7 +45,6 @@ class WordPlan(FactsRepr):
     kernel: ClassVar[str] = "words"
     steps: ClassVar[tuple[Step, ...]] = ()
     mean_cycles: ClassVar[float | None] = None
-    feature_cycles: ClassVar[float] = 0.0
     buffered: ClassVar[bool] = True
 
     @cached_property

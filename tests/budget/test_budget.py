@@ -7,12 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from avr_tools import needs_avr_gcc
-from model_factory import random_model
-from plans import plan_with, with_first_cost
+from model_factory import random_model, random_window_model, window_features_of
+from plans import with_first_cost
 from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.checks import Usage, check_estimate
 from protonn_edge.codegen.projects.project import BuildOptions, build
@@ -46,15 +45,10 @@ def test_estimate_turns_away_tables_or_variables_that_alone_are_too_large() -> N
         check_estimate(with_first_cost(plan, state=3_000), UNO, REMEDIES)
 
 
-def test_model_that_a_serial_line_feeds_too_fast_is_refused_unless_it_waits_for_all() -> None:
-    def plan(projections: int, buffered: bool) -> Plan:
-        model = quantize(random_model(features=100, projections=projections))
-        return plan_with(model, "columns", buffered=buffered)
-
-    check_estimate(plan(50, buffered=False), UNO, REMEDIES)
-    check_estimate(plan(140, buffered=True), UNO, REMEDIES)
-    with refused_by("codegen.projects.checks", "codegen.families.avr.checks", kind=CheckFailed):
-        check_estimate(plan(140, buffered=False), UNO, REMEDIES)
+def test_a_line_that_cannot_wait_takes_no_samples_one_after_the_other() -> None:
+    plan = make_plan(quantize(random_window_model(window_features_of("mean,max", 40, 2))))
+    with refused_by("codegen.families.avr.checks", kind=CheckFailed):
+        check_estimate(plan, load_board("attiny85"), REMEDIES)
 
 
 @needs_avr_gcc

@@ -91,7 +91,7 @@ CASES = {
     "window_features": Case(tiny_windows_model, COLUMNS),
     "audio": Case(audio_model, COLUMNS | {"feeding": "streamed"}),
     "convolution": Case(network, {"convolution": "packed"}),
-    "dense": Case(dense_factory.tiny_chain, {"dense": "unrolled", "dense_2": "masked"}),
+    "dense": Case(dense_factory.tiny_chain, {"dense": "unrolled", "dense_2": "columns"}),
     "linear": Case(packed_linear, {"linear": "packed"}),
     **{
         f"forest_{kernel}": Case(partial(forest_factory.tiny_chain, leaves), {"forest": kernel})

@@ -6,20 +6,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from dense_factory import random_dense_model
-from model_factory import random_model
+from model_factory import random_model, random_pooling_model, tiny_pooling_model
 
 from protonn_edge.codegen.context import raw_context, render_context
 from protonn_edge.codegen.planner import make_plan, plan_of
+from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.raw_inputs import float_quantizer
 
 
 @pytest.mark.parametrize("feeding", ["held", "streamed"])
-def test_only_the_first_stage_may_read_what_the_firmware_holds(feeding: str) -> None:
-    chain = quantize(random_dense_model(features=400))
+def test_only_the_first_stage_may_be_streamed(feeding: str) -> None:
+    chain = tiny_pooling_model()
     stages = render_context(chain, plan_of(chain, {"feeding": feeding}))["stages"]
-    assert [stage.held_by_firmware for stage in stages] == [feeding == "held", False, False]
+    assert [stage.streamed for stage in stages] == [feeding == "streamed", *[False] * 3]
     assert [stage.next for stage in stages] == [*stages[1:], None]
     assert [stage.previous for stage in stages] == [None, *stages[:-1]]
 
@@ -36,10 +36,8 @@ def test_each_of_many_features_chooses_its_scale() -> None:
     assert raw_context(replace(model, inputs=same, raw_exponents=None))["integers"]["choice"] == []
 
 
-def test_a_feature_takes_its_share_of_the_first_stage_unless_all_are_held() -> None:
-    model = quantize(random_model(features=200, projections=10))
-    assert make_plan(model).buffered
-    assert make_plan(model).feature_cycles == 0
-    plan = plan_of(model, {"feeding": "streamed"})
-    assert plan.feature_cycles == plan.steps[0].mean / 200
-    assert (plan.feed.chunk, plan.feed.calls) == (64, 4)
+def test_whole_rows_of_an_image_are_pushed_at_once() -> None:
+    chain = quantize(random_pooling_model(average_pooling((12, 10), (12, 10), (6, 5))))
+    assert make_plan(chain).buffered
+    plan = plan_of(chain, {"feeding": "streamed"})
+    assert (plan.feed.chunk, plan.feed.calls) == (30, 4)

@@ -19,6 +19,7 @@ from model_factory import (
     random_pooling_model,
     rejecting_some,
     tiny_deskew_model,
+    tiny_gradients_model,
     tiny_integer_model,
     tiny_pooling_model,
     tiny_windows_model,
@@ -63,15 +64,6 @@ def test_the_header_defines_no_macro_without_the_prefix(model: IntegerChain) -> 
     macros = re.findall(r"#\s*define\s+(\w+)", header)
     assert macros
     assert all(macro.startswith("WAVE_") for macro in macros)
-
-
-def test_labels_for_the_linker_begin_with_the_prefix() -> None:
-    model = tiny_pooling_model()
-    plan = plan_with(model, "unrolled", core=CORES["avr6"])
-    code = render_c(model, plan, "wave")["wave_model.c"]
-    labels = re.findall(r'"(__tablejump_\w+):', code)
-    assert labels
-    assert all(label.startswith("__tablejump_wave_") for label in labels)
 
 
 def test_names_that_come_from_data_stay_as_they_are() -> None:
@@ -123,7 +115,7 @@ def test_public_names_are_told_apart_by_any_c99_linker() -> None:
 def test_a_prefix_that_collides_with_a_stages_names_is_refused() -> None:
     """The stage has a static function of its own that is called so."""
     with refused_by("codegen.renderer"):
-        render_c(tiny_integer_model(), prefix="projection")
+        render_c(tiny_gradients_model(), prefix="gradients")
 
 
 def two_models() -> tuple[tuple[IntegerChain, np.ndarray], tuple[IntegerChain, np.ndarray]]:

@@ -18,10 +18,10 @@ def instances() -> Iterator[Instance]:
     """Yield forests."""
     apart = random_chain(0, trees=6, features=120, depth=4, classes=3, apart=True)
     yield _instance("no shared feature", apart, ends_of_range(named_stages(apart)["forest"]))
-    yield _instance("one score a leaf", random_chain(1, trees=20, features=60, share=0, classes=9))
+    yield _instance("votes", random_chain(6, trees=20, features=60, vote=127, classes=9))
     small = {"trees": 5, "features": 60, "depth": 3, "share": 0.4}
     yield _instance("several scores a leaf", random_chain(12, classes=4, **small))
-    yield _instance("votes", random_chain(6, trees=20, features=60, vote=127, classes=9))
+    yield _instance("one score a leaf", random_chain(1, trees=20, features=60, share=0, classes=9))
     shared = {"features": 60, "levels": 3, "classes": 9}
     yield _instance("votes, shared tests", random_chain(10, trees=20, vote=127, **shared))
     far = random_chain(11, trees=4, depth=9, vote=30, **shared)

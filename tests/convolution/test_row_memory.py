@@ -27,7 +27,7 @@ class Memory:
     def __init__(self, layers: list[ImageStage], memory: RowMemory, *, holds_image: bool) -> None:
         self.layers, self.places = layers, memory.places
         self.bytes: list[Tag | None] = [None] * memory.size
-        self.rows = [0] * len(layers)
+        self.rows = [0] * (len(layers) + 1)
         self.holds_image = holds_image
 
     def predict(self) -> None:
@@ -50,14 +50,15 @@ class Memory:
             for _ in range(layer.margins[0][0]):
                 self.write_row(number)
                 self.take(number)
+        for row in range(self.layers[-1].output_shape[0]):
+            self.read_row(len(self.layers), row)
 
     def take(self, number: int) -> None:
         layer, row = self.layers[number], self.rows[number]
         self.rows[number] += 1
-        behind = number + 1 < len(self.layers)
         if isinstance(layer, IntegerPooling):
             self.read_row(number, row)
-            if behind and layer.how == "maximum":
+            if layer.how == "maximum":
                 if row % layer.window[0]:  # the largest values so far
                     self.read_row(number + 1, self.rows[number + 1])
                 self.write_row(number + 1)
@@ -69,9 +70,12 @@ class Memory:
             for each in range(first, row + 1) if complete else ():
                 self.read_row(number, each)
                 self.read_margins(number, each % layer.lines)
-        if complete and behind:
+        if complete:
             self.write_row(number + 1)
-            self.take(number + 1)
+            if number + 1 < len(self.layers):
+                self.take(number + 1)
+            else:
+                self.rows[-1] += 1
 
     def line(self, number: int, line: int) -> int:
         layer = self.layers[number]
@@ -94,14 +98,20 @@ class Memory:
             self.read(begin, margin, ("margin", number, line))
 
     def write_row(self, number: int) -> None:
-        row, layer = self.rows[number], self.layers[number]
-        begin = self.line(number, row % layer.lines) + layer.margins[1][0] * layer.shape[2]
-        self.write(begin, layer.shape[1] * layer.shape[2], ("row", number, row))
+        row = self.rows[number]
+        self.write(*self.row(number, row), ("row", number, row))
 
     def read_row(self, number: int, row: int) -> None:
+        self.read(*self.row(number, row), ("row", number, row))
+
+    def row(self, number: int, row: int) -> tuple[int, int]:
+        """Return where a row begins, of a layer or of the values of the last, and its bytes."""
+        if number == len(self.layers):
+            count = self.layers[-1].output_values
+            return self.places[-1] + row * count, count
         layer = self.layers[number]
         begin = self.line(number, row % layer.lines) + layer.margins[1][0] * layer.shape[2]
-        self.read(begin, layer.shape[1] * layer.shape[2], ("row", number, row))
+        return begin, layer.shape[1] * layer.shape[2]
 
     def write(self, begin: int, count: int, tag: Tag) -> None:
         assert begin + count <= len(self.bytes)
@@ -148,11 +158,11 @@ def test_no_row_is_written_over_while_it_is_needed(
     memory = row_memory(layers, holds_image=holds_image)
     program = Memory(layers, memory, holds_image=holds_image)
     for _ in range(2):  # a second prediction finds what the first one left
-        program.rows = [0] * len(layers)
+        program.rows = [0] * (len(layers) + 1)
         if program.bytes[0] is not None:
             check_margins(program)
         program.predict()
-    apart = sum(layer.lines * layer.line_bytes for layer in layers)
+    apart = sum(layer.lines * layer.line_bytes for layer in layers) + layers[-1].n_outputs
     assert memory.size <= apart + holds_image * layers[0].n_inputs
 
 

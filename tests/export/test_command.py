@@ -85,7 +85,6 @@ def test_the_usual_prefix_may_be_given(tmp_path: Path, model_file: Path):
         ("My-Wave", "prefix 'My-Wave': C names cannot begin"),
         ("switch", "prefix 'switch': reserved in C or C++"),
         ("print", "two names in the generated C would both be print_difference"),
-        ("projection", "two names in the generated C would both be projection_"),
     ],
 )
 def test_a_bad_prefix_is_refused_in_one_sentence(

@@ -96,7 +96,7 @@ def random_model(rng: np.random.Generator) -> Made:
             name: pick(rng, [each.name for each in kernels_of(stage, UNO_CORE)])
             for name, stage in named_stages(model).items()
         }
-        plan = plan_of(model, {**kernels, "feeding": "held"})
+        plan = plan_of(model, kernels)
         ends = np.array([[0], [model.inputs.maximum]]) * np.ones((1, model.n_features), np.int64)
         drawn = random_inputs(int(rng.integers(1 << 31)), _POINTS, model)
         return Made(model, plan, np.concatenate([drawn, ends]).astype(np.uint8))

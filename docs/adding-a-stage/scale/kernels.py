@@ -1,4 +1,4 @@
-"""The example's kernel: a loop in C that scales the values of a push and pushes them on."""
+"""The example's kernel: a loop in C that scales the values."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.model.activity import Activity
 from scale.integers import FACTOR_BITS, IntegerScale
 
-# The number of values that are scaled before they are pushed on together.
-AT_ONCE = 32
-
 # A product takes as long as these turns of a loop that moves a byte.
 _TURNS_OF_A_VALUE = 4
 
@@ -21,31 +18,16 @@ _TURNS_OF_A_VALUE = 4
 class ScaleKernel(Kernel):
     """Reads the factors from a table in flash; the template uses the public attributes."""
 
-    chunk: ClassVar[int] = AT_ONCE
     shift: ClassVar[int] = FACTOR_BITS
-    at_once: ClassVar[int] = AT_ONCE
 
     stage: IntegerScale
     name: str = "table"
 
-    def cost(
-        self,
-        feed: Feed | None,
-        following: Calls,
-        activity: Activity,  # noqa: ARG002  (all values take the same time)
-    ) -> Cost:
-        """Return the cost."""
+    def cost(self, _: Feed | None, __: Calls, ___: Activity, /) -> Cost:
+        """Return the cost: all values take the same time."""
         n = self.stage.n_inputs
-        parts = n // AT_ONCE
-        cycles = compiled.TURN_CYCLES * _TURNS_OF_A_VALUE * n + compiled.calls(parts, self.core)
-        cycles += following(Feed(n, AT_ONCE))
-        if feed is not None:  # otherwise, the previous stage counts the calls
-            cycles += self.called(feed)
-        return self._in_one_step(cycles, n, state=2 + AT_ONCE, called=self.called)
-
-    def called(self, feed: Feed) -> float:
-        """Return the cycles of calls, of two functions each."""
-        return compiled.calls(2 * feed.calls, self.core)
+        cycles = compiled.TURN_CYCLES * _TURNS_OF_A_VALUE * n + compiled.calls(1, self.core)
+        return self._in_one_step(cycles, n, state=n)
 
 
 kernels = ScaleKernel.of

@@ -31,6 +31,11 @@ class StageInTemplate:
         return self.k.stage
 
     @property
+    def score_t(self) -> str:
+        """The type of its scores in C."""
+        return f"int{self.stage.output.bits}_t"
+
+    @property
     def template(self) -> str:
         """Its template for AVRs, which also describes it."""
         return f"{self.stage.kind}/{self.stage.kind}.j2"

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
+from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.registry import STAGES
@@ -26,6 +26,7 @@ class Feed:
 
     values: int
     chunk: int
+    held: bool = True  # whether it reads all in an array, or takes them as they arrive
 
     @classmethod
     def at_once(cls, values: int) -> Feed:
@@ -83,7 +84,6 @@ class Cost:
     tables: int
     code: int
     state: int  # SRAM of variables
-    buffer: int = 0  # SRAM of the firmware's buffer, if this is the first stage
     called: Calls = without_calls  # of the previous stage
 
 
@@ -91,10 +91,10 @@ class Cost:
 class Kernel(ABC):
     """An implementation of an integer stage for one kind of chip."""
 
-    # number of values that firmware collects before it pushes them, unless it holds all
+    # whether firmware may hold all values before it computes, or collects a `chunk` of them before
+    # it pushes these; the options, preferred first
+    holds_inputs: ClassVar[tuple[bool, ...]] = (True,)
     chunk: ClassVar[int] = 64
-    # whether firmware may hold all values even though the library does not need them at once
-    holds_inputs: ClassVar[bool] = True
     # whether a plan is named after it, for the option --plan, if it is the first such kernel; each
     # kind of classifier has one
     names_plan: ClassVar[bool] = False
@@ -109,11 +109,6 @@ class Kernel(ABC):
         return (cls(stage, core),)
 
     @property
-    def held(self) -> HeldInputs | None:
-        """The buffer of its inputs, if it has one; None if it reads another stage's values."""
-        return HeldInputs(self.stage.n_inputs)
-
-    @property
     def listings(self) -> Sequence[Listing]:
         """Its loops in assembly."""
         return ()
@@ -126,11 +121,6 @@ class Kernel(ABC):
     def zeros(self) -> Mapping[str, int]:
         """Variables that must be 0 where a prediction does not set them, and their bytes."""
         return {}
-
-    @property
-    def pushes_whole(self) -> bool:
-        """Whether it pushes all values into the next stage in one call."""
-        return False
 
     @abstractmethod
     def cost(self, feed: Feed | None, following: Calls, activity: Activity, /) -> Cost:
@@ -165,61 +155,10 @@ def code_bytes(kernel: Kernel) -> int:
     return compiled.STAGE_BYTES + sum(each.code_bytes for each in kernel.listings)
 
 
-COUNTER_BYTES = compiled.bytes_of("uint16_t")  # SRAM of the position of the next input
-INPUTS_AT_ONCE = 32  # inputs that firmware collects before pushing them into such a stage
-
-
-@dataclass(frozen=True)
-class HeldInputs:
-    """Inputs in a buffer of the firmware, which then feeds all at once, or of the library."""
-
-    n_inputs: int  # their number
-    copying: ClassVar[Listing] = Listing(
-        """
-        copied: ld r0, X+
-            st   Z+, r0
-            subi %A[count], 1
-            sbci %B[count], 0
-            brne copied
-        """
-    )
-
-    @property
-    def facts(self) -> Facts:
-        """How often the loop is passed."""
-        return {"copied": Passed(self.n_inputs, self.n_inputs)}
-
-    @property
-    def value(self) -> int:
-        """Cycles of copying an input."""
-        return int(self.copying.path("copied", ["copied"], {"brne copied": 1}))
-
-    def called(self, feed: Feed) -> float:
-        """Return the cycles of calls that copy inputs, besides the loop."""
-        return compiled.CALL_CYCLES * feed.calls
-
-    def copied(self, feed: Feed | None) -> float:
-        """Return the cycles of copying inputs, with the firmware's calls."""
-        if feed is None:  # the previous stage counts its calls
-            return self.value * self.n_inputs
-        if feed.whole:  # the firmware's own array is read
-            return 0
-        return self.value * feed.values + self.called(feed)
-
-    def state(self, feed: Feed | None) -> int:
-        """Return the SRAM of the inputs and, after another stage, of the next input's position."""
-        return self.n_inputs + COUNTER_BYTES * (feed is None)
-
-    def buffer(self, feed: Feed | None) -> int:
-        """Return the SRAM of the firmware's buffer, which replaces the library's."""
-        return -self.n_inputs if feed is not None and feed.whole else 0
-
-
 @dataclass(frozen=True, eq=False)
 class HeldKernel(Kernel):
-    """A classifier in assembly, in one step, with all inputs in a buffer."""
+    """A classifier in assembly, in one step."""
 
-    chunk: ClassVar[int] = INPUTS_AT_ONCE
     names_plan: ClassVar[bool] = True
 
     @property
@@ -235,15 +174,11 @@ class HeldKernel(Kernel):
         """Return the mean number of products of two variables."""
         return 0.0
 
-    def cost(self, feed: Feed | None, _: Calls, activity: Activity, /) -> Cost:
+    def cost(self, _: Feed | None, __: Calls, activity: Activity, /) -> Cost:
         """Return its cost."""
-        held, mean = self.held, self.assembly(activity)
-        more: dict[str, Any] = {
-            "products": self.products(activity),
-            "state": self.stage.n_outputs * self.stage.output.bits // 8,
-        }
-        if held is not None:
-            mean += held.copied(feed)
-            more["state"] += held.state(feed)
-            more |= {"buffer": held.buffer(feed), "called": held.called}
-        return self._in_one_step(mean, self.table_bytes, **more)
+        return self._in_one_step(
+            self.assembly(activity),
+            self.table_bytes,
+            products=self.products(activity),
+            state=self.stage.n_outputs * self.stage.output.bits // 8,
+        )

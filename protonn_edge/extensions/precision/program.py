@@ -29,7 +29,7 @@ class Float32Plan(FactsRepr):
     # flash of the constant tables; the linked program adds its code and the float routines
     table_bytes: int
     state_bytes: int  # SRAM of the model's own variables, the input's bytes among them
-    buffered: bool  # whether all features fit what the firmware pushes at once
+    chunk_features: int  # all
 
     kernel = NAME
     choices: ClassVar[dict[str, str]] = {"projection": kernel}
@@ -37,8 +37,7 @@ class Float32Plan(FactsRepr):
     # Neither stages nor cycles are predicted.
     steps: ClassVar[tuple[Step, ...]] = ()
     core = mean_cycles = None
-    feature_cycles = 0.0  # a push only copies them
-    chunk_features = 32
+    buffered = True
 
     def facts(self) -> dict[str, str]:
         """Return the kernel; nothing else is predicted."""
@@ -56,7 +55,7 @@ def plan_for(model: IntegerChain, _core: Core | None = None, /) -> Float32Plan:
     return Float32Plan(
         table_bytes=model.model_bytes + _FLOAT_BYTES * stage.n_projections,
         state_bytes=ENTRY_BYTES + model.n_features + 2 * _FLOAT_BYTES * model.n_classes,
-        buffered=model.n_features <= Float32Plan.chunk_features,
+        chunk_features=model.n_features,
     )
 
 

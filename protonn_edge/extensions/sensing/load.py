@@ -28,16 +28,19 @@ def estimated_load(
 ) -> Load:
     """Return the load, about, of windows of this number of samples, each of some values.
 
-    `interrupt_cycles` are those of reading a sample; unless windows are `overlapping`, each sample
-    is pushed as it arrives.
+    `interrupt_cycles` are those of reading a sample. A first stage that can be streamed takes each
+    sample as it arrives, unless windows are `overlapping`.
     """
-    chunk = None if overlapping else values
-    first, *others = plan_with(plan.kernels, held=overlapping, chunk=chunk).costs
+    streamed = not overlapping and False in plan.kernels[0].holds_inputs
+    chunk = values if streamed else None
+    first, *others = plan_with(plan.kernels, held=not streamed, chunk=chunk).costs
     interrupts = interrupt_cycles + _KEEP_CYCLES + _QUANTIZE_CYCLES * values
     pushed, following = (
         _AT_MOST * sum(step.mean for cost in costs for step in cost.steps)
         for costs in ([first], others)
     )
-    sample = pushed / samples
-    ending = min(pushed, sample + _OUTPUT_CYCLES * plan.kernels[1].stage.n_inputs) + following
-    return Load(pushed + following, ending, sample, interrupts)
+    sample = pushed / samples * streamed
+    ending = pushed
+    if streamed:
+        ending = min(pushed, sample + _OUTPUT_CYCLES * plan.kernels[1].stage.n_inputs)
+    return Load(pushed + following, ending + following, sample, interrupts)

@@ -22,7 +22,7 @@ from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.features.convolution import window
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
-from protonn_edge.features.images.image_rows import ImageRows
+from protonn_edge.features.images.image_rows import ImageKernel
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.checks import Float64
 
@@ -287,7 +287,7 @@ _ACTIVE, _SMALL, _LARGE = 0.5, 0.4, 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class ConvolutionKernel(Kernel):
+class ConvolutionKernel(ImageKernel):
     """Sums of a window in registers; weights are in "columns", "packed", or code ("unrolled")."""
 
     changed: ClassVar[tuple[str, ...]] = ("r0", *(f"r{number}" for number in range(2, 28)))
@@ -308,22 +308,15 @@ class ConvolutionKernel(Kernel):
         """The instructions of a pixel."""
         return PixelCode(self.stage, self.name)
 
-    @cached_property
-    def rows(self) -> ImageRows:
-        """The rows of the image."""
-        return ImageRows(self.stage)
-
-    def cost(self, feed: Feed | None, following: Calls, activity: Activity) -> Cost:
+    def cost(self, feed: Feed | None, _: Calls, activity: Activity) -> Cost:
         """Return its cost."""
         rows = self.rows
         tables = sum(map(len, self.code.weights)) * self.weights_in_flash
         return self._in_one_step(
-            self.pixel_cycles(activity) + self._around + rows.cycles(feed, following),
+            self.pixel_cycles(activity) + self._around + rows.cycles(feed),
             tables,
             products=self._products(activity),
             state=2 * self.stage.window[0] + 2 + rows.state(feed),
-            buffer=rows.buffer(feed),
-            called=rows.called,
         )
 
     @property

@@ -1,4 +1,4 @@
-"""The kernel of deskew, which pushes the shifted rows of a buffered image."""
+"""The kernel of deskew, which pushes the shifted rows of an image."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import INPUTS_AT_ONCE, Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.features.deskew import integers as deskew
 from protonn_edge.features.images.cropped_image import CroppedImage
@@ -73,9 +73,8 @@ _SUM_ROW = Listing(
 
 @dataclass(frozen=True, eq=False)
 class DeskewKernel(Kernel):
-    """Reads the image in place, from a buffer of the firmware or the library."""
+    """Reads the image in place."""
 
-    chunk: ClassVar[int] = INPUTS_AT_ONCE
     reference: ClassVar[Any] = deskew
 
     stage: deskew.IntegerDeskew
@@ -92,11 +91,9 @@ class DeskewKernel(Kernel):
         """The sums of a row."""
         return (_SUM_ROW,)
 
-    def cost(self, feed: Feed | None, _: Calls, __: Activity) -> Cost:
+    def cost(self, _: Feed | None, __: Calls, ___: Activity) -> Cost:
         """Return its cost; the slants of images are unknown."""
-        assert feed is not None
-        image, pixels, held = self.stage.image, self.stage.n_inputs, self.held
-        assert held is not None
+        image, pixels = self.stage.image, self.stage.n_inputs
         summed = pixels * _SUM_ROW.mean("pixel", ("pixel",), {"next": _ZERO_SHARE, "pixel": 1})
         moved = _MOVED_ROWS_SHARE * image.rows.pixels
         functions = _SLANT_FUNCTIONS + _SUMMED_FUNCTIONS * image.rows.side
@@ -104,11 +101,9 @@ class DeskewKernel(Kernel):
         around = compiled.calls(functions, self.core) + 2 * compiled.DIVISION_CYCLES
         around += compiled.TURN_CYCLES * moved * image.columns.pixels
         return self._in_one_step(
-            summed + around + held.copied(feed),
+            summed + around,
             0,
-            state=held.state(feed) + image.columns.pixels,  # a row that is shifted too far
-            buffer=held.buffer(feed),
-            called=held.called,
+            state=image.columns.pixels,  # a row that is shifted too far
         )
 
 

@@ -1,14 +1,13 @@
-"""The kernels of gradients: for pixels as they arrive, or for whole rows after deskew."""
+"""The kernel of gradients, which takes whole rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
-from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
@@ -18,25 +17,17 @@ from protonn_edge.model.activity import Activity
 
 # The assumed share of pixels with a gradient if it is unknown.
 _ACTIVE = 0.4
-
-Name = Literal["streamed", "rows"]
+_ROW_FUNCTIONS = 3  # for a row, without its pixels and runs
 
 
 @dataclass(frozen=True, eq=False)
 class GradientsKernel(Kernel):
-    """Sums of gradients: "streamed" processes pixels as they arrive, "rows" whole rows."""
+    """Sums of gradients, row by row."""
 
-    pushes_whole = True
-    chunk: ClassVar[int] = 32
     run: ClassVar[Any] = loop
 
     stage: IntegerGradients
-    name: Name
-
-    @classmethod
-    def of(cls, stage: IntegerGradients, core: Core) -> tuple[Kernel, ...]:
-        """Return the kernel for rows if the previous stage passes these, else for pixels."""
-        return (cls(stage, core, "rows" if stage.by_rows else "streamed"),)
+    name: str = "rows"
 
     @cached_property
     def loops(self) -> loop.GradientLoops:
@@ -45,15 +36,14 @@ class GradientsKernel(Kernel):
 
     @property
     def facts(self) -> Facts:
-        """How often the labels of the loop over pixels are passed; a push cuts a run in two."""
+        """How often the labels of the loop over pixels are passed."""
         rows, columns = self.stage.cells.rows, self.stage.cells.columns
         pixels, runs = rows.pixels * columns.pixels, rows.pixels * len(columns.runs)
         _, across, down, both = np.bincount(
             self.stage.cells.sharing().ravel(), minlength=4
         ).tolist()
-        whole = self.name == "rows"
         return {
-            "run": Passed(runs) if whole else Passed(1, of="pushes", base=runs),
+            "run": Passed(runs),
             "pixel": Passed(pixels, pixels),
             "shared": Passed(across),
             "shared_row": Passed(down + both),
@@ -65,11 +55,11 @@ class GradientsKernel(Kernel):
         """How often the loop over sums is passed."""
         return {"sum": Passed(self.stage.n_outputs, self.stage.n_outputs)}
 
-    def cost(self, feed: Feed | None, following: Calls, activity: Activity) -> Cost:
+    def cost(self, _: Feed | None, following: Calls, activity: Activity) -> Cost:
         """Return its cost."""
         loops, cells = self.loops, self.stage.cells
         active = activity.stages.get(self.stage.kind, (np.full(4, _ACTIVE),))[0]
-        mean = loops.all_pixels(active) + self._around(feed)
+        mean = loops.all_pixels(active) + self._around
         mean += following(Feed.at_once(self.stage.n_outputs))
         tables = LEVELS + len(cells.rows.runs) + len(cells.columns.runs) + 2
         return self._in_one_step(mean, tables, state=self._state)
@@ -79,44 +69,23 @@ class GradientsKernel(Kernel):
         """The loops over pixels and sums."""
         return (self.loops.pixels, self.loops.roots)
 
-    def _around(self, feed: Feed | None) -> float:
+    @property
+    def _around(self) -> float:
         """Return the cycles that do not depend on the pixels.
 
-        Sums are cleared two bytes at once, and lines and the first row are copied. A call that ends
-        within a row or a run cuts it in two.
+        Sums are cleared two bytes at once, and lines and the first row are copied.
         """
         cells = self.stage.cells
-        functions = 4.0 + (cells.rows.pixels + 1) * self._functions + len(cells.rows.runs)
+        functions = 4.0 + (cells.rows.pixels + 1) * _ROW_FUNCTIONS + len(cells.rows.runs)
         turns = cells.n_outputs / 2 + cells.cells[0] * cells.cells[1] + 2 * cells.columns.pixels
-        if feed is not None and not feed.whole:
-            cuts, cut_rows = self._cuts(feed.chunk)
-            runs = cut_rows * len(cells.columns.runs) + cuts
-            functions += 2 * (cut_rows + cuts) + 3 * runs
         around = compiled.TURN_CYCLES * turns + compiled.calls(functions, self.core)
         return around + self.loops.all_roots
-
-    @property
-    def _functions(self) -> int:
-        """Functions for a row, without its pixels and runs."""
-        return 4 + self.stage.cells.is_cropped if self.name == "streamed" else 3
-
-    def _cuts(self, chunk: int) -> tuple[int, int]:
-        """Return how many calls with this number of pixels end within a row, and in how many."""
-        rows, columns = self.stage.cells.rows, self.stage.cells.columns
-        row, column = np.divmod(np.arange(chunk, self.stage.n_inputs, chunk), columns.side)
-        inside = (row >= rows.first) & (row < rows.first + rows.pixels)
-        within = (column > columns.first) & (column < columns.first + columns.pixels)
-        cut = row[inside & within]
-        return len(cut), len(np.unique(cut))
 
     @property
     def _state(self) -> int:
         """SRAM of two rows, a row of zeros, the sums, and the position in the image."""
         cells = self.stage.cells
-        streaming = 0
-        if self.name == "streamed":
-            streaming = 1 + 2 * cells.is_cropped
-        return streaming + 7 + self._line_bytes + loop.SUM_BYTES * cells.n_outputs
+        return 7 + self._line_bytes + loop.SUM_BYTES * cells.n_outputs
 
     @property
     def _line_bytes(self) -> int:

@@ -1,9 +1,10 @@
 """Stages that turn an image of byte channels into another one, and pass on its rows.
 
-Each stage writes its output rows to where the next stage wants them. The first stage holds all
-inputs before it computes, and owns the memory of all stages' rows, in which lines that are not live
-at the same time share a place. A held image is read once, row by row; lines of later layers, first
-written when many of its rows have been read, are placed over those rows.
+Each stage writes its output rows to where the next stage wants them, the last one to where its
+values stay. The first stage owns the memory of all stages' rows and of these values, in which lines
+that are not live at the same time share a place. If it also holds the image, which is read once,
+row by row, then lines of later layers, first written when many of its rows have been read, are
+placed over those rows.
 """
 
 from __future__ import annotations
@@ -11,19 +12,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice, permutations
 from math import prod
-from typing import Self
+from typing import ClassVar, Self
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import (
-    COUNTER_BYTES,
-    Calls,
-    Feed,
-    HeldInputs,
-    without_calls,
-)
+from protonn_edge.codegen.kernels.kernel import Feed, Kernel
 from protonn_edge.features.images.pixel_stage import DERIVED
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.point_format import PointFormat, check_points
@@ -137,6 +132,8 @@ def largest(stage: IntegerStage, name: str) -> int:
     return int(getattr(stage, name))
 
 
+COPY_CYCLES = 9  # of storing a pixel that is pushed
+POINTER_BYTES = 2
 _MOST_ORDERS = 720  # all orders of six layers
 
 
@@ -145,7 +142,7 @@ class RowMemory:
     """One array that all layers share."""
 
     size: int  # its bytes
-    places: tuple[int, ...]  # where the lines of each layer begin
+    places: tuple[int, ...]  # where the lines of each layer begin, and the values of the last
 
 
 @dataclass(frozen=True)
@@ -211,9 +208,9 @@ class _Schedule:
     def __init__(self, layers: Sequence[ImageStage]) -> None:
         self._layers = layers
         self._now = self._used_up = 0
-        self._taken = [layer.margins[0][0] for layer in layers]
-        self._times: list[list[int]] = [[] for _ in layers]
-        self._latest = [layers[0].n_inputs] * len(layers)
+        self._taken = [*(layer.margins[0][0] for layer in layers), 0]
+        self._times: list[list[int]] = [[] for _ in self._taken]
+        self._latest = [layers[0].n_inputs] * len(self._taken)
         height, width, channels = layers[0].shape
         for row in range(height):
             self._write(0)
@@ -222,23 +219,33 @@ class _Schedule:
         for number, layer in enumerate(layers):
             for _ in range(layer.margins[0][1]):
                 self._take(number)
+        self._times[-1].append(self._now)  # the next stage reads all values
+
+    @property
+    def _sizes(self) -> list[tuple[int, int]]:
+        """The number of lines of each layer, and of rows of values, and the bytes of one."""
+        lines = [(layer.lines, layer.line_bytes) for layer in self._layers]
+        return [*lines, (self._layers[-1].output_shape[0], self._layers[-1].output_values)]
 
     @property
     def live_ranges(self) -> tuple[LiveRange, ...]:
         """The ranges of all layers; padded lines are always live, since their zeros must stay."""
+        padded = [*(any(map(any, layer.margins)) for layer in self._layers), False]
         return tuple(
-            LiveRange(layer.lines * layer.line_bytes, 0, self._now, -1)
-            if any(map(any, layer.margins))
-            else LiveRange(layer.lines * layer.line_bytes, times[0], times[-1], latest)
-            for layer, times, latest in zip(self._layers, self._times, self._latest, strict=True)
+            LiveRange(lines * line_bytes, 0, self._now, -1)
+            if always
+            else LiveRange(lines * line_bytes, times[0], times[-1], latest)
+            for (lines, line_bytes), always, times, latest in zip(
+                self._sizes, padded, self._times, self._latest, strict=True
+            )
         )
 
     def _write(self, number: int) -> None:
-        """Write the row that a layer takes next to its line."""
-        layer, line = self._layers[number], self._taken[number]
+        """Write the row that a layer takes next to its line, or a row of values."""
+        (lines, line_bytes), line = self._sizes[number], self._taken[number]
         self._times[number].append(self._now)
-        if line < layer.lines:
-            fits = self._used_up - (line + 1) * layer.line_bytes
+        if line < lines:
+            fits = self._used_up - (line + 1) * line_bytes
             self._latest[number] = min(self._latest[number], fits)
 
     def _take(self, number: int) -> None:
@@ -247,12 +254,14 @@ class _Schedule:
         layer, row = self._layers[number], self._taken[number]
         self._taken[number] += 1
         self._times[number].append(self._now)
-        if number + 1 == len(self._layers):
-            return
         if layer.writes_at(row):
             self._write(number + 1)
-        if layer.completes_at(row):
+        if not layer.completes_at(row):
+            return
+        if number + 1 < len(self._layers):
             self._take(number + 1)
+        else:
+            self._taken[-1] += 1
 
 
 @dataclass(frozen=True)
@@ -265,35 +274,33 @@ class ImageRows:
         """Return the memory of all rows, and of the image, unless the firmware holds it."""
         return row_memory((self.stage, *self.stage.behind), holds_image=holds_image)
 
-    @property
-    def _held(self) -> HeldInputs:
-        return HeldInputs(self.stage.n_inputs)
-
-    def cycles(self, feed: Feed | None, following: Calls) -> float:
-        """Return the cycles of getting rows, and of calls that push output rows."""
-        pushes = following(Feed(self.stage.n_outputs, self.stage.output_values))
+    def cycles(self, feed: Feed | None) -> float:
+        """Return the cycles of getting rows."""
         if self.stage.by_rows:
-            return pushes
+            return 0.0
         copied = 0 if self.stage.reads_in_place else self.stage.row_values
         taken = self.stage.shape[0] * (compiled.CALL_CYCLES + compiled.TURN_CYCLES * copied)
-        return pushes + taken + self._held.copied(feed)
+        if feed is None or feed.held:
+            return taken
+        return taken + COPY_CYCLES * feed.values + compiled.CALL_CYCLES * feed.calls
 
     def state(self, feed: Feed | None) -> int:
-        """Return the SRAM of all stages' rows, the image, and an output row."""
-        own = 0 if self.stage.behind else self.stage.output_values
+        """Return the SRAM of all stages' rows and values, and of the image if it is streamed."""
+        own = 0 if self.stage.behind else POINTER_BYTES
         if self.stage.by_rows:
             return own
-        beside = feed is not None and feed.whole
-        own += self.memory(holds_image=not beside).size
-        if feed is None:
-            return own + COUNTER_BYTES
-        return own + self._held.state(feed) * beside
+        return own + self.memory(holds_image=feed is not None and not feed.held).size
 
-    def buffer(self, feed: Feed | None) -> int:
-        """Return the firmware's extra memory; see `HeldInputs.buffer`."""
-        return self._held.buffer(feed)
 
-    @property
-    def called(self) -> Calls:
-        """Cycles of calls that push into the stage; 0 if rows are written in place."""
-        return without_calls if self.stage.by_rows else self._held.called
+@dataclass(frozen=True, eq=False)
+class ImageKernel(Kernel):
+    """A kernel of a layer."""
+
+    holds_inputs: ClassVar[tuple[bool, ...]] = (True, False)
+
+    stage: ImageStage
+
+    @cached_property
+    def rows(self) -> ImageRows:
+        """The rows of the image."""
+        return ImageRows(self.stage)

@@ -13,9 +13,9 @@ from typing import ClassVar
 import numpy as np
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed
 from protonn_edge.codegen.kernels.listing import Listing
-from protonn_edge.features.images.image_rows import ImageRows
+from protonn_edge.features.images.image_rows import ImageKernel
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.features.int8_layer.sums import SumCode
 from protonn_edge.features.int8_layer.values import FACTOR, PRODUCT, WIDE, ValueCode
@@ -29,7 +29,7 @@ _ACTIVE, _BELOW = 0.5, 0.4
 
 
 @dataclass(frozen=True, eq=False)
-class Int8LayerKernel(Kernel):
+class Int8LayerKernel(ImageKernel):
     """Sums of a window in registers, with weights in flash."""
 
     changed: ClassVar[tuple[str, ...]] = ("r0", *(f"r{n}" for n in range(2, 25)), "r26", "r27")
@@ -57,23 +57,16 @@ class Int8LayerKernel(Kernel):
         own = self.stage.bias, self.stage.shifts, self.stage.multipliers
         return list(zip(*(each.tolist() for each in own), strict=True))
 
-    @cached_property
-    def rows(self) -> ImageRows:
-        """The rows of the image."""
-        return ImageRows(self.stage)
-
-    def cost(self, feed: Feed | None, following: Calls, activity: Activity) -> Cost:
+    def cost(self, feed: Feed | None, _: Calls, activity: Activity) -> Cost:
         """Return its cost."""
         rows, stage, sums = self.rows, self.stage, self.sums
         tables = sums.weights.size + _SCALE_BYTES * len(stage.weights)
         state = 4 * sums.group + 2 * stage.window[0] + 2 * (not stage.reads_in_place)
         return self._in_one_step(
-            self._mean(activity) + rows.cycles(feed, following),
+            self._mean(activity) + rows.cycles(feed),
             tables,
             products=self._places * stage.weights.size * float(self._shares(activity)[0]),
             state=state + rows.state(feed),
-            buffer=rows.buffer(feed),
-            called=rows.called,
         )
 
     @property

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed, Kernel
+from protonn_edge.codegen.kernels.kernel import Calls, Cost, Feed
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.features.average_pooling.loops import average_of
-from protonn_edge.features.images.image_rows import ImageRows
+from protonn_edge.features.images.image_rows import ImageKernel
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.model.activity import Activity
 
@@ -32,7 +32,7 @@ _ADDED = """
 
 
 @dataclass(frozen=True, eq=False)
-class PoolingKernel(Kernel):
+class PoolingKernel(ImageKernel):
     """Keeps the largest values, or the sums, of the current windows."""
 
     stage: IntegerPooling
@@ -110,12 +110,7 @@ class PoolingKernel(Kernel):
         averages = self.stage.output_shape[0] * self.stage.output_values
         return {"average": Passed(averages, averages)}
 
-    @cached_property
-    def rows(self) -> ImageRows:
-        """The rows of the image."""
-        return ImageRows(self.stage)
-
-    def cost(self, feed: Feed | None, following: Calls, _: Activity) -> Cost:
+    def cost(self, feed: Feed | None, _: Calls, __: Activity) -> Cost:
         """Return its cost; all values take the same cycles."""
         rows, stage = self.rows, self.stage
         count, outputs = stage.shape[0], stage.output_shape[0]
@@ -124,11 +119,9 @@ class PoolingKernel(Kernel):
         cycles += compiled.TURN_CYCLES * begins * stage.output_values
         cycles += compiled.calls(count + outputs, self.core)
         return self._in_one_step(
-            cycles + rows.cycles(feed, following),
+            cycles + rows.cycles(feed),
             0,
             state=1 + 2 * stage.output_values * self.averages + rows.state(feed),
-            buffer=rows.buffer(feed),
-            called=rows.called,
         )
 
     @property

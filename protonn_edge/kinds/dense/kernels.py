@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,7 +28,8 @@ _LIMIT = """
 class DenseKernel(MatvecKernel):
     """A hidden layer with weights in columns, with masks, as instructions, or two per byte."""
 
-    pushes_whole = True
+    saves: ClassVar[bool] = False
+
     stage: IntegerDense
 
     @cached_property
@@ -66,10 +68,10 @@ class DenseKernel(MatvecKernel):
         """The loop behind the product."""
         return (self.rectifying,)
 
-    def cost(self, feed: Feed | None, following: Calls, activity: Activity, /) -> Cost:
+    def cost(self, _: Feed | None, following: Calls, activity: Activity, /) -> Cost:
         """Return its cost."""
         rectify = self._rectify(following, activity).on(self.core)
-        return self._cost(feed, activity, rectify)
+        return self._cost(activity, rectify)
 
     def _rectify(self, following: Calls, activity: Activity) -> Step:
         """Return the step that converts sums to bytes, and passes them on in one call."""

@@ -50,12 +50,12 @@ class LinearKernel(MatvecKernel):
         widens = self.from_sums and self.stage.n_sums == self.stage.n_outputs
         return (self.widening,) if widens else ()
 
-    def cost(self, feed: Feed | None, _: Calls, activity: Activity, /) -> Cost:
+    def cost(self, _: Feed | None, __: Calls, activity: Activity, /) -> Cost:
         """Return its cost."""
         if not self.from_sums:
-            return self._cost(feed, activity)
+            return self._cost(activity)
         more = self.stage.n_outputs * self.stage.output.bits // 8 - self.matvec.sum_bytes
-        return self._cost(feed, activity, self._scores(), state=max(0, more))
+        return self._cost(activity, self._scores(), state=max(0, more))
 
     def _scores(self) -> Step:
         """Return the step from sums to scores."""

@@ -126,19 +126,14 @@ class ProjectionKernel(MatvecKernel):
         """The loop behind the product."""
         return (self.requantizing,)
 
-    def cost(self, feed: Feed | None, _: Calls, activity: Activity, /) -> Cost:
+    def cost(self, _: Feed | None, __: Calls, activity: Activity, /) -> Cost:
         """Return its cost."""
         stage, loop = self.stage, self.requantizing
         scalings = stage.n_outputs * (3 + 2 * stage.clamps)
         around = loop.path(BEGIN, ["sum"], {}) + loop.path("last", [END], {})
         each = loop.path("sum", ["sum"], {"sum": 1, "within": 1})
         requantize = Step("requantize", "loop", scalings, around + stage.n_outputs * each)
-        return self._cost(
-            feed,
-            activity,
-            requantize.on(self.core),
-            tables=scalings,
-        )
+        return self._cost(activity, requantize.on(self.core), tables=scalings)
 
 
 kernels = ProjectionKernel.of

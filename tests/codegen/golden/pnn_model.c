@@ -89,16 +89,20 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
  * limits how often one prediction passes these places in total. WHOLE does so for a prediction by
  * pnn_predict, and EACH for each pass of the places named `other`; EACH_AND allows `base` more passes
  * per prediction. With SHARED, a pass counts `times` times. GIVEN states the condition under which
- * nothing passes a place. The compiler may move a label up past the code before it, but not past the
- * use of its variable, nor into a copy of a loop that the size of an array rules out. */
+ * nothing passes a place; around functions that may not run, LEAST is defined as 0. The compiler may
+ * move a label up past the code before it, but not past the use of its variable, nor into a copy of a
+ * loop that the size of an array rules out. */
 #ifdef __AVR__
-#define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, least)
-#define SHARED(name, most, least, times, place) "pnn_passed." #name "." #most "." #least "." #times ".%=" #place ": "
-#define WHOLE(name, most, least) "pnn_whole." #name LIMITS(most, least)
+#define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, LEAST(least))
+#define SHARED(name, most, least, times, place) "pnn_passed." #name RANGE(most, LEAST(least)) "." #times ".%=" #place ": "
+#define WHOLE(name, most, least) "pnn_whole." #name LIMITS(most, LEAST(least))
 #define EACH(name, other, most, least) "pnn_each." #name "." #other LIMITS(most, least)
 #define EACH_AND(name, other, most, base) "pnn_each." #name "." #other "." #most ".0." #base ".%=: "
 #define GIVEN(condition) "pnn_given." #condition ".%=: "
-#define LIMITS(most, least) "." #most "." #least ".%=: "
+#define LIMITS(most, least) RANGE(most, least) ".%=: "
+#define RANGE(most, least) DOT(most) DOT(least)
+#define LEAST(times) times
+#define DOT(number) "." #number
 #define PLACE(name) "pnn_span." #name ".%=: "
 #define JUMP(name) "pnn_jump." #name ".%=: "
 #define TARGET(name) "pnn_target." #name ".%=\\@: "
@@ -207,10 +211,9 @@ static union {
 } projection;
 #define projection_values projection.values
 
-static uint16_t projection_consumed; /* inputs */
-
 /* ---- Prototypes: constants and variables -------------------------------------------------- */
 
+#define PROTOTYPES_COUNT 4u
 #define PROTOTYPES_SHIFT 4
 #define PROTOTYPES_LIMIT 4096u
 #define PROTOTYPES_AT_ONCE 4u /* near prototypes whose votes are added together */
@@ -248,7 +251,7 @@ static struct prototypes_near {
     uint16_t labels; /* their address or, in C, their index in the rows */
 } prototypes_list[PROTOTYPES_AT_ONCE];
 
-static pnn_score_t prototypes_scores[PNN_CLASSES];
+static int16_t prototypes_scores[PNN_CLASSES];
 
 /* ---- Decision: constants and variables ---------------------------------------------------- */
 
@@ -263,13 +266,13 @@ static uint8_t decision_find_largest(pnn_score_t *largest_score)
     pnn_score_t largest = *next++;
     uint8_t best = 0;
 #ifndef PNN_ASSEMBLY
+    const int16_t *const scores = prototypes_scores;
     for (uint8_t l = 1; l < PNN_CLASSES; ++l) {
-        const pnn_score_t score = prototypes_scores[l];
-        if (score > largest) {
-            largest = score;
+        if (scores[l] > largest) {
+            largest = scores[l];
             best = l;
         }
-    }
+}
 #elif PNN_CLASSES > 1
     pnn_score_t score;
     uint8_t l = 1;
@@ -300,7 +303,7 @@ static uint8_t decision_find_largest(pnn_score_t *largest_score)
 static void prototypes_clear_scores(void)
 {
 #ifdef PNN_ASSEMBLY
-    pnn_score_t *next = prototypes_scores;
+    int16_t *next = prototypes_scores;
     uint8_t left = PNN_CLASSES;
     __asm__ volatile(
         ".Lscore_%=:\n"
@@ -323,7 +326,7 @@ static uint8_t prototypes_compare(uint16_t *prototype)
 {
     uint8_t near = 0;
     //@ loop widen_hints "all", 21;
-    for (; *prototype < PNN_PROTOTYPES && near < PROTOTYPES_AT_ONCE; ++*prototype) {
+    for (; *prototype < PROTOTYPES_COUNT && near < PROTOTYPES_AT_ONCE; ++*prototype) {
         const uint16_t row = (uint16_t)(*prototype * (PROJECTION_OUTPUTS + PNN_CLASSES));
         uint16_t distance = 0;
         for (uint8_t k = 0; k < PROJECTION_OUTPUTS && distance < PROTOTYPES_LIMIT; ++k) {
@@ -347,8 +350,8 @@ static void prototypes_vote(uint8_t near)
     for (uint8_t i = 0; i < near; ++i) {
         const int8_t *const labels = &prototypes_rows[prototypes_list[i].labels];
         for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
-            const pnn_score_t vote = (int16_t)(PNN_READ_I8(&labels[l]) * prototypes_list[i].rbf);
-            prototypes_scores[l] = (pnn_score_t)((pnn_unsigned_score_t)prototypes_scores[l] + (pnn_unsigned_score_t)vote);
+            const int16_t vote = (int16_t)(PNN_READ_I8(&labels[l]) * prototypes_list[i].rbf);
+            prototypes_scores[l] = (int16_t)((uint16_t)prototypes_scores[l] + (uint16_t)vote);
         }
     }
 }
@@ -366,7 +369,7 @@ static void prototypes_add_votes(void)
         "    ldi   r22, lo8(%[first])\n"
         "    ldi   r23, hi8(%[first])\n"
         ".Lagain_%=:\n"
-        "    " PASSED(prototypes_again, 1, 1) "lds   r2, %[point] + 0\n"
+        "    " PASSED(prototypes_again, 2, 1) "lds   r2, %[point] + 0\n"
         "    lds   r3, %[point] + 1\n"
         "    lds   r4, %[point] + 2\n"
         "    ldi   r26, lo8(%[list])\n"
@@ -389,13 +392,13 @@ static void prototypes_add_votes(void)
         "    movw  r20, r0\n"
         "    subi  r21, 16\n"
         "    brpl  .Lfar_%=\n"
-        ".Lstep1_%=: " PASSED(prototypes_step1, 3, 0) "lpm   r18, Z+\n"
+        ".Lstep1_%=: lpm   r18, Z+\n"
         "    sub   r18, r3\n"
         "    muls  r18, r18\n"
         "    add   r20, r0\n"
         "    adc   r21, r1\n"
         "    brpl  .Lfar_%=\n"
-        ".Lstep2_%=: " PASSED(prototypes_step2, 3, 0) "lpm   r18, Z+\n"
+        ".Lstep2_%=: lpm   r18, Z+\n"
         "    sub   r18, r4\n"
         "    brvs  .Lfar_%=\n"
         "    muls  r18, r18\n"
@@ -403,7 +406,7 @@ static void prototypes_add_votes(void)
         "    adc   r21, r1\n"
         "    brpl  .Lfar_%=\n"
         ".Llisted_%=:\n"
-        "    " PASSED(prototypes_listed, 2, 0) "swap  r20\n"
+        "    " PASSED(prototypes_listed, 4, 0) "swap  r20\n"
         "    andi  r20, 0x0f\n"
         "    swap  r21\n"
         "    andi  r21, 0xf0\n"
@@ -479,7 +482,7 @@ static void prototypes_add_votes(void)
           "r24", "r25", "r26", "r27", "r30", "r31");
 #else
     uint16_t prototype = 0;
-    while (prototype < PNN_PROTOTYPES) {
+    while (prototype < PROTOTYPES_COUNT) {
         const uint8_t near = prototypes_compare(&prototype);
         prototypes_vote(near);
     }
@@ -488,17 +491,16 @@ static void prototypes_add_votes(void)
 
 /* ---- Projection: functions ---------------------------------------------------------------- */
 
-/* Add the contributions of the next inputs to outputs 0..2; an input of 0 contributes nothing
- * and is skipped. */
+/* Add the contributions of all inputs to outputs 0..2; an input of 0 contributes nothing and
+ * is skipped. */
 #ifdef PNN_ASSEMBLY
-static void projection_add_0(const pnn_input_t *feature, uint16_t count)
+static void projection_add_0(const pnn_input_t *feature)
 {
-    const int8_t *weight = projection_weights_0 + (size_t)projection_consumed * 3u;
+    const int8_t *weight = projection_weights_0;
     /* The lower byte of `left` reaches 0 once for each count of the upper byte. */
-    uint16_t left = (uint16_t)(count + 0xff);
-    left = (uint16_t)((left & 0xff00) | (count & 0xff));
+    uint16_t left = 262;
     __asm__ volatile(
-        "    " PASSED(projection_block0_begin, 6, 0) "movw  r22, r26\n"
+        "    movw  r22, r26\n"
         "    ldi   r26, lo8(%[sums])\n"
         "    ldi   r27, hi8(%[sums])\n"
         "    ld    r2, X+\n"
@@ -529,7 +531,7 @@ static void projection_add_0(const pnn_input_t *feature, uint16_t count)
         "    adc   r7, r1\n"
         "    dec   %A[left]\n"
         "    brne  .Linput_%=\n"
-        ".Lcounted_%=: " EACH(projection_block0_counted, projection_block0_begin, 1, 0) "dec   %B[left]\n"
+        ".Lcounted_%=: " PASSED(projection_block0_counted, 1, 1) "dec   %B[left]\n"
         "    brne  .Linput_%=\n"
         "    clr   __zero_reg__\n"
         "    ldi   r26, lo8(%[sums])\n"
@@ -545,18 +547,17 @@ static void projection_add_0(const pnn_input_t *feature, uint16_t count)
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r22", "r23");
 }
 #else
-static void projection_add_0(const pnn_input_t *values, uint16_t count)
+static void projection_add_0(const pnn_input_t *values)
 {
     projection_sum_t a0 = projection.sums[0];
     projection_sum_t a1 = projection.sums[1];
     projection_sum_t a2 = projection.sums[2];
-    for (uint16_t k = 0; k < count; ++k) {
-        const uint16_t i = (uint16_t)(projection_consumed + k);
-        if (values[k] == 0) {
+    for (uint16_t i = 0; i < 6u; ++i) {
+        const uint8_t x = values[i];
+        if (x == 0) {
             continue;
         }
         const int8_t *const weights = &projection_weights_0[i * 3u];
-        const uint8_t x = values[k];
         a0 = (projection_sum_t)((uint32_t)a0 + (uint32_t)(PNN_READ_I8(&weights[0]) * x));
         a1 = (projection_sum_t)((uint32_t)a1 + (uint32_t)(PNN_READ_I8(&weights[1]) * x));
         a2 = (projection_sum_t)((uint32_t)a2 + (uint32_t)(PNN_READ_I8(&weights[2]) * x));
@@ -566,11 +567,6 @@ static void projection_add_0(const pnn_input_t *values, uint16_t count)
     projection.sums[2] = a2;
 }
 #endif
-
-static void projection_push(const pnn_input_t *values, uint16_t count)
-{
-    projection_add_0(values, count);
-}
 
 /* Requantize the sums, and clamp them. */
 static void projection_requantize(void)
@@ -641,12 +637,17 @@ static void projection_requantize(void)
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 
+static pnn_input_t pushed[PNN_FEATURES]; /* the features pushed so far */
 static uint16_t features_left; /* to push: 0 before pnn_begin and after pnn_finish */
 static uint8_t begun;
 static uint8_t last_class;
 
-static uint8_t classify(void)
+static uint8_t classify(const pnn_input_t *features)
 {
+    projection.sums[0] = 600;
+    projection.sums[1] = -158;
+    projection.sums[2] = 0;
+    projection_add_0(features);
     projection_requantize();
     prototypes_clear_scores();
     prototypes_add_votes();
@@ -658,26 +659,23 @@ static uint8_t classify(void)
 
 void pnn_begin(void)
 {
-    projection.sums[0] = 600;
-    projection.sums[1] = -158;
-    projection.sums[2] = 0;
     features_left = PNN_FEATURES;
     begun = 1;
 }
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
-    projection_consumed = (uint16_t)(PNN_FEATURES - features_left);
-    if (count < features_left) {
-        features_left = (uint16_t)(features_left - count);
-    } else {
+    if (count > features_left) {
         count = features_left;
-        features_left = 0;
     }
-    if (count == 0) {
-        return;
+    features_left = (uint16_t)(features_left - count);
+    pnn_input_t *to = pushed + (PNN_FEATURES - count - features_left);
+    const pnn_input_t *const end = features + count;
+    //@ loop unroll PNN_FEATURES;
+    while (features != end) {
+        PNN_FACT(PASSED(pushed, PNN_FEATURES, PNN_FEATURES));
+        *to++ = *features++;
     }
-    projection_push(features, count);
 }
 
 void pnn_push(pnn_input_t feature)
@@ -688,18 +686,23 @@ void pnn_push(pnn_input_t feature)
 uint8_t pnn_finish(void)
 {
     if (begun) {
+        while (features_left > 0) { /* features that are not pushed count as 0 */
+            PNN_FACT(GIVEN(every_feature_is_pushed_before_the_end));
+            PNN_FACT(PASSED(missing, PNN_FEATURES, 0));
+            pnn_push(0);
+        }
         begun = 0;
-        last_class = classify();
-        features_left = 0;
+        pnn_predict(pushed);
     }
     return last_class;
 }
 
 PNN_NOINLINE uint8_t pnn_predict(const pnn_input_t *features)
 {
-    pnn_begin();
-    pnn_push_many(features, PNN_FEATURES);
-    return pnn_finish();
+    begun = 0;
+    features_left = 0;
+    last_class = classify(features);
+    return last_class;
 }
 
 /* ---- Raw integers ------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
  *
  *   int8 parameters                 42 B flash
  *   all constant tables            319 B flash
- *   variables                       30 B SRAM
+ *   variables                       34 B SRAM
  *
  * Pass it 6 quantized features (0..63) at once:
  *

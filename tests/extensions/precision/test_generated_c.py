@@ -75,16 +75,9 @@ def test_a_float_build_that_is_too_large_is_refused_before_the_compiler():
         pass
 
 
-@pytest.mark.parametrize("features", [32, 33])
-def test_a_line_that_cannot_wait_takes_only_what_is_pushed_at_once(features: int) -> None:
-    model, board = random_model(features=features), load_board("attiny85")
-    plan = plan_for(float_build(model))
-    if plan.buffered:
-        family_of(board).check_plan(plan, board, remedies_of(model))
-    else:
-        with pytest.raises(CheckFailed, match="after every 32 features, .* choose another board"):
-            family_of(board).check_plan(plan, board, remedies_of(model))
-    assert plan.buffered == (features == 32)
+def test_a_line_that_cannot_wait_takes_a_point_of_any_length() -> None:
+    model, board = random_model(features=100), load_board("attiny85")
+    family_of(board).check_plan(plan_for(float_build(model)), board, remedies_of(model))
 
 
 @pytest.mark.parametrize("name", SOURCES)

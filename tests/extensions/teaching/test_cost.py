@@ -14,7 +14,7 @@ from protonn_edge.chips.avr.program import read_program
 from protonn_edge.model.quantization import quantize
 
 SIZES = {"projections": 12, "features": 14, "classes": 6}
-FLASH, SRAM = 1_216, 64  # of 1.2 kB and 64 B
+FLASH, SRAM = 1_256, 64
 
 _SKETCH = """
 #include "pnn_model.h"

@@ -25,25 +25,13 @@ _BEHIND_CONSTANTS = "__ctors_start"
 _NAMES_SHOWN = 3
 
 
-def check_feature_cycles(cycles: float, board: Board, remedies: Remedies) -> None:
-    """Raise `CheckFailed` if features take these cycles each, while others arrive."""
-    check_enough(
-        "the model",
-        cycles,
-        f"at {board.baud:,} baud, the serial line leaves",
-        _FEATURE_CYCLES_LIMIT,
-        "cycles for each feature",
-        f"try {remedies.cycles}",
-    )
-
-
 def check_waiting(plan: DevicePlan, board: Board) -> None:
     """Raise `CheckFailed` if features are pushed while others arrive on a line that cannot wait."""
     if board.serial == "software" and not plan.buffered:
         raise CheckFailed(
             f"a build with the kernel {plan.kernel!r} computes after every {plan.chunk_features} "
             f"features, but {board.name} must have received all features before, because its "
-            "serial line is software; build in integers, or choose another board with --board"
+            "serial line is software; choose another board with --board"
         )
 
 
@@ -111,7 +99,14 @@ def check_pace(program: LinkedProgram, plan: Plan, board: Board, remedies: Remed
         longest = longest_pushes(program, plan, board)
     except (CheckFailed, InputError):  # a stage without facts, or firmware of the user's
         return
-    check_feature_cycles(longest.cycles / plan.feed.values, board, remedies)
+    check_enough(
+        "the model",
+        longest.cycles / plan.feed.values,
+        f"at {board.baud:,} baud, the serial line leaves",
+        _FEATURE_CYCLES_LIMIT,
+        "cycles for each feature",
+        f"try {remedies.cycles}",
+    )
 
 
 def check_interrupts(program: LinkedProgram, board: Board) -> None:

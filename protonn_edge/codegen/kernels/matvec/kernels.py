@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
 
@@ -16,7 +16,7 @@ from protonn_edge.codegen.kernels import kernel as base
 from protonn_edge.codegen.kernels.kernel import code_bytes
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.codegen.kernels.matvec import loops
-from protonn_edge.codegen.kernels.matvec.unrolled import GROUP, GROUP_CYCLES, Unrolled
+from protonn_edge.codegen.kernels.matvec.unrolled import Unrolled
 from protonn_edge.model.activity import Activity
 from protonn_edge.model.matvec import NIBBLE_MAXIMUM, IntegerMatvec
 from protonn_edge.model.matvec import packed as packed_weights
@@ -40,14 +40,12 @@ class Pass:
         """The loop over the inputs, if weights are data."""
         return _LOOPS[self.kernel](self.block)
 
-    def facts(self, *, every: bool) -> Facts:
-        """Return how often labels of the loop are passed, by whether `every` input is pushed."""
+    @property
+    def facts(self) -> Facts:
+        """How often labels of the loop are passed."""
         n = self.weights.shape[1]
-        return {
-            "begin": Passed(n),
-            "input": Passed(n, n if every else 0),
-            "counted": Passed(1, of="begin", base=n // (loops.COUNTED_IN_A_BYTE + 1)),
-        }
+        counted = -(-n // (loops.COUNTED_IN_A_BYTE + 1))
+        return {"input": Passed(n, n), "counted": Passed(counted, counted)}
 
     @cached_property
     def code(self) -> Unrolled:
@@ -93,8 +91,6 @@ class Matvec:
     kernel: KernelName
     core: Core
 
-    group: ClassVar[int] = GROUP
-
     @cached_property
     def passes(self) -> tuple[Pass, ...]:
         """The passes over the inputs."""
@@ -116,51 +112,20 @@ class Matvec:
         return cycles
 
     @property
-    def _add(self) -> float:
-        """Cycles of adding to all sums, without the inputs: of a call, and one for each pass."""
-        around = sum(each.around for each in self.passes)
-        around += compiled.SAVED_CYCLES * self._saved
-        functions = len(self.passes)
-        if self.kernel == "unrolled":  # two more choose the groups
-            around += self.core.tablejump_cycles * len(self.passes)
-            functions += 2
-        return around + compiled.calls(functions, self.core)
+    def around(self) -> int:
+        """Cycles besides those of the inputs: of setting the sums, and of the passes."""
+        return sum(each.around for each in self.passes) + compiled.SET_CYCLES * self.sum_bytes
 
     @property
-    def _saved(self) -> int:
-        """The number of registers of a caller that hold sums."""
-        return min(max(each.block.bytes for each in self.passes), len(KEPT_BY_CALLEE))
-
-    def called(self, feed: base.Feed) -> float:
-        """Return the cycles of the calls that push all inputs, without the inputs' cycles."""
-        if self.kernel == "unrolled" and feed.chunk % GROUP and not feed.whole:
-            return self._waiting(feed)
-        if self.kernel == "unrolled":  # all chunks but the last have whole groups
-            between = len(self.passes) * GROUP_CYCLES
-            return self._add * feed.calls + between * (feed.calls - 1)
-        return self._add * feed.calls
-
-    def _waiting(self, feed: base.Feed) -> float:
-        """Return the cycles of calls in which inputs are copied until their group is complete."""
-        waiting = min(feed.values, GROUP * feed.calls)
-        adding = self._add * (feed.calls + waiting / GROUP)
-        return adding + 2 * compiled.TURN_CYCLES * waiting
-
-    @property
-    def begin(self) -> int:
-        """Cycles to set the sums."""
-        return compiled.SET_CYCLES * self.sum_bytes
-
-    @property
-    def _groups(self) -> int:
-        """Cycles between groups of inputs."""
-        groups = -(-self.weights.shape[1] // GROUP)
-        return len(self.passes) * GROUP_CYCLES * groups if self.kernel == "unrolled" else 0
+    def saved(self) -> int:
+        """Cycles of saving the registers of the caller that hold sums."""
+        most = max(each.block.bytes for each in self.passes)
+        return compiled.SAVED_CYCLES * min(most, len(KEPT_BY_CALLEE))
 
     def mean(self, share: NDArray[np.float64]) -> float:
         """Return the cycles of all inputs; each is not 0 with this share, (D,)."""
         zeros, others = self.cycles
-        return self.begin + self._groups + float(zeros @ (1 - share) + others @ share)
+        return self.around + float(zeros @ (1 - share) + others @ share)
 
     def products(self, share: NDArray[np.float64]) -> float:
         """Return the mean number of products that are not 0; each input is not with this share."""
@@ -184,6 +149,9 @@ class MatvecKernel(base.Kernel):
 
     names_plan: ClassVar[bool] = True
 
+    # whether the registers that a prediction saves count; else, they do in a product behind it
+    saves: ClassVar[bool] = True
+
     stage: IntegerMatvec
     name: KernelName
 
@@ -201,33 +169,19 @@ class MatvecKernel(base.Kernel):
         return Matvec(stage.weights, width, stage.input_maximum, self.name, self.core)
 
     def _cost(
-        self,
-        feed: base.Feed | None,
-        activity: Activity,
-        *behind: base.Step,
-        tables: int = 0,
-        state: int = 0,
+        self, activity: Activity, *behind: base.Step, tables: int = 0, state: int = 0
     ) -> base.Cost:
         """Return the cost of the product, and of the steps after it, which take the rest."""
-        product = self.matvec
+        product, inputs = self.matvec, activity.inputs
         weights, code_of_product = product.bytes
-        # SRAM besides the sums is of where the next weights are.
-        kept = 2 + GROUP + 1 if self.name == "unrolled" else 2
+        mean = product.mean(inputs) + product.saved * self.saves
+        step = base.Step(self.stage.kind, self.name, sum(product.bytes), mean)
         return base.Cost(
-            steps=(self._product(feed, activity), *behind),
+            steps=(step.on(self.core, product.products(inputs)), *behind),
             tables=weights + product.sum_bytes + tables,
             code=code_of_product + code_bytes(self),
-            state=product.sum_bytes + kept + state,
-            called=product.called,
+            state=product.sum_bytes + state,
         )
-
-    def _product(self, feed: base.Feed | None, activity: Activity) -> base.Step:
-        """Return the step from ``pnn_begin`` to the last input; see `Kernel.cost`."""
-        product, inputs = self.matvec, activity.inputs
-        compiled_c = 0.0 if feed is None else product.called(feed)
-        step = base.Step(self.stage.kind, self.name, sum(product.bytes), product.mean(inputs))
-        step = step.on(self.core, product.products(inputs))
-        return replace(step, mean=step.mean + compiled_c)
 
     @property
     def facts(self) -> Facts:

@@ -1,4 +1,4 @@
-"""Weights as instructions: a piece of code per group of inputs, entered through a table.
+"""Weights as instructions: a piece of code for each input, one after the other.
 
 Registers are as in `protonn_edge.codegen.kernels.matvec.loops`. A product is in r1:r0, or, if it
 fits a byte for any input, in r0 alone; r25 is 0. Code consists of pieces, each a macro of the
@@ -19,10 +19,9 @@ from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing, repeated
 from protonn_edge.codegen.kernels.matvec.loops import Block, Cycles, load, store
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 
-GROUP = 8  # inputs with code that is entered and left together
-GROUP_PIECE = Listing("subi %[left], 1\nbrcc 1f\njmp 9f\n1:")
 INPUT_PIECE = Listing("2: ld r23, X+\ntst r23\nbreq 2f")
 PASS_PIECE = Listing("2: adiw r26, \\\\count")
+_MOST_PASSED = 63  # inputs that an instruction passes over
 
 MULTIPLES = {
     "itself": Listing(""),
@@ -42,9 +41,6 @@ def straight(piece: Listing) -> int:
     """Return the cycles of a piece without branches."""
     return piece.path(BEGIN, [END], {}) if piece.code_bytes else 0
 
-
-GROUP_CYCLES = GROUP_PIECE.path(BEGIN, ["1"], {"1f": 1})
-"""Cycles of a group other than the first."""
 
 PASS_CYCLES = straight(PASS_PIECE)
 """Cycles of passing over adjacent inputs without weights."""
@@ -89,7 +85,6 @@ class InputCode:
 class Unrolled:
     """The code of a block, for weights (size, D) and inputs of at most `largest`."""
 
-    group: ClassVar[Listing] = GROUP_PIECE
     input: ClassVar[Listing] = INPUT_PIECE
     passing: ClassVar[Listing] = PASS_PIECE
     multiples: ClassVar[Mapping[str, Listing]] = MULTIPLES
@@ -100,12 +95,12 @@ class Unrolled:
 
     @cached_property
     def lines(self) -> tuple[InputCode, ...]:
-        """The code of all inputs, with a new line at the beginning of each group."""
+        """The code of all inputs."""
         lines: list[InputCode] = []
         for feature, multiples in enumerate(multiples_of(self.weights, self.largest)):
             if multiples:
                 lines.append(InputCode(feature, multiples))
-            elif feature % GROUP and lines[-1].passed:
+            elif lines and 0 < lines[-1].passed < _MOST_PASSED:
                 lines[-1] = replace(lines[-1], passed=lines[-1].passed + 1)
             else:
                 lines.append(InputCode(feature, passed=1))
@@ -113,20 +108,13 @@ class Unrolled:
 
     @property
     def entry(self) -> Listing:
-        """The code in front of the jump to the first group."""
-        return Listing(
-            f"""
-            {load(self.block.bytes)}
-            clr  r25
-            subi r30, lo8(-(gs(7b)))
-            sbci r31, hi8(-(gs(7b)))
-            """
-        )
+        """The code in front of the first input."""
+        return Listing(f"{load(self.block.bytes)}\nclr r25")
 
     @property
     def leaving(self) -> Listing:
-        """The code after the last group."""
-        return Listing(f"9: clr __zero_reg__\n{store(self.block.bytes)}")
+        """The code after the last input."""
+        return Listing(f"2: clr __zero_reg__\n{store(self.block.bytes)}")
 
     def added(self, low: str, high: str) -> Listing:
         """Return code that adds a product in two registers to a sum, or subtracts it."""
@@ -147,15 +135,13 @@ class Unrolled:
 
     @property
     def around(self) -> int:
-        """Cycles besides those of groups and inputs."""
+        """Cycles besides those of inputs."""
         return straight(self.entry) + straight(self.leaving)
 
     @property
     def code_bytes(self) -> int:
-        """Its flash, with the table."""
-        groups = -(-self.weights.shape[1] // GROUP)
+        """Its flash."""
         size: int = self.entry.code_bytes + self.leaving.code_bytes
-        size += groups * (GROUP_PIECE.code_bytes + 2)
         for line in self.lines:
             piece = PASS_PIECE if line.passed else INPUT_PIECE
             made = (MULTIPLES[multiple.made].code_bytes for multiple in line.multiples)

@@ -124,9 +124,8 @@ class PrototypesKernel(Kernel):
 
     def _step(self, activity: Activity, flash_bytes: int) -> Step:
         stage, voting = self.stage, self.voting
-        saved = compiled.SAVED_CYCLES * len(voting.saved_registers)
         clear = self.clearing.path("score", ["score"], {"score": 1}) * stage.n_outputs
-        around = compiled.calls(1, self.core) + saved + clear
+        around = compiled.calls(1, self.core) + clear
         around += voting.once + voting.accident * _accidents(stage)
         fetched = any(step.register is None for step in voting.steps)
         where = "partly in registers" if fetched else "in registers"

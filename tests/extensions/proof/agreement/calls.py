@@ -25,20 +25,18 @@ Number = tuple[str, int, int]
 
 # ---- products of a matrix ----
 
-_COUNTS = (1, 2, 3)
-_LONG_COUNTS = (255, 256, 257)
-
 
 def _add(stage: Stage, function: str) -> Iterator[Case]:
-    number = int(function.rpartition("_")[2])
+    """One input and its weights may be any at a time."""
+    number, n = int(function.rpartition("_")[2]), stage.kernel.stage.n_inputs
     assert stage.kernel.name == "columns", "write how its inputs and weights are passed"
     table, row = f"{stage.name}_weights_{number}", len(stage.kernel.matvec.passes[number].rows[0])
-    for count in _COUNTS:
-        fixed = {f"{stage.name}_consumed": 0}
-        arguments = [(To("inputs"), 2), (count, 2)]
-        tables = {table: [None] * (count * row)}
-        call = Call(function, arguments, 0, fixed, {}, {"inputs": count}, tables)
-        yield Case(call, long=number > 0 and count != 2)  # as in the first block
+    arguments, buffers = [(To("inputs"), 2)], {"inputs": n}
+    for place in {0, n - 1}:
+        fixed = {"inputs": [None if k == place else 0 for k in range(n)]}
+        call = Call(function, arguments, 0, fixed, {}, buffers, {table: [None] * (n * row)})
+        yield Case(call, long=number > 0 or place > 0)
+    yield Case(Call(function, arguments, buffers=buffers), proven=False)
 
 
 def _sums(stage: Stage) -> dict[tuple[str, int, int], tuple[int, int]]:
@@ -59,20 +57,6 @@ def _of_sums(stage: Stage, function: str) -> Iterator[Case]:
 
 
 # ---- classes ----
-
-
-def _find_largest(stage: Stage, function: str) -> Iterator[Case]:
-    size, scores = stage.kernel.stage.scores.bits // 8, f"{stage.previous}_scores"
-    outputs = ["largest", "second"][: 1 + stage.kernel.second]
-    buffers = dict.fromkeys(outputs, size) | (
-        {"runner_up": 1, "sum": 2} if stage.kernel.summed else {}
-    )
-    most, ends = 256**size // 2, range(0, stage.forms.assembly.variables[scores].size, size)
-    ranges = {(scores, at, size): (-most, most - 1) for at in ends}
-    arguments = [(To(name), 2) for name in buffers]
-    call = Call(function, arguments, 1, ranges=ranges, buffers=buffers)
-    yield Case(call, proven=False)
-    yield Case(call, long=stage.kernel.stage.n_inputs > (4 if stage.kernel.second else 12))
 
 
 _FEW = 2  # prototypes
@@ -145,15 +129,6 @@ def _pool_row(stage: Stage, function: str) -> Iterator[Case]:
             one = {"pixels": [None if k == place else 0 for k in range(count)]}
             of_row = Call(function, arguments, 2, fixed | one, ranges, buffers, {}, ignored)
             yield Case(of_row, long=True)
-
-
-def _copy(stage: Stage, function: str) -> Iterator[Case]:
-    n = stage.kernel.stage.n_inputs
-    for count in {min(n, count) for count in (*_COUNTS, *_LONG_COUNTS)}:
-        for place in {0, min(1, n - count), n - count}:
-            arguments = [(place, 2), (To("values"), 2), (count, 2)]
-            call = Call(function, arguments, buffers={"values": count})
-            yield Case(call, long=count > max(_COUNTS))
 
 
 def _sum_row(stage: Stage, function: str) -> Iterator[Case]:
@@ -273,15 +248,14 @@ def _filter(stage: Stage, function: str) -> Iterator[Case]:
 
 
 CALLS: dict[str, Calls] = {
-    "add": _add, "requantize": _of_sums, "find_largest": _find_largest, "add_votes": _add_votes,
+    "add": _add, "requantize": _of_sums, "add_votes": _add_votes,
     "add_row": _pool_row, "complete_row": _pool_row,
     "sum_row": _sum_row, "add_runs": _add_runs, "take_roots": _take_roots,
-    "take_sample": _take_sample, "filter": _filter, "copy": _copy,
+    "take_sample": _take_sample, "filter": _filter,
 }  # fmt: skip
 
 LISTINGS = {
-    "codegen.kernels.decision.search": "find_largest",
-    "codegen.kernels.kernel": "copy",
+    "codegen.kernels.decision.search": "",  # no assembly: only its cycles are of use
     "codegen.kernels.matvec.loops.columns": "add",
     "codegen.kernels.matvec.loops.packed": "add",
     "codegen.kernels.matvec.unrolled": "add",

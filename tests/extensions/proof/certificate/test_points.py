@@ -14,7 +14,7 @@ from protonn_edge.extensions.proof.certificate.points import point_claims
 from protonn_edge.model.integer_chain import IntegerChain
 
 PROGRAMS = [
-    ("linear", 0), ("linear", 2), ("dense", 8), ("forest", 6), ("prototypes", 3),
+    ("linear", 0), ("linear", 1), ("dense", 6), ("forest", 3), ("prototypes", 2),
     ("projection", 2), ("convolution", 1), ("pooling", 1), ("int8_layer", 1),
     ("average_pooling", 0),
 ]  # fmt: skip
@@ -49,7 +49,7 @@ def test_a_point_that_stands_keeps_its_class(kind: str, number: int) -> None:
 
 def test_every_point_in_a_small_box_is_tried() -> None:
     """A linear model's claim is exact: other points change their class."""
-    instance = programs_of("linear")[9].instance
+    instance = programs_of("linear")[8].instance
     last = instance.model.own_stages[-1]
     few = dataclasses.replace(last, weights=np.where(np.arange(12) < 5, last.weights, 0))
     model = dataclasses.replace(instance.model, own_stages=(few,))
@@ -65,8 +65,8 @@ def test_every_point_in_a_small_box_is_tried() -> None:
 
 
 def test_claims_count_points_and_clamped_values() -> None:
-    model = programs_of("linear")[9].instance.model
-    X = model.quantizer.restore(programs_of("linear")[9].instance.points[:20])
+    model = programs_of("linear")[8].instance.model
+    X = model.quantizer.restore(programs_of("linear")[8].instance.points[:20])
     X[0, :3] = model.quantizer.end[:3] + 2 * model.quantizer.step[:3]
     domain, one, two = point_claims(model, X, model.quantize(X))
     assert (domain.value, domain.points) == (3, 20)

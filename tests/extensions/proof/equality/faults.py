@@ -42,8 +42,8 @@ POINTS = 1_000
 SIMILAR, CHANGED = 25, 15  # points around each that is taught, and the bits that change there
 OUTPUT = Path(__file__).parents[3] / "codegen/output.h"
 EXAMPLES = [
-    ("linear", 10), ("forest", 3), ("prototypes", 0), ("linear", 2), ("forest", 15), ("linear", 9),
-    ("dense", 9), ("forest", 8), ("linear", 8), ("convolution", 6),
+    ("linear", 9), ("forest", 4), ("prototypes", 0), ("linear", 1), ("forest", 15), ("linear", 8),
+    ("dense", 6), ("forest", 8), ("linear", 7), ("convolution", 6),
 ]  # fmt: skip
 SETTINGS = {"output": OUTPUT, "points": POINTS, "similar": SIMILAR, "changed": CHANGED}
 _TRIED = 20  # points on which a difference is searched, for each of so many faults

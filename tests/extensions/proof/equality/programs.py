@@ -24,9 +24,11 @@ int main(void)
         features[i] = answer;
     }
     answer = pnn_predict(features);
+#ifndef ONCE
     pnn_begin();
     pnn_push_many(features, PNN_FEATURES);
     answer = pnn_finish();
+#endif
     for (uint8_t label = 0; label < PNN_CLASSES; ++label) {
         total += pnn_scores()[label];
     }

@@ -25,10 +25,10 @@ class Fault(NamedTuple):
     new: str
 
 
-_BYTE = "linear", 10, "linear_add_0"
-_WIDE = "linear", 9, "linear_add_0"
-_WORD = "dense", 3, "linear_add_0"
-_LARGEST = "linear", 9, "decision_find_largest"
+_BYTE = "linear", 9, "linear_add_0"
+_WIDE = "linear", 8, "linear_add_0"
+_WORD = "dense", 2, "linear_add_0"
+_LARGEST = "linear", 8, "decision_find_largest"
 
 FAULTS = {
     "a carry that is left out": Fault(*_WORD, "adc   r5, r1", "add   r5, r1"),
@@ -52,7 +52,7 @@ FAULTS = {
     "a branch with the wrong condition": Fault(*_LARGEST, "brge", "brlo"),
     "a clobber that is missing": Fault(*_WIDE, '"r16", "r17", ', ""),
     "an r1 that is not cleared": Fault(*_BYTE, "clr   __zero_reg__", "nop"),
-    "a saved pointer that is lost": Fault("forest", 2, "forest_score", "pop   r28", "pop   r26"),
+    "a saved pointer that is lost": Fault("forest", 1, "forest_score", "pop   r28", "pop   r26"),
 }
 
 

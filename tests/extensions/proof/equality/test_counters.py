@@ -52,7 +52,7 @@ def test_an_answer_that_counting_changes_is_not_proven(
     observed: tuple[LinkedProgram, IntegerChain],
 ) -> None:
     program, model = observed
-    here = program.reached(program.names.address_of("classify"))
+    here = program.reached(program.names.address_of("pnn_predict"))
     tried = 0
     while here.name != "ret":
         if here.name == "mov" and here.operands["d"] == 24:

@@ -26,7 +26,7 @@ from protonn_edge.extensions.proof.forms import Byte, Root, Unproven, variable
 from protonn_edge.extensions.proof.reference import Reference
 
 EXAMPLES = [
-    ("linear", 9), ("dense", 6), ("forest", 3), ("forest", 4), ("forest", 5), ("forest", 6),
+    ("linear", 8), ("dense", 4), ("forest", 1), ("forest", 2), ("forest", 3), ("forest", 4),
     ("prototypes", 0),
     ("convolution", 8), ("int8_layer", 0), ("int8_layer", 4), ("pooling", 3),
 ]  # fmt: skip
@@ -121,17 +121,17 @@ def test_each_program_of_a_kind_is_proven(kind: str, tmp_path: Path) -> None:
 
 @needs_avr_gcc
 def test_nothing_is_known_of_registers_without_an_argument(tmp_path: Path) -> None:
-    program = example("linear", 10)
+    program = example("linear", 9)
     prediction = PredictionProof(linked_program(program, tmp_path), program.instance.model)
     known = [n for n, value in enumerate(prediction.start().registers) if value is not None]
     assert known == [1, *range(2, 18), 24, 25, 28, 29]
 
 
 @needs_avr_gcc
-@pytest.mark.parametrize(("kind", "number"), [("linear", 10), ("prototypes", 0)], ids=str)
+@pytest.mark.parametrize(("kind", "number"), [("linear", 9), ("prototypes", 0)], ids=str)
 def test_link_time_optimization_hides_nothing(kind: str, number: int, tmp_path: Path) -> None:
     program = example(kind, number)
-    linked = linked_program(program, tmp_path, "-Os", "-flto")
+    linked = linked_program(program, tmp_path, "-Os", "-flto", "-DONCE")
     assert linked.names.address_of("pnn_predict") is None
     assert prove(linked, program.instance.model).features == "features"
     hidden = read_program(tmp_path / "program.elf")
@@ -144,8 +144,8 @@ def test_link_time_optimization_hides_nothing(kind: str, number: int, tmp_path: 
 
 @needs_avr_gcc
 def test_an_array_that_begins_elsewhere_proves_nothing(tmp_path: Path) -> None:
-    program = example("linear", 10)
-    linked = linked_program(program, tmp_path, "-Os", "-flto")
+    program = example("linear", 9)
+    linked = linked_program(program, tmp_path, "-Os", "-flto", "-DONCE")
     others = [each for each in linked.variables if each.name != "features"]
     (array,) = (each for each in linked.variables if each.name == "features")
     moved = dataclasses.replace(array, address=array.address - 1, size=array.size + 1)
@@ -155,7 +155,7 @@ def test_an_array_that_begins_elsewhere_proves_nothing(tmp_path: Path) -> None:
 
 @needs_avr_gcc
 def test_a_program_of_another_model_is_not_proven(tmp_path: Path) -> None:
-    program = example("linear", 9)
+    program = example("linear", 8)
     model = program.instance.model
     linked = linked_program(program, tmp_path)
     *before, last = model.own_stages
@@ -172,7 +172,7 @@ def test_a_program_of_another_model_is_not_proven(tmp_path: Path) -> None:
 
 @needs_avr_gcc
 def test_a_tie_that_goes_to_the_last_class_is_not_proven(tmp_path: Path) -> None:
-    program = example("linear", 9)
+    program = example("linear", 8)
     linked = linked_program(program, tmp_path)
     here = linked.reached(next(m.address for m in linked.marks if "decision_class" in m.name))
     code = bytearray(linked.code)
@@ -188,7 +188,7 @@ def test_a_tie_that_goes_to_the_last_class_is_not_proven(tmp_path: Path) -> None
 
 @needs_emulated_avr
 def test_no_fault_is_missed() -> None:
-    tally = run("linear", 10, 12)
+    tally = run("linear", 9, 12)
     assert tally["another model is not proven"]
     assert tally["not proven"]
     assert tally["MISSED"] == 0
@@ -198,7 +198,7 @@ def test_no_fault_is_missed() -> None:
 @needs_avr_gcc
 @pytest.mark.parametrize("parts", [(120,), (1,) * 120, (7, 113)], ids=str)
 def test_pushed_features_are_proven(parts: tuple[int, ...], tmp_path: Path) -> None:
-    program = example("linear", 10)
+    program = example("linear", 9)
     model = program.instance.model
     prove(linked_program(program, tmp_path), model, parts)
     with pytest.raises(Unproven):

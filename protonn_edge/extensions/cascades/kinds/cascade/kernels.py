@@ -20,7 +20,6 @@ from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.in_templates import StageInTemplate
 from protonn_edge.codegen.kernels.kernel import (
-    INPUTS_AT_ONCE,
     Calls,
     Cost,
     Feed,
@@ -42,22 +41,12 @@ from protonn_edge.model.integer_stage import stage_names
 _USUAL_SHARE = 0.1  # of points that are passed on, if it is unknown
 _CALLS = 1.5  # of the functions that a model's program has, most of which are inlined
 _LONGEST_NAME = 80  # of a kernel in build.json
-_ENTRY_BYTES = compiled.bytes_of("uint16_t", "uint8_t", "uint8_t")
-"""SRAM of a program that is not given an array to read in place: how many values are missing,
-whether it has begun, and an answer."""
 
-_OWN = (
-    r"PFX_(?:score_t|unsigned_score_t|begin|push|push_many|finish|predict)"
-    r"|UPPER_(?:FEATURES|PROTOTYPES|PROJECTIONS|WINDOW|CHANNELS)"
-    r"|features_left|begun|last_class|classify"
-)
+_OWN = r"UPPER_FEATURES"
 """What each program defines; the rest of its names begins with those of its stages."""
 
 _LEAST = re.compile(r"(\b(?:PASSED|WHOLE|SHARED)\([^,\n]+, \d+, )\d+")
 """The fact of how often places are passed at least."""
-
-_HELD = re.compile(r"_(?:inputs|image)\[")
-"""An array of a stage that holds all inputs: of the first one, which reads those of the cascade."""
 
 _COMMENT = re.compile(r"/\*.*?\*/")
 _NAME = re.compile(r"(\w+)(?:\[[^]]*\])?[;,]")
@@ -70,16 +59,11 @@ Item = TypeVar("Item")
 class PartStage(StageInTemplate):
     """A stage of one of the models; none of its inputs are watched."""
 
-    first: bool
     previous: PartStage | None = None
     next: PartStage | None = None
     watched: ClassVar[range] = range(0)
     watching: ClassVar[str] = ""
-
-    @property
-    def held_by_firmware(self) -> bool:
-        """Whether it reads inputs that others hold."""
-        return self.first
+    streamed: ClassVar[bool] = False
 
     @cached_property
     def words(self) -> Words:
@@ -99,10 +83,7 @@ class PartProgram:
     def of(cls, n: str, kernels: Sequence[Kernel]) -> PartProgram:
         """Return the program with a kernel for each stage."""
         names = (f"{n}_{name}" for name in stage_names(each.stage.kind for each in kernels))
-        stages = [
-            PartStage(name, kernel, first=not place)
-            for place, (name, kernel) in enumerate(zip(names, kernels, strict=True))
-        ]
+        stages = [PartStage(name, kernel) for name, kernel in zip(names, kernels, strict=True)]
         for one, other in pairwise(stages):
             object.__setattr__(one, "next", other)
             object.__setattr__(other, "previous", one)
@@ -112,6 +93,11 @@ class PartProgram:
     def N(self) -> str:  # noqa: N802  (n in capitals)
         """The name of its macros."""
         return self.n.upper()
+
+    @property
+    def score_t(self) -> str:
+        """The type of its scores in C."""
+        return self.stages[-1].score_t
 
     @property
     def scores(self) -> str:
@@ -128,12 +114,9 @@ class PartProgram:
             return f"{self.N if name.isupper() else self.n}_{name}"
 
         text = re.sub(rf"\b(?:{pattern})\b", renamed, text)
-        functions = rf"^((?:void|uint8_t) {self.n}_(?:begin|push|push_many|finish)\()"
-        text = re.sub(functions, r"static inline \1", text, flags=re.MULTILINE)
         if self.n == PARTS[-1]:  # it may not run at all
             text = _LEAST.sub(r"\g<1>0", text)
-        predict = rf"^(PNN_NOINLINE uint8_t {self.n}_predict\()".replace("PNN", bare.upper())
-        return re.sub(predict, r"static \1", text, flags=re.MULTILINE)
+        return text
 
     def placed(self, text: str) -> Placed:
         """Return the variables of a stage in C as members of a struct."""
@@ -144,9 +127,6 @@ class PartProgram:
             lines.append(line)
             if is_open and (line.endswith("{") or (open_ and not line.startswith("}"))):
                 open_ = True
-            elif is_open and _HELD.search(line):  # nothing is pushed to it
-                before += lines
-                lines, open_ = [], False
             elif is_open:
                 members += (each.removeprefix("static ") for each in lines)
                 names += _NAME.findall(_COMMENT.sub("", line.rpartition("}")[2]))
@@ -196,13 +176,8 @@ class PartPlan:
 
     @property
     def state(self) -> int:
-        """SRAM that it needs while it computes, without inputs that it reads in place."""
-        return sum(cost.state + cost.buffer for cost in self.costs)
-
-    @property
-    def apart(self) -> int:
-        """SRAM of a whole model that it shares with none."""
-        return 0 if self.costs[0].buffer else _ENTRY_BYTES
+        """SRAM that it needs while it computes."""
+        return sum(cost.state for cost in self.costs)
 
     @property
     def choices(self) -> Iterator[str]:
@@ -257,7 +232,6 @@ def _worthwhile(
 class CascadeKernel(Kernel):
     """A kernel for each stage of the two models."""
 
-    chunk: ClassVar[int] = INPUTS_AT_ONCE
     names_plan: ClassVar[bool] = True
 
     stage: IntegerCascade
@@ -301,7 +275,7 @@ class CascadeKernel(Kernel):
             raise AttributeError("no stage converts values like raw ones")
         return [scale for scales in found for scale in scales]
 
-    def cost(self, feed: Feed | None, _: Calls, activity: Activity, /) -> Cost:
+    def cost(self, _: Feed | None, __: Calls, activity: Activity, /) -> Cost:
         """Return its cost: of the second model, the mean for the share that is passed on."""
         share, *activities = self._activities(activity)
         plans = [
@@ -314,18 +288,15 @@ class CascadeKernel(Kernel):
             for cost in plan.costs
             for step in cost.steps
         ]
-        assert self.held is not None
         costs = [cost for plan in plans for cost in plan.costs]
-        between = self._between(share) + self.held.copied(feed)
-        steps.insert(len(plans[0].costs), Step("passing on", "margin", code_bytes(self), between))
+        between = Step("passing on", "margin", code_bytes(self), self._between(share))
+        steps.insert(len(plans[0].costs), between)
         scores = self.stage.n_outputs * self.stage.output.bits // 8
         return Cost(
             tuple(steps),
             sum(cost.tables for cost in costs),
             sum(cost.code for cost in costs) + code_bytes(self),
-            _state(plans) + scores + self.held.state(feed),
-            self.held.buffer(feed),
-            self.held.called,
+            max(plan.state for plan in plans) + scores,
         )
 
     def _between(self, share: float) -> float:
@@ -362,15 +333,10 @@ def _parts(stage: IntegerCascade) -> tuple[PartStages, PartStages]:
     return stage.first, stage.second
 
 
-def _state(pair: Sequence[PartPlan]) -> int:
-    """Return the SRAM of two models, of which one computes at a time."""
-    return sum(plan.apart for plan in pair) + max(plan.state for plan in pair)
-
-
 def _pair_takes(pair: tuple[PartPlan, ...]) -> tuple[float, int, int]:
     first, second = (plan.takes for plan in pair)
     cycles = first[0] + _USUAL_SHARE * second[0]
-    return cycles, first[1] + second[1], _state(pair)
+    return cycles, first[1] + second[1], max(first[2], second[2])
 
 
 kernels = CascadeKernel.of

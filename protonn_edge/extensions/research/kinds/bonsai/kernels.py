@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import HeldInputs, HeldKernel, Kernel
+from protonn_edge.codegen.kernels.kernel import HeldKernel, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.codegen.kernels.matvec.loops import COUNTED_IN_A_BYTE
 from protonn_edge.extensions.research.kinds.bonsai import DENSE, SPARSE
@@ -247,11 +247,6 @@ class BonsaiTreeKernel(HeldKernel):
         """Return cycles of going left, or right, from each inner node (inner,)."""
         cycles, entries = self.cycles, self.stage.flash.entries(self.stage.branches)
         return (cycles.right if right else cycles.left) + cycles.weight * entries
-
-    @property
-    def held(self) -> HeldInputs | None:
-        """The buffer of the inputs, if the previous stage does not provide one."""
-        return None if self.stage.signed else super().held
 
     @property
     def listings(self) -> tuple[Listing, ...]:
