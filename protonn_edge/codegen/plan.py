@@ -110,7 +110,12 @@ class ProgramCost:
     @property
     def state_bytes(self) -> int:
         """SRAM of the model's own variables."""
-        return ENTRY_BYTES + self._own_buffer + sum(cost.state for cost in self.costs)
+        return self.predicting_bytes + self._own_buffer
+
+    @property
+    def predicting_bytes(self) -> int:
+        """SRAM of the model's own variables in a program that only calls ``pnn_predict``."""
+        return ENTRY_BYTES + sum(cost.state for cost in self.costs)
 
     @property
     def _own_buffer(self) -> int:
@@ -125,7 +130,7 @@ class ProgramCost:
     @property
     def sram_bytes(self) -> int:
         """Estimated SRAM of the firmware, including the stack."""
-        return self.state_bytes + self.feed.chunk - self._own_buffer + _FIRMWARE_SRAM_BYTES
+        return self.predicting_bytes + self.feed.chunk + _FIRMWARE_SRAM_BYTES
 
     @property
     def chunk_features(self) -> int:

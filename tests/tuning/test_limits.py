@@ -30,7 +30,7 @@ def test_the_linked_classifier_takes_what_was_planned_or_a_little_less(kernel):
         (generated,) = trial.elf.parent.rglob("pnn_model*.o")
         share = read_share(trial.elf, generated)
         assert 0 <= trial.plan.flash_bytes - FIRMWARE_FLASH_BYTES - share.flash_bytes < 700
-        assert share.sram_bytes == trial.plan.state_bytes
+        assert share.sram_bytes == trial.plan.predicting_bytes
         assert share.flash_bytes < trial.usage.flash_bytes - 1_500  # the rest is the firmware's
 
 

@@ -280,7 +280,7 @@ def _fit(plan: Plan | WordPlan, board: Board, limits: TuningLimits, remedies: Re
     figures = Figures(
         kernel=plan.kernel,
         flash_bytes=plan.flash_bytes - firmware_bytes,
-        sram_bytes=plan.state_bytes,
+        sram_bytes=plan.predicting_bytes if isinstance(plan, Plan) else plan.state_bytes,
         cycles=plan.cycles,
     )
     excess = {name: used for name, used in limits.used(figures, board).items() if used > 1}

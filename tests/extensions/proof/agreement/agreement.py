@@ -116,7 +116,6 @@ def run(
     known, places = call.known(linked), call.places(linked)
     initial = {at: known.get(place, 0) for at, place in places.items()}
     machine = Machine(linked.program, ACTIONS, initial, algebra)
-    machine.chooses = True
     code = bytearray(machine.code)
     for name, content in call.tables.items():
         for at, byte in enumerate(content, linked.tables[name].address):

@@ -59,20 +59,6 @@ def _of_sums(stage: Stage, function: str) -> Iterator[Case]:
 # ---- classes ----
 
 
-def _find_largest(stage: Stage, function: str) -> Iterator[Case]:
-    size, scores = stage.kernel.stage.scores.bits // 8, f"{stage.previous}_scores"
-    outputs = ["largest", "second"][: 1 + stage.kernel.second]
-    buffers = dict.fromkeys(outputs, size) | (
-        {"runner_up": 1, "sum": 2} if stage.kernel.summed else {}
-    )
-    most, ends = 256**size // 2, range(0, stage.forms.assembly.variables[scores].size, size)
-    ranges = {(scores, at, size): (-most, most - 1) for at in ends}
-    arguments = [(To(name), 2) for name in buffers]
-    call = Call(function, arguments, 1, ranges=ranges, buffers=buffers)
-    yield Case(call, proven=False)
-    yield Case(call, long=stage.kernel.stage.n_inputs > (4 if stage.kernel.second else 12))
-
-
 _FEW = 2  # prototypes
 
 
@@ -262,14 +248,14 @@ def _filter(stage: Stage, function: str) -> Iterator[Case]:
 
 
 CALLS: dict[str, Calls] = {
-    "add": _add, "requantize": _of_sums, "find_largest": _find_largest, "add_votes": _add_votes,
+    "add": _add, "requantize": _of_sums, "add_votes": _add_votes,
     "add_row": _pool_row, "complete_row": _pool_row,
     "sum_row": _sum_row, "add_runs": _add_runs, "take_roots": _take_roots,
     "take_sample": _take_sample, "filter": _filter,
 }  # fmt: skip
 
 LISTINGS = {
-    "codegen.kernels.decision.search": "find_largest",
+    "codegen.kernels.decision.search": "",  # no assembly: only its cycles are of use
     "codegen.kernels.matvec.loops.columns": "add",
     "codegen.kernels.matvec.loops.packed": "add",
     "codegen.kernels.matvec.unrolled": "add",
