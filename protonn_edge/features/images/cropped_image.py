@@ -69,12 +69,6 @@ class CroppedImage:
         """Whether the crop leaves out pixels of the image."""
         return self.cropped_shape != self.image_shape
 
-    @property
-    def pixels_to_last(self) -> int:
-        """Number of pixels up to the last one of the crop."""
-        last = self.rows.first + self.rows.pixels - 1
-        return last * self.columns.side + self.columns.first + self.columns.pixels
-
     def cropped(self, images: Array) -> Array:
         """Return the crop (n, h, w) of images (n, H, W), a view."""
         return images[:, self.rows.counted, self.columns.counted]
