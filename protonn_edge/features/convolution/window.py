@@ -4,26 +4,25 @@ X points into the row; the sums of a group of channels are in the registers `REG
 
 With weights as instructions, inputs are added to the sums one by one.
 
-The input, not 0, is in r17; r28 is 0. A product is computed once for all channels that add or
-subtract it, from the previous product if that is a smaller multiple of the input.
+The input, not 0, is in r17; r28 is 0. The multiples of the input are those of a product
+(`codegen.kernels.matvec.unrolled`).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from protonn_edge.codegen.kernels.listing import Listing
+from protonn_edge.codegen.kernels.matvec.unrolled import multiples_of
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.model.integer_stage import IntArray
 
 INPUT, CONSTANT, ZERO = "r17", "r16", "r28"
-_BYTE = 255
 
 
 def added_products(weights: Mapping[str, int], maximum: int) -> list[str]:
@@ -31,57 +30,16 @@ def added_products(weights: Mapping[str, int], maximum: int) -> list[str]:
 
     The weights, keyed by the lower register of their sum, are not 0.
     """
-    sums: dict[int, list[tuple[str, bool]]] = defaultdict(list)
-    for register, weight in weights.items():
-        sums[abs(weight)].append((register, weight < 0))
-    product, lines = _Product(maximum), []
-    for multiple in sorted(sums):
-        lines += product.moved_to(multiple)
-        for register, negative in sums[multiple]:
-            add, carry = ("sub", "sbc") if negative else ("add", "adc")
-            lines.append(f"{add}  {register}, {product.low}")
-            lines.append(f"{carry}  {_above(register)}, {product.high}")
+    names, lines = list(weights), list[str]()
+    (multiples,) = multiples_of(np.array([*weights.values()])[:, None], maximum)
+    for multiple in multiples:
+        lines += multiple.lines(input=INPUT, constant=CONSTANT, zero=ZERO)
+        low = INPUT if multiple.size == 1 else "r0"
+        high = ZERO if multiple.fits(maximum) else "r1"
+        for add, carry, outputs in (("add", "adc", multiple.plus), ("sub", "sbc", multiple.minus)):
+            for register in (names[output] for output in outputs):
+                lines += [f"{add}  {register}, {low}", f"{carry}  {_above(register)}, {high}"]
     return lines
-
-
-@dataclass
-class _Product:
-    """A multiple of the input: in its register, in r0, or in r1:r0 if it may exceed a byte."""
-
-    maximum: int  # the largest input
-    multiple: int = field(default=1, init=False)  # the current multiple
-
-    @property
-    def low(self) -> str:
-        """The register of its lower byte."""
-        return INPUT if self.multiple == 1 else "r0"
-
-    @property
-    def high(self) -> str:
-        """The register of its upper byte."""
-        return ZERO if self._fits(self.multiple) else "r1"
-
-    def _fits(self, multiple: int) -> bool:
-        return multiple * self.maximum <= _BYTE
-
-    def moved_to(self, multiple: int) -> list[str]:
-        """Return the fewest instructions that turn it into a larger multiple."""
-        before, self.multiple = self.multiple, multiple
-        if multiple == before:
-            return []
-        multiplied = [f"ldi  {CONSTANT}, {multiple}", f"mul  {CONSTANT}, {INPUT}"]
-        if self._fits(multiple):
-            copied = [f"mov  r0, {INPUT}"] if before == 1 else []
-            if multiple == 2 * before:
-                return [*copied, "lsl  r0"]
-            if multiple - before <= 2 - len(copied):
-                return [*copied, *([f"add  r0, {INPUT}"] * (multiple - before))]
-        elif before > 1 and not self._fits(before):
-            if multiple == 2 * before:
-                return ["lsl  r0", "rol  r1"]
-            if multiple == before + 1:
-                return [f"add  r0, {INPUT}", f"adc  r1, {ZERO}"]
-        return multiplied
 
 
 def _above(register: str) -> str:

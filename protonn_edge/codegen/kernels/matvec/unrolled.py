@@ -23,18 +23,24 @@ INPUT_PIECE = Listing("2: ld r23, X+\ntst r23\nbreq 2f")
 PASS_PIECE = Listing("2: adiw r26, \\\\count")
 _MOST_PASSED = 63  # inputs that an instruction passes over
 
-MULTIPLES = {
-    "itself": Listing(""),
-    "twice": Listing("mov r0, r23\nlsl r0"),
-    "one_more": Listing("add r0, r23"),
-    "two_more": Listing("add r0, r23\nadd r0, r23"),
-    "doubled": Listing("lsl r0"),
-    "doubled_and_one": Listing("lsl r0\nadd r0, r23"),
-    "wide_one_more": Listing("add r0, r23\nadc r1, r25"),
-    "wide_doubled": Listing("lsl r0\nrol r1"),
-    "product": Listing("ldi r22, \\\\size\nmul r22, r23"),
+_MADE = {
+    "itself": "",
+    "twice": "mov r0, {input}\nlsl r0",
+    "one_more": "add r0, {input}",
+    "two_more": "add r0, {input}\nadd r0, {input}",
+    "doubled": "lsl r0",
+    "doubled_and_one": "lsl r0\nadd r0, {input}",
+    "wide_one_more": "add r0, {input}\nadc r1, {zero}",
+    "wide_doubled": "lsl r0\nrol r1",
+    "product": "ldi {constant}, {size}\nmul {constant}, {input}",
 }
 """Instructions that make a multiple of the input from the previous one; `_made_of` chooses."""
+
+MULTIPLES = {
+    name: Listing(text.format(input="r23", constant="r22", zero="r25", size="\\\\size"))
+    for name, text in _MADE.items()
+}
+"""These instructions as pieces of the code of a product."""
 
 
 def straight(piece: Listing) -> int:
@@ -70,6 +76,14 @@ class Multiple:
     def cycles(self) -> int:
         """To make it."""
         return _MADE_CYCLES[self.made]
+
+    def lines(self, **registers: str) -> list[str]:
+        """Return the instructions, with the registers of the `input`, a `constant` and `zero`."""
+        return _MADE[self.made].format(size=self.size, **registers).splitlines()
+
+    def fits(self, largest: int) -> bool:
+        """Whether it fits a byte for any input of at most `largest`."""
+        return self.size * largest <= BYTE_MAXIMUM
 
 
 @dataclass(frozen=True)
