@@ -194,8 +194,8 @@ def _made_of(before: int, size: int, largest: int) -> str:
     if size * largest <= BYTE_MAXIMUM:
         if size == 2:
             return "twice"
-        of = {2 * before + 1: "doubled_and_one", 2 * before: "doubled"}
-        of |= {before + 2: "two_more", before + 1: "one_more"}
+        of = {2 * before + 1: "doubled_and_one", before + 2: "two_more"}
+        of |= {2 * before: "doubled", before + 1: "one_more"}
         return of.get(size, "product") if before > 1 else "product"
     of = {2 * before: "wide_doubled", before + 1: "wide_one_more"}
     return of.get(size, "product") if before * largest > BYTE_MAXIMUM else "product"
