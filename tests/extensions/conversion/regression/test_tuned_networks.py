@@ -35,7 +35,7 @@ def test_held_out_points_are_as_right_as_without_fine_tuning(seed: int) -> None:
 def test_a_pruned_network_is_converted_without_a_tuned_form_that_does_not_fit() -> None:
     """Why it had been dropped, nothing said."""
     rng = np.random.default_rng(1)
-    W = rng.normal(size=(768, 60)) * (rng.random((768, 60)) < 0.06)
+    W = rng.normal(size=(768, 60)) * (rng.random((768, 60)) < 0.03)
     content = perceptron([W, rng.normal(size=(60, 3))], [np.zeros(60), np.zeros(3)])
     X = rng.normal(size=(150, 768)).astype(np.float32)
     y = 1 * (X[:, :8].sum(axis=1) > 0) + (X[:, 8:16].sum(axis=1) > 2)
