@@ -82,7 +82,7 @@ def _ms(each: Record, board: Board) -> str:
 
 def kind_table(best: Mapping[str, Record], board: Board, metric: Metric) -> Table:
     """Return the best candidate of each kind, by `best_of_kinds`."""
-    headings = "kind", f"{metric}{metric.unit}", "over folds", "ms mean", "flash B"
+    headings = "kind", f"{metric}{metric.unit}", "over folds", "ms", "flash B"
     rows = [
         (
             kind,
