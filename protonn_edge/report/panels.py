@@ -132,13 +132,13 @@ def _memory_panel(name: str, parts: list[tuple[str, int]], limit: int) -> Panel:
 
 
 def plan_panels(one: Evidence) -> list[Panel]:
-    """Return the kernel of each stage, with the cycles that the planner estimates."""
+    """Return the kernel of each stage, with the flash that the planner estimates."""
     plan = one.firmware.plan
     if not plan.steps:
-        return [Panel(caption="There is no estimate of the cycles.")]
+        return [Panel(caption="There is no estimate of the stages' flash.")]
     rows = tuple((name.replace("_", " "), *others) for name, *others in plan_rows(plan))
-    headings = ("stage", "kernel", "flash B", "mean cycles")
-    name = f"Kernels and their costs, {PLAN_CAPTION}"
+    headings = ("stage", "kernel", "flash B")
+    name = f"Kernels and their flash, {PLAN_CAPTION}"
     return [Panel(table=PageTable(name, headings, rows, texts=frozenset({1})))]
 
 

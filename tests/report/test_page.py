@@ -107,6 +107,18 @@ def test_ids_are_there_once(page):
     assert len(ids) == len(set(ids))
 
 
+def test_each_row_of_a_table_has_a_cell_under_each_heading(page):
+    """The plan's table had a heading too many."""
+    tables = re.findall(r"<table.*?</table>", page, re.DOTALL)
+    assert len(tables) > 5
+    for table in tables:
+        widths = {
+            sum(int(span or 1) for span in re.findall(r'<t[hd]\b(?:[^>]*?colspan="(\d+)")?', row))
+            for row in re.findall(r"<tr.*?(?=<tr|</table>)", table, re.DOTALL)
+        }
+        assert len(widths) == 1, table
+
+
 def test_figures_have_words(page):
     for figure in Reader(page).all("svg"):
         assert figure.get("aria-label") or figure.get("focusable") == "false"
