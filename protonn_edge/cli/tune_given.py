@@ -56,7 +56,7 @@ class TuneOptions:
     max_latency_ms: float | None = option(
         "Limit on the worst-case time of a prediction.", _QUANTITY
     )
-    max_energy_mj: float | None = option("Limit on the worst-case energy of a prediction.", _QUANTITY)
+    max_energy_mj: float | None = option("Limit on a prediction's worst-case energy.", _QUANTITY)
     metric: str = options.METRIC
     trials: int = option(
         "Trials, including those of earlier runs.", click.IntRange(1, 100_000), shown=60
