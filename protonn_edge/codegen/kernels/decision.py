@@ -86,7 +86,7 @@ class DecisionKernel(Kernel):
         return {"class": Passed(self.stage.n_inputs - 1, self.stage.n_inputs - 1)}
 
     def cost(self, _: Feed | None, /) -> Cost:
-        """Return its cost: no class is expected to be the largest more often than another."""
+        """Return its cost."""
         mean = sum(map(self._class_cycles, range(1, self.stage.n_inputs + 1)))
         steps = [Step("decision", self.name, 0, mean).on(self.core)]
         costs = [(rule.name, rule.cost()) for rule in self.stage.policy.rules]
@@ -102,15 +102,13 @@ class DecisionKernel(Kernel):
         steps.append(step.on(self.core))
         return Cost(tuple(steps), watch.tables, flash + watch.code, watch.state)
 
-    def _class_cycles(self, number: int) -> float:
-        """Return the mean cycles of a class: one of `number` scores is the largest, one the second.
+    def _class_cycles(self, number: int) -> int:
+        """Return the cycles of a class if the first scores are the largest and the second.
 
         What is set up for the first class takes about as long.
         """
-        not_largest = 1 - 1 / number
-        not_second = 1 - 1 / max(1, number - 1)  # of those that are not the largest
-        odds = {"not_larger": not_largest, "next": not_second if self.second else not_largest}
-        return self.search.path("class", ["class"], {**odds, "class": 1})
+        taken = {"not_larger": number > 1, "next": number > 1 + self.second, "class": 1}
+        return self.search.path("class", ["class"], taken)
 
 
 def _compared(score: str, size: int) -> str:

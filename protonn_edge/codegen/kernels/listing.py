@@ -26,8 +26,6 @@ def cycles_of(mnemonic: str) -> int:
     return cycles + EEPROM_CYCLES[0] * (mnemonic == "sbi")
 
 
-_LIKELIER = 0.5
-
 BEGIN, END = "begin", "end"
 """Implicit labels at a listing's first instruction and after its last one."""
 
@@ -53,7 +51,7 @@ class Instruction:
 
     @property
     def keys(self) -> tuple[str, str]:
-        """The keys under which `Listing.path` looks up the odds of a branch or skip."""
+        """The keys under which `Listing.path` looks up a branch or skip."""
         where = self.target or self.text.partition(" ")[2].strip()
         return f"{self.mnemonic} {where}", where
 
@@ -155,34 +153,33 @@ class Listing:
         """Return the lines as a template prints them in a statement of inline assembly."""
         return "\n".join(f"        {line}" for line in self.lines)
 
-    def path(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> int:
-        """Return the cycles of the likelier path from a label to any of the ends.
+    def path(self, start: str, ends: Collection[str], taken: Mapping[str, int]) -> int:
+        """Return the cycles of a path from a label to any of the ends.
 
         - `ends`: labels at which a path ends, after its first instruction.
-        - `odds`: the share, 0..1, of branches taken to a label, or of skips by ``sbrc rN, b`` (by
-          its operands); or of all of one mnemonic in front of that. Others are not taken.
+        - `taken`: whether branches to a label are taken, or skips by ``sbrc rN, b`` (by its
+          operands); or all of one mnemonic in front of that. Others are not.
 
         Raises `ValueError` if the path has a loop.
         """
         stops, passed = {self.places[end] for end in ends}, set[int]()
-        total, place = self._way(self.places[start], odds)
+        total, place = self._way(self.places[start], taken)
         while place not in stops:
             if place in passed:
                 raise ValueError(f"the path from {start} has a loop without an end")
             passed.add(place)
-            cycles, place = self._way(place, odds)
+            cycles, place = self._way(place, taken)
             total += cycles
         return total
 
-    def _way(self, place: int, odds: Mapping[str, float]) -> tuple[int, int]:
+    def _way(self, place: int, taken: Mapping[str, int]) -> tuple[int, int]:
         """Return the cycles from an instruction to the next place, and that place."""
         ways, keys = self._steps[place]
-        taken = odds.get(keys[0], odds.get(keys[1], 0.0)) >= _LIKELIER
-        return ways[0 if taken else -1]
+        return ways[0 if taken.get(keys[0], taken.get(keys[1])) else -1]
 
     @cached_property
     def _steps(self) -> list[tuple[_Ways, tuple[str, str]]]:
-        """The ways from each instruction to the next label or branch, and the keys of their odds.
+        """The ways from each instruction to the next label or branch, and its keys, if it is one.
 
         The way of a branch or skip that is taken comes first.
         """

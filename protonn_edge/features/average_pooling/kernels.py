@@ -70,26 +70,22 @@ class AveragePoolingKernel(Kernel):
 
     def cost(self, feed: Feed | None, /) -> Cost:
         """Return its cost."""
-        mean = self._cycles(feed, 1.0)
-        return self._in_one_step(mean, 0, state=self._state(feed))
+        return self._in_one_step(self._cycles(feed), 0, state=self._state(feed))
 
     @property
     def listings(self) -> tuple[Listing, ...]:
         """The loops for parts of rows, or for whole rows."""
         return (self.loops.part, self.loops.summing, self.loops.averaging)
 
-    def _cycles(self, feed: Feed | None, share: float) -> float:
-        """Return the mean cycles of an image if `share` of the averages are not 0.
-
-        In an area that is not 0, most rows are not 0 either.
-        """
+    def _cycles(self, feed: Feed | None) -> float:
+        """Return about the cycles of an image without an average of 0."""
         rows, columns = self.stage.pooling.rows, self.stage.pooling.columns
         begin = compiled.TURN_CYCLES * columns.outputs * (rows.output_units > 1)
         if self.whole_rows:
-            parts, pixels = rows.pixels, self.loops.whole_rows(share)
+            parts, pixels = rows.pixels, self.loops.whole_rows
         else:
             parts = rows.pixels * -(-columns.pixels // COUNTED_IN_A_BYTE)
-            pixels = self.loops.parts(share)
+            pixels = self.loops.parts
         read = feed is not None and feed.held
         functions = 2 + parts * (1 + (not self.whole_rows) + (not read))
         if feed is not None and not feed.held:

@@ -23,14 +23,12 @@ from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.features.convolution import window
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
 from protonn_edge.features.images.image_rows import ImageKernel
-from protonn_edge.model.checks import Float64
 
 _NEXT_PIXEL = "dec r29\nbreq done\njmp pixel\ndone:"
 _EXCHANGE = "movw r16, r30\nmovw r30, r20\nmovw r20, r16"  # the pointers to weights and values
 _AFTER_GROUP = f"{_EXCHANGE}\ndec  r23\nbreq end_groups\nrjmp group"
 
 # For rounded values: how often a remainder is below a half, and not exactly a half.
-_BELOW_HALF, _NO_TIE = 0.5, 0.95
 _DOUBLED_MOST = 255
 
 
@@ -149,17 +147,12 @@ class PixelCode:
         return turn + sum(passes * part.cycles(end=1) for part, passes in self._parts if passes)
 
     @cached_property
-    def inputs(self) -> tuple[Float64, Float64]:
-        """Cycles of each value of a window, (h w channels,), if it is 0, and if not."""
+    def inputs(self) -> int:
+        """Cycles of a window's values, which are not 0."""
         rows = range(self.stage.window[0])
-        zero, other = (
-            np.concatenate(
-                [sum(getattr(self.rows[g.number, row], name) for g in self.written) for row in rows]
-            ).astype(np.float64)
-            * self.turns
-            for name in ("zero", "other")
+        return self.turns * sum(
+            self.rows[g.number, row].cycles for g in self.written for row in rows
         )
-        return zero, other
 
     @cached_property
     def value(self) -> ValueCycles:
@@ -167,10 +160,7 @@ class PixelCode:
         name = "value_0_0"
         part = value_of(self.stage, name, self.groups[0].registers[0])
         small, large = part.cycles(small=1), part.cycles(large=1)
-        odds = {f"small_{name}": 0.0, f"large_{name}": 0.0}
-        odds |= {f"down_{name}": _BELOW_HALF, f"up_{name}": _NO_TIE, "r17, 0": 0.5}
-        mean = part.listing.path("begin", (f"end_{name}",), odds)
-        return ValueCycles(small, large, mean)
+        return ValueCycles(small, large, part.cycles(down=1, up=1))
 
     def _begin(self, group: window.Group) -> window.Part:
         """Return code that loads the biases."""
@@ -362,15 +352,14 @@ class ConvolutionKernel(ImageKernel):
         height, places, out = self.stage.output_shape
         value = self.code.value
         each = _SMALL * value.small + _LARGE * value.large + (1 - _SMALL - _LARGE) * value.between
-        inputs = int(self.code.inputs[1].sum())
-        return float(height * places * (self.code.fixed + out * each + inputs))
+        return float(height * places * (self.code.fixed + out * each + self.code.inputs))
 
     @property
     def _products(self) -> int:
         """The number of products of weights and inputs."""
         height, places, out = self.stage.output_shape
-        each = 1 if self.stage.depthwise else out
-        return height * places * each * len(self.code.inputs[1])
+        (rows, columns), depth = self.stage.window, self.stage.shape[2]
+        return height * places * rows * columns * depth * (1 if self.stage.depthwise else out)
 
     @property
     def weights_in_flash(self) -> bool:

@@ -77,10 +77,10 @@ class Part:
         """The lines alone."""
         return Listing(f"begin:\n{self.source}")
 
-    def cycles(self, start: str = "begin", **odds: float) -> int:
+    def cycles(self, start: str = "begin", **taken: int) -> int:
         """Return the cycles, given which branches are taken, by label."""
         start = start if start == "begin" else f"{start}_{self.name}"
-        named = {f"{label}_{self.name}": share for label, share in odds.items()}
+        named = {f"{label}_{self.name}": each for label, each in taken.items()}
         ends = {f"end_{self.name}", start} - {"begin"}
         return self.listing.path(start, ends, named)
 
@@ -124,17 +124,14 @@ class WindowRow:
 
     parts: tuple[Part, ...]  # its instructions
     advance: int  # how far they advance X
-    # (w channels,): cycles of each value if it is 0, and if it is not
-    zero: IntArray
-    other: IntArray
+    cycles: int  # of values that are not 0
 
 
 def unrolled_row(stage: IntegerConvolution, group: Group, row: int, doubled: int) -> WindowRow:
     """Return a row with weights as instructions, for inputs that were doubled `doubled` times."""
     weights = _by_input(stage, group, row) >> doubled
     parts: list[Part] = []
-    cycles = np.zeros((2, len(weights)), np.int64)
-    at = 0
+    at = cycles = 0
     for place, each in enumerate(weights):
         if not each.any():
             continue
@@ -144,10 +141,10 @@ def unrolled_row(stage: IntegerConvolution, group: Group, row: int, doubled: int
         lines += [f"lsl  {INPUT}"] * doubled
         lines += added_products(used, stage.input_maximum << doubled)
         part = Part(name, "\n".join(lines))
-        cycles[:, place] = part.cycles(end=1), part.cycles(end=0)
+        cycles += part.cycles(end=0)
         parts.append(part)
         at = place + 1
-    return WindowRow(tuple(parts), at, cycles[0], cycles[1])
+    return WindowRow(tuple(parts), at, cycles)
 
 
 def column_row(stage: IntegerConvolution, group: Group, row: int, name: Name) -> WindowRow:
@@ -180,8 +177,7 @@ def column_row(stage: IntegerConvolution, group: Group, row: int, name: Name) ->
             ]
         ),
     )
-    zero, other = (part.cycles("tap", zero=zero, tap=1) for zero in (1, 0))
-    return WindowRow((part,), count, np.full(count, zero), np.full(count, other))
+    return WindowRow((part,), count, count * part.cycles("tap", zero=0, tap=1))
 
 
 def _row_of_channels(stage: IntegerConvolution, group: Group, row: int) -> WindowRow:
@@ -192,14 +188,8 @@ def _row_of_channels(stage: IntegerConvolution, group: Group, row: int) -> Windo
     lines = [*_moved(group.first), f"ldi  r28, {pixels}", f"tap_{name}:", *each]
     lines += [*_moved(between), "dec  r28", f"brne  tap_{name}"]
     part = Part(name, "\n".join(lines))
-    value = 2 + Part("", _multiplied("r2")).cycles()
-    cycles = np.zeros(channels, np.int64)
-    cycles[group.channels] = value
-    around = part.cycles("tap", tap=1) - value * group.size
-    cycles[group.first] += around
-    every = np.tile(cycles, pixels)
     advance = group.first + pixels * channels
-    return WindowRow((part,), advance, every, every)
+    return WindowRow((part,), advance, pixels * part.cycles("tap", tap=1))
 
 
 def _by_input(stage: IntegerConvolution, group: Group, row: int) -> IntArray:

@@ -14,8 +14,6 @@ from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.features.gradients import loop
 from protonn_edge.features.gradients.integers import LEVELS, IntegerGradients
 
-# The assumed share of pixels with a gradient if it is unknown.
-_ACTIVE = 0.4
 _ROW_FUNCTIONS = 3  # for a row, without its pixels and runs
 
 

@@ -19,10 +19,8 @@ NEXT_CELL, SHARED, COUNT = 0x40, 0x80, 0x3F
 
 SUM_BYTES = bytes_of("uint16_t")
 
-# For pixels with a gradient in handwritten digits: the shares of taken branches, and of overflows
-# of a sum's low byte by the number of halvings.
-_ODDS = {"along": 0.58, "down": 0.59, "steep": 0.45, "add": 0.7, "place": 0.3}
-_CARRIES = (0.61, 0.31, 0.15)
+# Branches that most pixels of handwritten digits with a gradient take.
+_USUAL = ("along", "down", "add", "gradient", "pixel")
 _SUMS = ("back", "other", "below", "beside", "beneath")  # labels reached if no byte overflows
 
 
@@ -55,8 +53,8 @@ class GradientLoops:
         cycles = self.pixels.path("row", ("pixel",), {"r16, 6": 1})
         runs = run_bytes(self.cells.columns)
         for run in runs[1:]:
-            odds = {"begin": 1, "r16, 6": 0 if run & NEXT_CELL else 1}
-            cycles += self.pixels.path("run", ("pixel",), odds)
+            taken = {"begin": 1, "r16, 6": not run & NEXT_CELL}
+            cycles += self.pixels.path("run", ("pixel",), taken)
         cycles += self.pixels.path("run", ("done",), {"begin": 0})
         return cycles
 
@@ -66,11 +64,10 @@ class GradientLoops:
         numbers = np.bincount(self.cells.sharing().ravel(), minlength=4)
         cycles = self.cells.rows.pixels * self._runs
         for sharing, number in enumerate(numbers.tolist()):
-            odds = {"pixel": 1.0, "shared": sharing & 1, "corner": sharing & 1}
-            odds["r19, 0"] = 0 if sharing & 2 else 1
-            carry = _CARRIES[sharing.bit_count()]
-            odds |= {**_ODDS, **dict.fromkeys(_SUMS, 1 - carry), "gradient": 1.0}
-            cycles += number * self.pixels.path("pixel", ("pixel",), odds)
+            taken = {"shared": sharing & 1, "corner": sharing & 1, "r19, 0": not sharing & 2}
+            # What is halved seldom overflows a byte.
+            taken |= {**dict.fromkeys(_USUAL, 1), **dict.fromkeys(_SUMS, sharing)}
+            cycles += number * self.pixels.path("pixel", ("pixel",), taken)
         return cycles
 
 

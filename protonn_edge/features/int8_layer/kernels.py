@@ -73,7 +73,7 @@ class Int8LayerKernel(ImageKernel):
     @property
     def _cycles(self) -> float:
         """About the cycles without getting rows."""
-        taps = self.sums.passes * self.sums.taps * self.sums.tap_cycles[1]
+        taps = self.sums.passes * self.sums.taps * self.sums.tap_cycles
         return taps + self._around + self._places * self.values.mean(_BELOW)
 
     @property

@@ -134,12 +134,9 @@ class SumCode:
         return {label: Passed(count, count) for label, count in counts.items()}
 
     @cached_property
-    def tap_cycles(self) -> tuple[int, int]:
-        """Cycles of a pass for an input of 0, and for any other."""
-        zero, other = (
-            self.listing.path("tap", ("tap",), {"zero": share, "tap": 1}) for share in (1, 0)
-        )
-        return zero, other
+    def tap_cycles(self) -> int:
+        """Cycles of a pass for an input that is not 0."""
+        return self.listing.path("tap", ("tap",), {"tap": 1})
 
     @cached_property
     def cycles(self) -> int:

@@ -180,8 +180,8 @@ _SAMPLES_AT_ONCE = 32
 SCALE_BYTES = compiled.bytes_of("uint16_t", "uint16_t", "uint16_t", "uint8_t", "uint8_t", "int32_t")
 
 
-# Shares of taken branches on signals: above or below the level, rarely near it, and crossing it.
-_ODDS = {"above": 0.5, "near": 0.2, "same": 0.8, "least": 1.0, "most": 1.0, "changed": 0.5}
+# Branches that most samples of signals take: few are near the level, or cross it.
+_USUAL = ("above", "same", "least", "most", "changed", "%[x], 7")
 
 _STATE_BYTES = compiled.bytes_of("uint16_t", "uint8_t")
 
@@ -280,17 +280,14 @@ class WindowKernel(Kernel):
         return window.channels * (samples + pairs)
 
     def _sample(self, level: int) -> float:
-        """Return the mean cycles of a sample that completes a pair in `level` bands.
-
-        On signals, half of the differences are negative.
-        """
-        odds = {f"ordered{each}": 0.5 for each in range(reference.BAND_LIMIT)}
-        odds |= {f"pair{each}": float(each < level) for each in range(self.features.bands)}
-        return self.sample.path("sample", ["end"], {**_ODDS, "%[x], 7": 0.5, **odds})
+        """Return about the cycles of a sample that completes a pair in `level` bands."""
+        taken = {f"ordered{each}": 1 for each in range(reference.BAND_LIMIT)}
+        taken |= {f"pair{each}": each < level for each in range(self.features.bands)}
+        return self.sample.path("sample", ["end"], {**dict.fromkeys(_USUAL, 1), **taken})
 
     @property
     def _loops(self) -> float:
-        """The mean cycles of all samples, without the compiler's code."""
+        """About the cycles of all samples, without the compiler's code."""
         window, bands = self.stage.window.window, self.features.bands
         # samples that complete pairs of at least this many bands
         ending = [window >> level for level in range(bands + 1)]
@@ -301,7 +298,7 @@ class WindowKernel(Kernel):
         return self.stage.window.channels * cycles
 
     def _cycles(self, feed: Feed) -> float:
-        """Return the mean cycles of a window.
+        """Return about the cycles of a window.
 
         At its end, roots are taken, and features scaled, by six functions each.
         """

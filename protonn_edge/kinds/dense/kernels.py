@@ -20,7 +20,7 @@ _LIMIT = """
 
 @dataclass(frozen=True, eq=False)
 class DenseKernel(MatvecKernel):
-    """A hidden layer with weights in columns, with masks, as instructions, or two per byte."""
+    """A hidden layer with weights in columns, as instructions, or two per byte."""
 
     saves: ClassVar[bool] = False
 

@@ -108,15 +108,15 @@ class IfElse:
         there, on = (left, right) if jumps[node] == left else (right, left)
 
         def way(jumping: int) -> int:
-            odds = {places[there]: jumping, f"past_{there}": 1 - jumping}
-            return listing.path(places[node], [places[there], places[on]], odds)
+            taken = {places[there]: jumping, f"past_{there}": 1 - jumping}
+            return listing.path(places[node], [places[there], places[on]], taken)
 
         return (way(1), way(0)) if there == left else (way(0), way(1))
 
-    def _way(self, start: str, end: str, odds: Mapping[str, float] | None = None) -> int:
+    def _way(self, start: str, end: str, taken: Mapping[str, int] | None = None) -> int:
         """Return the cycles from one label to another, possibly at the same place."""
         listing, places = self.written.listing, self.written.listing.places
-        return 0 if places[start] == places[end] else listing.path(start, [end], odds or {})
+        return 0 if places[start] == places[end] else listing.path(start, [end], taken or {})
 
     @cached_property
     def registers(self) -> tuple[str, ...]:

@@ -57,8 +57,8 @@ class LeafCode(ABC):
         """How often loops are passed; there are none."""
         return {}
 
-    def usual(self, tree: int) -> Mapping[str, float]:  # noqa: ARG002
-        """Return the odds of branches at the end of a tree; there are none."""
+    def usual(self, tree: int) -> Mapping[str, int]:  # noqa: ARG002
+        """Return which branches at the end of a tree are taken; there are none."""
         return {}
 
     def more_cycles(self, listing: Listing) -> IntArray:  # noqa: ARG002
@@ -299,14 +299,14 @@ class ListedLeaves(LeafCode):
         ends = enumerate(zip(most.tolist(), least.tolist(), strict=True))
         return {f"pair_{tree}": Passed(*of_tree) for tree, of_tree in ends}
 
-    def usual(self, tree: int) -> Mapping[str, float]:
-        """Return the odds of branches at the end of a tree: sums rarely carry."""
+    def usual(self, tree: int) -> Mapping[str, int]:
+        """Return which branches at the end of a tree are taken: sums rarely carry."""
         return {f"added_{tree}": 1, f"r{SCRATCH}, 7": 1}
 
     def more_cycles(self, listing: Listing) -> IntArray:
         """Return the cycles of loops beyond their first pass, (leaves,)."""
-        odds = {"pair_0": 1, **self.usual(0)}
-        turn = listing.path("pair_0", ["pair_0"], odds)
+        taken = {"pair_0": 1, **self.usual(0)}
+        turn = listing.path("pair_0", ["pair_0"], taken)
         return np.asarray((self.table.pairs - 1) * turn)
 
 

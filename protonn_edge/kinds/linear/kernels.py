@@ -31,7 +31,7 @@ _WIDENING = Listing(
 
 @dataclass(frozen=True, eq=False)
 class LinearKernel(MatvecKernel):
-    """Scores with weights in columns, with masks, as instructions, or two per byte."""
+    """Scores with weights in columns, as instructions, or two per byte."""
 
     widening: ClassVar[Listing] = _WIDENING
 

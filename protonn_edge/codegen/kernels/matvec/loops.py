@@ -234,7 +234,7 @@ def around(loop: Listing) -> int:
 
 def cycles_of(loop: Listing, weights: NDArray[np.int8]) -> Cycles:
     """Return the cycles of inputs, by the weights (size, D) of a block."""
-    once = {"input": 1.0, "counted": 0.0}
+    once = {"input": 1, "counted": 0}
     zero = loop.path("input", ["input"], {**once, "zero": 1})
     other = loop.path("input", ["input"], {**once, "zero": 0})
     return np.stack([np.full(weights.shape[1], each) for each in (zero, other)]).astype(np.int64)

@@ -209,15 +209,15 @@ class BonsaiTreeKernel(HeldKernel):
         """The cycles of the parts."""
         walk, depth = self.listing, self.stage.depth
 
-        def way(begin: str, end: str, odds: dict[str, float] | None = None) -> int:
-            return walk.path(begin, [end], odds or {})
+        def way(begin: str, end: str, taken: dict[str, int] | None = None) -> int:
+            return walk.path(begin, [end], taken or {})
 
         # The last branch of a loop is not taken, which saves a cycle.
         around_sum = way("row", "gate_weight") - 1
         around_row = 2 * around_sum + way("weighted", "row", {"ended": 0})
         # An index within the table's range, or beyond either end of it, on average.
         ways = {"inside": 1}, {"inside": 0, "r20, 7": 0}, {"inside": 0, "r20, 7": 1}
-        gate = [walk.path("gated", ["weight"], odds) for odds in ways]
+        gate = [walk.path("gated", ["weight"], taken) for taken in ways]
         left = right = 0
         if depth:
             going = way("ended", "branch", {"done": 0}) + around_sum
