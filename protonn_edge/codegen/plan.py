@@ -150,7 +150,7 @@ class ProgramCost:
     @property
     def cycles(self) -> float:
         """About the cycles of a prediction without an input of 0, by which plans are compared."""
-        return sum(step.mean for step in self.steps)
+        return sum(step.cycles for step in self.steps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +220,7 @@ class PartialPlan:
     @cached_property
     def takes(self) -> tuple[float, int, int]:
         """Cycles, flash and SRAM; less is better."""
-        cycles = sum(step.mean for cost in self.costs for step in cost.steps)
+        cycles = sum(step.cycles for cost in self.costs for step in cost.steps)
         flash = sum(cost.tables + cost.code for cost in self.costs)
         return cycles, flash, sum(cost.state for cost in self.costs)
 
@@ -266,7 +266,7 @@ def _with_entry(cost: Cost, feed: Feed, core: Core) -> Cost:
     step, *others = cost.steps
     calls, pushes = (1, 0) if feed.held else (2 + feed.whole, feed.calls)
     entry = (_CALLED_CYCLES + core.call_cycles) * calls + _ENTRY_CYCLES * (calls + pushes)
-    return replace(cost, steps=(replace(step, mean=step.mean + entry), *others))
+    return replace(cost, steps=(replace(step, cycles=step.cycles + entry), *others))
 
 
 def _with_number(name: str, kernel: Kernel, cost: Cost) -> Cost:

@@ -103,7 +103,7 @@ def with_step(program: Program, **more: float) -> Program:
 @pytest.mark.parametrize("times", [0.4, 8.0])
 def test_cycles_of_another_order_fail(kind: str, times: float) -> None:
     program = programs_of(kind)[0]
-    plan = with_step(program, mean=(times - 1) * program.plan.cycles).plan
+    plan = with_step(program, cycles=(times - 1) * program.plan.cycles).plan
     with pytest.raises(AssertionError, match="the plan says"):
         assert_cycles_are_estimated(plan, run_of(program))
 

@@ -87,8 +87,8 @@ class DecisionKernel(Kernel):
 
     def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""
-        mean = sum(map(self._class_cycles, range(1, self.stage.n_inputs + 1)))
-        steps = [Step("decision", self.name, 0, mean).on(self.core)]
+        cycles = sum(map(self._class_cycles, range(1, self.stage.n_inputs + 1)))
+        steps = [Step("decision", self.name, 0, cycles).on(self.core)]
         costs = [(rule.name, rule.cost()) for rule in self.stage.policy.rules]
         for name, each in costs:
             if each is not None:

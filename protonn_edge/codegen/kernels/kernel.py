@@ -46,7 +46,7 @@ class Step:
     name: str
     kernel: str
     flash_bytes: int  # of constants and, approximately, code
-    mean: float  # cycles, about, on points without an input of 0
+    cycles: float  # about, on points without an input of 0
 
     def to_json(self) -> JsonObject:
         """Return what is known of its program."""
@@ -55,13 +55,13 @@ class Step:
     def on(self, core: Core, products: float = 0.0, bits: float = compiled.PRODUCT_BITS) -> Step:
         """Return the step on a chip; without a multiplier, C takes the place of the listings.
 
-        `products` is the mean number of products of two variables that are not 0, and `bits` the
+        `products` is about the number of products of two variables that are not 0, and `bits` the
         mean length of their multipliers.
         """
         if core.multiplies:
             return self
-        mean = compiled.without_multiplier(self.mean, products, bits)
-        return replace(self, kernel="portable C", mean=mean)
+        cycles = compiled.without_multiplier(self.cycles, products, bits)
+        return replace(self, kernel="portable C", cycles=cycles)
 
 
 @dataclass(frozen=True)
@@ -117,13 +117,15 @@ class Kernel(ABC):
         - `feed`: how the firmware feeds it; None if there is a previous stage.
         """
 
-    def _in_one_step(self, mean: float, tables: int, *, products: float = 0.0, **more: Any) -> Cost:
-        """Return the cost of a single step with these mean cycles and bytes of tables.
+    def _in_one_step(
+        self, cycles: float, tables: int, *, products: float = 0.0, **more: Any
+    ) -> Cost:
+        """Return the cost of a single step with these cycles and bytes of tables.
 
         For `products`, see `Step.on`; `more` are fields of `Cost`.
         """
         code = code_bytes(self)
-        step = Step(self.stage.kind, self.name, tables + code, mean)
+        step = Step(self.stage.kind, self.name, tables + code, cycles)
         return Cost((step.on(self.core, products),), tables, code, **more)
 
 

@@ -137,7 +137,7 @@ class PrototypesKernel(Kernel):
         stage = self.stage
         products = stage.n_prototypes * (stage.n_inputs + stage.n_outputs)
         step = step.on(self.core, products)
-        return replace(step, mean=step.mean + compiled.TURN_CYCLES * products)
+        return replace(step, cycles=step.cycles + compiled.TURN_CYCLES * products)
 
     @property
     def _compared(self) -> float:

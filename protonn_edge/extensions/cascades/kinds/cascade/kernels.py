@@ -118,7 +118,7 @@ class PartPlan:
     @property
     def takes(self) -> tuple[float, int, int]:
         """Mean cycles, flash and SRAM."""
-        cycles = sum(step.mean for cost in self.costs for step in cost.steps)
+        cycles = sum(step.cycles for cost in self.costs for step in cost.steps)
         flash = sum(cost.tables + cost.code for cost in self.costs)
         return cycles, flash, self.state
 
@@ -215,7 +215,7 @@ class CascadeKernel(Kernel):
         """Return its cost: of the second model, a share of the cycles."""
         plans = [PartPlan.with_kernels(kernels) for kernels in self.kernels]
         steps = [
-            replace(step, name=f"{part.n} {step.name}", mean=step.mean * weight)
+            replace(step, name=f"{part.n} {step.name}", cycles=step.cycles * weight)
             for part, plan, weight in zip(self.programs, plans, (1.0, _USUAL_SHARE), strict=True)
             for cost in plan.costs
             for step in cost.steps
