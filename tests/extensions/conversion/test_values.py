@@ -259,7 +259,7 @@ def test_the_command_converts_a_file(tmp_path: Path) -> None:
     skops = pytest.importorskip("skops.io", reason="needs skops: pip install 'protonn-edge[skops]'")
     table, model = write_table(tmp_path / "data.csv"), tmp_path / "model.npz"
     skops.dump(TREES[0].fit(X, Y), tmp_path / "tree.skops")
-    read = ["--read", "label=temperature"]
+    read = ["--label", "temperature"]
     command = ["convert", tmp_path / "tree.skops", "--data", table, "-o", model, *read]
     assert run_json(*command)["lost"] <= 0.005
     assert load_model(model).classes == ("temperature",)
