@@ -1,8 +1,8 @@
 """What each instruction does to a chip, whatever its bytes are.
 
-After the AVR Instruction Set Manual (DS40002198). A `Domain` says what bytes and flags are, and
-computes them; a `Processor` says what memory, calls and branches do with them. With numbers alone
-that is an interpreter.
+After the AVR Instruction Set Manual (DS40002198). A `Domain` computes bytes and
+flags of a kind, and a `Processor` has memory, calls and branches for them. With numbers alone that
+is an interpreter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ IO_REGISTERS = 0x20
 Operands = Mapping[str, int]
 
 
-class Chip(Protocol):
+class AnyState(Protocol):
     """A chip in front of an instruction; it has any bytes and flags."""
 
     place: int
@@ -163,55 +163,55 @@ class Processor(ABC):
 
 
 Action = Callable[[Any, Any, Operands, Decoded], Any]
-"""What an instruction does, given a `Processor` and a `Chip` that is in front of the next one.
+"""What an instruction does, given a `Processor` and a `AnyState` in front of the next one.
 
 It returns what the method returns that decides where code goes on.
 """
 
 
-def _sum(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    r, flags = chip.registers, chip.flags
+def _sum(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    r, flags = state.registers, state.flags
     carry = flags[CARRY] if here.name == "adc" else 0
     r[o["d"]] = cpu.arithmetic.sum(flags, r[o["d"]], r[o["r"]], carry, 1)
 
 
-def _difference(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> Any:
-    r, chain = chip.registers, here.name.startswith(("sbc", "cpc"))
+def _difference(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> Any:
+    r, chain = state.registers, here.name.startswith(("sbc", "cpc"))
     a, b = r[o["d"]], r[o["r"]] if "r" in o else o["K"]
     if o.get("r") == o["d"]:
         a = b = 0
-    carry = chip.flags[CARRY] if chain else 0
-    return cpu.arithmetic.sum(chip.flags, a, b, carry, -1, chain=chain)
+    carry = state.flags[CARRY] if chain else 0
+    return cpu.arithmetic.sum(state.flags, a, b, carry, -1, chain=chain)
 
 
-def _subtract(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    chip.registers[o["d"]] = _difference(cpu, chip, o, here)
+def _subtract(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    state.registers[o["d"]] = _difference(cpu, state, o, here)
 
 
-def _compare(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    _difference(cpu, chip, o, here)
+def _compare(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    _difference(cpu, state, o, here)
 
 
-def _neg(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    r = chip.registers
-    r[o["d"]] = cpu.arithmetic.sum(chip.flags, 0, r[o["d"]], 0, -1)
+def _neg(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    r = state.registers
+    r[o["d"]] = cpu.arithmetic.sum(state.flags, 0, r[o["d"]], 0, -1)
 
 
-def _com(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    result = chip.registers[o["d"]] = cpu.arithmetic.complement(chip.registers[o["d"]])
-    cpu.arithmetic.set_signs(chip.flags, result)
-    chip.flags[CARRY] = 1
+def _com(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    result = state.registers[o["d"]] = cpu.arithmetic.complement(state.registers[o["d"]])
+    cpu.arithmetic.set_signs(state.flags, result)
+    state.flags[CARRY] = 1
 
 
-def _increment(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    r, flags = chip.registers, chip.flags
+def _increment(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    r, flags = state.registers, state.flags
     carry, half = flags[CARRY], flags[HALF]
     r[o["d"]] = cpu.arithmetic.sum(flags, r[o["d"]], 1, 0, 1 if here.name == "inc" else -1)
     flags[CARRY], flags[HALF] = carry, half
 
 
-def _pair(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    r, flags, low = chip.registers, chip.flags, o["d"]
+def _pair(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    r, flags, low = state.registers, state.flags, o["d"]
     half, sign = flags[HALF], 1 if here.name == "adiw" else -1
     r[low] = cpu.arithmetic.sum(flags, r[low], o["K"], 0, sign)
     r[low + 1] = cpu.arithmetic.sum(flags, r[low + 1], 0, flags[CARRY], sign, chain=True)
@@ -221,11 +221,11 @@ def _pair(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
 def _bitwise(method: str) -> Action:
     """Return the action of AND, OR or EOR: the method of `Domain` with this name, and the flags."""
 
-    def act(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-        r = chip.registers
+    def act(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+        r = state.registers
         other = r[o["r"]] if "r" in o else o["K"]
         result = r[o["d"]] = getattr(cpu.arithmetic, method)(r[o["d"]], other)
-        cpu.arithmetic.set_signs(chip.flags, result)
+        cpu.arithmetic.set_signs(state.flags, result)
 
     return act
 
@@ -233,56 +233,56 @@ def _bitwise(method: str) -> Action:
 _both, _either, _unlike = (_bitwise(each) for each in ("both", "either", "exclusive"))
 
 
-def _exclusive(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
+def _exclusive(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
     if o["d"] == o["r"]:
-        chip.registers[o["d"]] = 0
-    _unlike(cpu, chip, o, here)
+        state.registers[o["d"]] = 0
+    _unlike(cpu, state, o, here)
 
 
-def _shift(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    r, flags, signed = chip.registers, chip.flags, here.name == "asr"
+def _shift(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    r, flags, signed = state.registers, state.flags, here.name == "asr"
     above = flags[CARRY] if here.name == "ror" else 0
     r[o["d"]] = cpu.arithmetic.halved(flags, r[o["d"]], above, signed=signed)
 
 
-def _swap(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    chip.registers[o["d"]] = cpu.arithmetic.swapped(chip.registers[o["d"]])
+def _swap(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    state.registers[o["d"]] = cpu.arithmetic.swapped(state.registers[o["d"]])
 
 
-def _bst(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    chip.flags[TRANSFER] = cpu.arithmetic.flag_of(chip.registers[o["d"]], o["b"])
+def _bst(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    state.flags[TRANSFER] = cpu.arithmetic.flag_of(state.registers[o["d"]], o["b"])
 
 
-def _bld(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    value, flag = chip.registers[o["d"]], chip.flags[TRANSFER]
-    chip.registers[o["d"]] = cpu.arithmetic.with_flag(value, o["b"], flag)
+def _bld(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    value, flag = state.registers[o["d"]], state.flags[TRANSFER]
+    state.registers[o["d"]] = cpu.arithmetic.with_flag(value, o["b"], flag)
 
 
-def _set_flag(_: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    chip.flags[o["s"]] = int(here.name == "bset")
+def _set_flag(_: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    state.flags[o["s"]] = int(here.name == "bset")
 
 
-def _mul(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    r, signed = chip.registers, (here.name != "mul", here.name == "muls")
-    r[:2] = cpu.arithmetic.product(chip.flags, r[o["d"]], r[o["r"]], signed)
+def _mul(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    r, signed = state.registers, (here.name != "mul", here.name == "muls")
+    r[:2] = cpu.arithmetic.product(state.flags, r[o["d"]], r[o["r"]], signed)
 
 
-def _mov(_: Processor, chip: Chip, o: Operands, __: Decoded) -> None:
-    chip.registers[o["d"]] = chip.registers[o["r"]]
+def _mov(_: Processor, state: AnyState, o: Operands, __: Decoded) -> None:
+    state.registers[o["d"]] = state.registers[o["r"]]
 
 
-def _movw(_: Processor, chip: Chip, o: Operands, __: Decoded) -> None:
-    r = chip.registers
+def _movw(_: Processor, state: AnyState, o: Operands, __: Decoded) -> None:
+    r = state.registers
     r[o["d"] : o["d"] + 2] = r[o["r"] : o["r"] + 2]
 
 
-def _ldi(_: Processor, chip: Chip, o: Operands, __: Decoded) -> None:
-    chip.registers[o["d"]] = o["K"]
+def _ldi(_: Processor, state: AnyState, o: Operands, __: Decoded) -> None:
+    state.registers[o["d"]] = o["K"]
 
 
-def _address(cpu: Processor, chip: Chip, here: Decoded) -> Any:
+def _address(cpu: Processor, state: AnyState, here: Decoded) -> Any:
     """Return the place of a load or store, and move its pointer."""
-    pointer, r = here.pointer, chip.registers
+    pointer, r = here.pointer, state.registers
     if pointer is None:
         return here.operands["k"]
     if here.moved is None:
@@ -292,65 +292,65 @@ def _address(cpu: Processor, chip: Chip, here: Decoded) -> Any:
     return cpu.address(*(after if here.decrements else before))
 
 
-def _load(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    chip.registers[o["d"]] = cpu.load(chip, _address(cpu, chip, here))
+def _load(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    state.registers[o["d"]] = cpu.load(state, _address(cpu, state, here))
 
 
-def _store(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    cpu.store(chip, _address(cpu, chip, here), chip.registers[o["d"]])
+def _store(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    cpu.store(state, _address(cpu, state, here), state.registers[o["d"]])
 
 
-def _lpm(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    chip.registers[o.get("d", 0)] = cpu.flash(chip, _address(cpu, chip, here))
+def _lpm(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    state.registers[o.get("d", 0)] = cpu.flash(state, _address(cpu, state, here))
 
 
-def _push(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    cpu.push(chip, chip.registers[o["d"]])
+def _push(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    cpu.push(state, state.registers[o["d"]])
 
 
-def _pop(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    chip.registers[o["d"]] = cpu.pop(chip)
+def _pop(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    state.registers[o["d"]] = cpu.pop(state)
 
 
-def _in(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    chip.registers[o["d"]] = cpu.load(chip, IO_REGISTERS + o["A"])
+def _in(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    state.registers[o["d"]] = cpu.load(state, IO_REGISTERS + o["A"])
 
 
-def _out(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    cpu.store(chip, IO_REGISTERS + o["A"], chip.registers[o["r"]])
+def _out(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    cpu.store(state, IO_REGISTERS + o["A"], state.registers[o["r"]])
 
 
-def _set_bit(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    cpu.set_bit(chip, o["A"], o["b"], int(here.name == "sbi"))
+def _set_bit(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    cpu.set_bit(state, o["A"], o["b"], int(here.name == "sbi"))
 
 
-def _jump(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> Any:
-    return cpu.jump(chip, o["k"] if "k" in o else cpu.target(chip))
+def _jump(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> Any:
+    return cpu.jump(state, o["k"] if "k" in o else cpu.target(state))
 
 
-def _call(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> Any:
-    return cpu.enter(chip, o["k"] if "k" in o else cpu.target(chip), here.end)
+def _call(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> Any:
+    return cpu.enter(state, o["k"] if "k" in o else cpu.target(state), here.end)
 
 
-def _return(cpu: Processor, chip: Chip, _: Operands, __: Decoded) -> Any:
-    return cpu.leave(chip)
+def _return(cpu: Processor, state: AnyState, _: Operands, __: Decoded) -> Any:
+    return cpu.leave(state)
 
 
-def _branch(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> Any:
+def _branch(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> Any:
     ways = (o["k"], here.end) if here.name == "brbs" else (here.end, o["k"])
-    return cpu.part(chip, chip.flags[o["s"]], *ways)
+    return cpu.part(state, state.flags[o["s"]], *ways)
 
 
-def _skip(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> Any:
-    after, r = cpu.program.reached(here.end).end, chip.registers
+def _skip(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> Any:
+    after, r = cpu.program.reached(here.end).end, state.registers
     if here.name == "cpse":
         flag = 1 if o["d"] == o["r"] else cpu.arithmetic.equal(r[o["d"]], r[o["r"]])
     elif "A" in o:
-        flag = cpu.bit(chip, o["A"], o["b"])
+        flag = cpu.bit(state, o["A"], o["b"])
     else:
         flag = cpu.arithmetic.flag_of(r[o["d"]], o["b"])
     ways = (here.end, after) if here.name in ("sbrc", "sbic") else (after, here.end)
-    return cpu.part(chip, flag, *ways)
+    return cpu.part(state, flag, *ways)
 
 
 def _nop(*_: object) -> None:
