@@ -324,7 +324,7 @@ def class_indices(
             guessed = table.layout is not None and table.layout.label_found.startswith("the last")
             remedy = "correct the label, or leave out the rows with it"
             if guessed and index_of.keys().isdisjoint(table.labels):
-                remedy = "name the column of labels with --read label=NAME"
+                remedy = "name the column of labels with --label NAME"
             raise InputError(
                 f"{table.source} has the label {label[:40]!r} in row {row}, but {where} has only "
                 f"the classes {listed}{more}; {remedy}"

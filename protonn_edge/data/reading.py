@@ -87,7 +87,7 @@ Labels = Literal["needed", "optional", "ignorable"]
 
 _UNLABELLED = "(no label)"
 _NORMAL = "normal"  # the class of all rows, if one is enough, and no column has labels
-_FLAGS = re.compile(f"--read ({'|'.join(READ_NAMES)})(?![a-z-])")
+_FLAGS = re.compile(f"--({'|'.join(READ_NAMES)})(?![a-z-])")
 
 
 def load_dataset(

@@ -94,7 +94,7 @@ def cut_windows(
     - `seams` (rows,): true at rows that do not directly follow the previous one.
     - `tested` (rows,): rows of runs that are cut into test windows only.
     - `trigger`: finds where windows begin in runs of classes with movement.
-    - `dividing`: the columns that seams follow from, as the value of ``--read drop``.
+    - `dividing`: the columns that seams follow from, as the value of ``--drop``.
 
     Raises `InputError` if a number is out of its range, or no run is long enough for a window.
     """
@@ -154,7 +154,7 @@ def _no_windows(
     if gaps_in_runs:
         shared += f" ({gaps_in_runs:,} runs end at gaps in time or at new sessions)"
         if dividing:
-            fewer += f" or, if that is no column of times or sessions, --read drop={dividing}"
+            fewer += f" or, if that is no column of times or sessions, --drop {dividing}"
     return InputError(
         f"the longest run of equal labels without a gap has {counted(longest, 'sample')}{shared}, "
         f"but a window has {window:,}; use shorter windows{fewer}"

@@ -87,9 +87,15 @@ class TableFile:
             delimiter, why = _delimiter_of(path, usual), "found in the first lines"
         else:
             delimiter = usual = delimiter_called(options.delimiter)
+<<<<<<< HEAD
             why = "given by --read"
         begin = list(islice(_rows_of(path, delimiter), _MOST_SKIPPED + 1))
         lines = [each for each in begin if each[1]]
+=======
+            why = "given by --delimiter"
+        lines = list(islice(_rows_of(path, delimiter), _MOST_SKIPPED + 1))
+        lines = [each for each in lines if each[1]]
+>>>>>>> main
         if not lines:
             raise lacking(path, "rows", "add at least one row of each class")
         above = rows_above([row for _, row in lines])
@@ -98,8 +104,8 @@ class TableFile:
         if len(first) < 2 and options.labelled is None and options.normal is None:
             raise InputError(
                 f"{path}:{line} has one column, but a table needs a label and features; separate "
-                f"these by {DELIMITERS[delimiter]}, or name another delimiter with --read "
-                "delimiter=NAME"
+                f"these by {DELIMITERS[delimiter]}, or name another delimiter with "
+                "--delimiter NAME"
             )
         count = max(2, min(_FIRST_ROWS, _FIRST_CELLS // len(first)))
         rows = (each for each in _rows_of(path, delimiter) if each[1] and each[0] >= line)
@@ -359,7 +365,7 @@ class RawTable:
             other = "point" if mark == "comma" else "comma"
             text = (
                 f"the {mark} in numbers such as {notation.doubtful} is read as a decimal {mark}; "
-                f"if it separates thousands, give --read decimal={other}"
+                f"if it separates thousands, give --decimal {other}"
             )
             yield Notice("ambiguous_mark", text, warning=True)
         for column in self.columns:
@@ -371,12 +377,12 @@ class RawTable:
 def _notation(file: TableFile, cells: Iterable[str], options: TableOptions) -> Notation:
     """Return the decimal mark and the separator of thousands; refuse those that are unclear."""
     if options.decimal is not None:
-        check_choice("--read decimal", options.decimal, ("comma", "point"))
+        check_choice("--decimal", options.decimal, ("comma", "point"))
     notation = Notation.of(cells, file.delimiter, _DECIMALS[options.decimal])
     if notation.doubtful and file.delimiter == ",":
         raise InputError(
             f"{file.path} has numbers such as {quoted(notation.doubtful)}, whose comma may be a "
-            "decimal mark or may separate thousands; give --read decimal=comma or decimal=point"
+            "decimal mark or may separate thousands; give --decimal comma or --decimal point"
         )
     return notation
 

@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from protonn_edge.chips.avr.instruction_set import TAKEN_BRANCH
 from protonn_edge.chips.avr.instructions import Decoded
 from protonn_edge.chips.avr.program import LinkedProgram
+from protonn_edge.chips.avr.semantics import (
+    ACTIONS,
+    INTERRUPTS,
+    IO_REGISTERS,
+    SREG,
+    STACK_HIGH,
+    STACK_LOW,
+    Action,
+    Processor,
+    Z,
+)
+from protonn_edge.extensions.proof import eeprom
 from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.arithmetic import Arithmetic
-from protonn_edge.extensions.proof.data_space import DataSpace, any_bit, anything
+from protonn_edge.extensions.proof.data_space import OFFSETS, DataSpace, any_bit, anything
 from protonn_edge.extensions.proof.forms import (
     Bit,
     Byte,
+    Condition,
     Order,
     Root,
     Unproven,
     Value,
+    byte_of,
     same,
+    single,
     variable,
 )
 from protonn_edge.extensions.proof.liveness import registers_of
-from protonn_edge.extensions.proof.state import INTERRUPTS, ChipState
+from protonn_edge.extensions.proof.state import ChipState, Status
 from protonn_edge.system.errors import CheckFailed
 
 RETURN = 1 << 25
@@ -45,11 +61,11 @@ _COMPUTING = {
 }  # fmt: skip
 """Instructions that change registers and flags alone."""
 
-Operands = Mapping[str, int]
-Action = Callable[["Machine", ChipState, Operands, Decoded], Fork | None]
+_UNFOLLOWED = {"icall", "reti"}
+"""Instructions that lead where no flow of the explorer does."""
 
 
-class Machine(DataSpace):
+class Machine(DataSpace, Processor):
     """A chip with a program.
 
     Attributes
@@ -68,14 +84,15 @@ class Machine(DataSpace):
         does: other programs have fewer states without names.
     """
 
+    arithmetic: Arithmetic
+
     def __init__(
         self,
         program: LinkedProgram,
-        actions: Mapping[str, Action],
         initial: Mapping[int, int] | None = None,
         algebra: Algebra | None = None,  # another one, such as that of a program to compare with
     ) -> None:
-        self.program, self._actions = program, actions
+        self.program = program
         self.code = program.code
         super().__init__(algebra or Algebra(), initial or {})
         self.arithmetic = Arithmetic(self.algebra)
@@ -92,18 +109,13 @@ class Machine(DataSpace):
         """Execute an instruction; return the ways on if inputs decide between two."""
         known = self.executed.get(state.place)
         if known is None:
-            try:
-                here = self.program.reached(state.place)
-            except CheckFailed as failure:
-                raise Unproven(str(failure)) from None
-            if here.name not in self._actions:
-                raise Unproven(f"the instruction {here.name}")
-            known = self.executed[state.place] = self._actions[here.name], here
+            here = self._reached(state.place)
+            known = self.executed[state.place] = ACTIONS[here.name], here
         action, here = known
         state.place = here.end
         self.algebra.facts, self.algebra.masks = state.facts, state.masks
         try:
-            return action(self, state, here.operands, here)
+            return cast("Fork | None", action(self, state, here.operands, here))
         except Unproven as reason:
             if self.kept and here.name in _COMPUTING:
                 self._leave_open(state, here)
@@ -111,12 +123,95 @@ class Machine(DataSpace):
             where = self.program.names.name_of(here.address)
             raise Unproven(f"{reason} ({here.name} at 0x{here.address:x}, {where})") from None
 
+    def _reached(self, place: int) -> Decoded:
+        """Return an instruction, if all that it does is stated."""
+        try:
+            here = self.program.reached(place)
+        except CheckFailed as failure:
+            raise Unproven(str(failure)) from None
+        if here.name not in ACTIONS or here.name in _UNFOLLOWED:
+            raise Unproven(f"the instruction {here.name}")
+        if here.moved is not None and here.operands["d"] & ~1 == here.moved:
+            raise Unproven("a pointer that moves is read or written itself, which is undefined")
+        return here
+
     def _leave_open(self, state: ChipState, here: Decoded) -> None:
         """Let all that an instruction computes be anything: it may be needed for counters alone."""
         for number in range(32):
             if registers_of(here)[1] >> number & 1:
                 state.registers[number] = anything()
         state.flags[:INTERRUPTS] = [any_bit() for _ in range(INTERRUPTS)]
+
+    # ---- memory ----
+
+    def load(self, state: ChipState, place: int | tuple[Root, Any]) -> Any:
+        """Return the byte at an address, or in a register of the chip."""
+        if not isinstance(place, int) or place > SREG:
+            return super().load(state, place)
+        if place in (STACK_LOW, STACK_HIGH):
+            return state.stack[place - STACK_LOW]
+        if place == SREG:
+            return Status([*state.flags])
+        return eeprom.taken(state) if place == eeprom.DATA else self.read(state, place)
+
+    def store(self, state: ChipState, place: int | tuple[Root, Any], value: Any) -> None:
+        """Set the byte at an address, or in a register of the chip."""
+        if not isinstance(place, int) or place > SREG:
+            super().store(state, place, value)
+        elif place in (STACK_LOW, STACK_HIGH):
+            self._set_stack(state, place - STACK_LOW, value)
+        elif place == SREG and isinstance(value, Status):
+            state.flags = [*value.flags]
+        elif place == SREG and value is not None:
+            for number in range(INTERRUPTS + 1):
+                state.flags[number] = self.arithmetic.flag_of(value, number)
+        elif self.eeprom and place in eeprom.ADDRESS:
+            state.memory[place] = value
+        else:
+            self.write(state, place, value)
+
+    def _set_stack(self, state: ChipState, half: int, value: Any) -> None:
+        state.stack[half] = value
+        if half == 0:
+            self.clear_below(state)
+            return
+        behind = self.program.reached(state.place)
+        if behind.name == "out" and behind.operands["A"] == SREG - IO_REGISTERS:
+            behind = self.program.reached(behind.end)  # the next one is still undisturbed
+        low_follows = behind.name == "out" and behind.operands["A"] == STACK_LOW - IO_REGISTERS
+        if state.flags[INTERRUPTS] != 0 or not low_follows:
+            raise Unproven("an interrupt may occur between the bytes of the stack pointer")
+
+    def flash(self, state: ChipState, place: int | tuple[Root, Any]) -> Any:
+        """Return a byte of flash."""
+        code = self.code
+        if isinstance(place, int):
+            if place >= len(code):
+                raise Unproven("it reads flash behind the program")
+            self.flash_read.add(place)
+            return self.tables.get(place, code[place])
+        root, addresses = place
+        mask, inside = state.reached(root), addresses < len(code)
+        if not inside[mask].all():
+            raise Unproven("it reads flash behind the program")
+        values = np.frombuffer(code, np.uint8)[np.where(inside, addresses, 0)]
+        self.flash_read.update(addresses[inside & mask].tolist())
+        values = np.where(mask, values, values[np.argmax(mask)])
+        return byte_of(single(root, values), 0)
+
+    def set_bit(self, state: ChipState, register: int, number: int, bit: int) -> None:
+        """Let the EEPROM be read; no other bit is set."""
+        if (register, number, bit) != (eeprom.CONTROL, eeprom.READ, 1):
+            raise Unproven(f"it writes I/O 0x{register:x}")
+        eeprom.read(self, state, self.eeprom)
+
+    def bit(self, _: ChipState, register: int, number: int) -> int:
+        """Return that no byte of the EEPROM is being written; no other bit is read."""
+        if not self.eeprom or (register, number) != (eeprom.CONTROL, eeprom.WRITING):
+            raise Unproven(f"it reads I/O 0x{register:x}")
+        return 0
+
+    # ---- the stack, calls and branches ----
 
     def _move_stack(self, state: ChipState, by: int) -> None:
         low, high = state.stack
@@ -140,11 +235,52 @@ class Machine(DataSpace):
             self.push(state, byte if back is None else back >> 8 * number + 1 & 255)
         state.place = function
 
-    def left(self, state: ChipState) -> int:
-        """Return from a function; return where to, or RETURN."""
+    def leave(self, state: ChipState) -> None:
+        """Return from a function: to where it was called, or to RETURN."""
         popped = [self.pop(state) for _ in self.back][::-1]
         if all(same(*each) for each in zip(popped, self.back, strict=True)):
-            return RETURN
-        if not all(isinstance(each, int) for each in popped):
+            state.place = RETURN
+        elif all(isinstance(each, int) for each in popped):
+            state.place = sum(byte << 8 * k + 1 for k, byte in enumerate(popped))
+        else:
             raise Unproven("the return address is lost")
-        return sum(byte << 8 * k + 1 for k, byte in enumerate(popped))
+
+    def target(self, state: ChipState) -> int:
+        """Return the place in code that Z has."""
+        place = self.address(*state.registers[Z : Z + 2])
+        if not isinstance(place, int) or place >= OFFSETS:
+            raise Unproven("it jumps to an unknown place")
+        return 2 * place
+
+    def jump(self, state: ChipState, target: int) -> None:
+        """Go to a place."""
+        state.place = target
+
+    def part(self, state: ChipState, flag: Any, taken: int, other: int) -> Fork | None:
+        """Go one way, if what is known decides that; else return both."""
+        if taken == other:  # whether a branch is taken cannot be seen by its place
+            state.cycles = state.cycles[0], state.cycles[1] + TAKEN_BRANCH
+        bit = self._condition(flag)
+        if isinstance(bit, Bit):
+            reached = bit.mask[state.reached(bit.root)]
+            if reached.all() or not reached.any():
+                bit = int(reached.any())
+        elif isinstance(bit, Order):
+            known = self.algebra.sums.known(state.facts, bit)
+            bit = bit if known is None else int(known)
+        if isinstance(bit, int):
+            state.place = taken if bit else other
+            return None
+        return Fork(bit, taken, other)
+
+    def _condition(self, flag: Any) -> Condition:
+        """Return a bit; in programs that count something, any bit if it is not computed.
+
+        Counters decide only what is counted, so both ways are right, or neither of the answers is.
+        """
+        try:
+            return self.arithmetic.bit(flag)
+        except Unproven:
+            if not self.kept:
+                raise
+            return any_bit()
