@@ -87,15 +87,9 @@ class TableFile:
             delimiter, why = _delimiter_of(path, usual), "found in the first lines"
         else:
             delimiter = usual = delimiter_called(options.delimiter)
-<<<<<<< HEAD
-            why = "given by --read"
+            why = "given by --delimiter"
         begin = list(islice(_rows_of(path, delimiter), _MOST_SKIPPED + 1))
         lines = [each for each in begin if each[1]]
-=======
-            why = "given by --delimiter"
-        lines = list(islice(_rows_of(path, delimiter), _MOST_SKIPPED + 1))
-        lines = [each for each in lines if each[1]]
->>>>>>> main
         if not lines:
             raise lacking(path, "rows", "add at least one row of each class")
         above = rows_above([row for _, row in lines])
