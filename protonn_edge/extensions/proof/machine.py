@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from protonn_edge.chips.avr.instruction_set import TAKEN_BRANCH
-from protonn_edge.chips.avr.instructions import Decoded
+from protonn_edge.chips.avr.instructions import Decoded, written_by
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.chips.avr.semantics import (
     ACTIONS,
@@ -31,7 +31,6 @@ from protonn_edge.extensions.proof.forms import (
     same,
     variable,
 )
-from protonn_edge.extensions.proof.liveness import registers_of
 from protonn_edge.extensions.proof.state import ChipState
 from protonn_edge.system.errors import CheckFailed
 
@@ -118,9 +117,8 @@ class Machine(ChipMemory, Processor):
 
     def _leave_open(self, state: ChipState, here: Decoded) -> None:
         """Let all that an instruction computes be anything: it may be needed for counters alone."""
-        for number in range(32):
-            if registers_of(here)[1] >> number & 1:
-                state.registers[number] = anything()
+        for number in written_by(here):
+            state.registers[number] = anything()
         state.flags[:INTERRUPTS] = [any_bit() for _ in range(INTERRUPTS)]
 
     def enter(self, state: ChipState, function: int, back: int | None = None) -> None:
