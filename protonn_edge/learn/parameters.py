@@ -7,7 +7,7 @@ here imports scikit-learn, so that help is printed at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import Field, FrozenInstanceError, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from protonn_edge.learn.features import FeatureData, FeatureRequest
     from protonn_edge.learn.given_points import ClassWeight
     from protonn_edge.learn.network_head import NetworkHead
-    from protonn_edge.learn.points import Transform
+    from protonn_edge.learn.points import Move, Points
     from protonn_edge.learn.progress import Callback
     from protonn_edge.learn.targets import Target
 
@@ -359,9 +359,9 @@ class SharedParameters(FeatureParameters):
         target: Target = Target()
         return target
 
-    def moves_of_groups(self) -> Sequence[Transform]:
-        """Return what moves points between their groups, if they come in groups."""
-        return ()
+    def move_of_groups(self, points: Points) -> Move | None:  # noqa: ARG002
+        """Return what moves normalized points between their groups, if anything does."""
+        return None
 
     @property
     def normalizer_kind(self) -> str:

@@ -16,9 +16,9 @@ from optuna.distributions import (
 )
 
 from protonn_edge.learn import searched as declared
+from protonn_edge.learn.input_space import count_inputs
 from protonn_edge.learn.search.limits import FIRMWARE_FLASH_BYTES
 from protonn_edge.learn.search.points import TrialPoints
-from protonn_edge.learn.transforms import count_inputs
 from protonn_edge.system.schema import JsonObject
 
 _CODE_BYTES = 1_600  # approximate code of the classifier, in addition to its parameters
