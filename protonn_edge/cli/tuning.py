@@ -160,7 +160,7 @@ def _say_candidates(trials: list[Record], space: SearchSpace, out: Output) -> No
     if points.classifier == ANY:
         best = tables.kind_table(choices.best_of_kinds(trials), points.board, points.metric)
         out.say("the best of each kind in cross-validation:", best)
-    front, columns = choices.front(trials), space.searched.columns
+    front, columns = choices.front(trials), space.columns
     table = tables.candidate_table(front, points.board, columns, points.metric)
     out.say(f"{points.metric} in cross-validation against size and time:", table)
 
