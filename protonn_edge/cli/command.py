@@ -23,13 +23,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 import numpy as np
-from rich.console import Console, RenderableType
 
 from protonn_edge.cli.additions import added_to, examples_added, with_added
 from protonn_edge.cli.former_options import in_its_place
 from protonn_edge.cli.option_groups import GROUP_OF, GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths, shown_name
-from protonn_edge.cli.progress import ProgressBar, progress_bar, progress_status
 from protonn_edge.system.errors import (
     InputError,
     Interrupted,
@@ -41,6 +39,9 @@ from protonn_edge.system.lazy import sentence_of
 from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from protonn_edge.cli.progress import ProgressBar
     from protonn_edge.data.naming import Notice
 
 _WORD_LIMIT = 300  # characters of a file name in an error
@@ -338,6 +339,8 @@ class Output:
     """Where a command prints: text, or the JSON object, with the text on standard error."""
 
     def __init__(self, as_json: bool) -> None:
+        from rich.console import Console
+
         self._as_json = as_json
         stream = sys.stderr if as_json else sys.stdout
         piped = not is_terminal(stream) and "COLUMNS" not in os.environ
@@ -385,12 +388,16 @@ class Output:
     @contextmanager
     def progress(self, description: str, total: int) -> Iterator[ProgressBar]:
         """Show a progress bar on standard error during a long operation."""
+        from protonn_edge.cli.progress import progress_bar
+
         with progress_bar(self._progress, description, total) as bar:
             yield bar
 
     @contextmanager
     def status(self, description: str) -> Iterator[None]:
         """Show on standard error which task is running, if it has nothing to count."""
+        from protonn_edge.cli.progress import progress_status
+
         with progress_status(self._progress, description):
             yield
 

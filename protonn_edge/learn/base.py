@@ -96,8 +96,9 @@ def _constraint(values: Any) -> Any:
         )
     if isinstance(values, declared.Subset):
         return _Some(values.words)
-    # The length of a tuple depends on the points.
-    return tuple if isinstance(values, declared.Sides) else values
+    if isinstance(values, declared.Sides):
+        return tuple  # whose length depends on the points
+    return {declared.MODEL: Model, declared.FEATURES: Features}.get(values, values)
 
 
 _PARAMETERS = "Parameters\n----------\n"

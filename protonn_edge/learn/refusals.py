@@ -6,11 +6,18 @@ are next to its parameters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
 
 from protonn_edge.learn import features
-from protonn_edge.learn.refusal import Refusal, TrainingRequest, excluded
+from protonn_edge.learn.parameters import SharedParameters
+from protonn_edge.learn.refusal import (
+    BeforePoints,
+    OfPoints,
+    Refusal,
+    TrainingRequest,
+    excluded,
+)
 from protonn_edge.system.errors import InputError
 
 
@@ -36,6 +43,24 @@ def check_compatible(
     if sentence is not None:
         named = _Names(names or {}, settings=case.settings, case=case)
         raise Incompatible(sentence.format_map(named))
+
+
+def check_before_points(
+    settings: SharedParameters,
+    own: Iterable[Refusal],
+    names: Mapping[str, str],
+    *,
+    given: Collection[str],
+    in_groups: bool,
+) -> None:
+    """Refuse what can be refused before the points are read, as `check_compatible` does."""
+    case = TrainingRequest(
+        settings=BeforePoints(settings, given),
+        predicts=OfPoints(),
+        in_groups=in_groups,
+        given=frozenset(given),
+    )
+    check_compatible(case, own, names)
 
 
 def refusal_of(case: TrainingRequest, own: Iterable[Refusal] = ()) -> str | None:

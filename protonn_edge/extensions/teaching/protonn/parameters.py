@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from protonn_edge.extensions.teaching.examples import MOST_SLOTS
+from protonn_edge.extensions.teaching import MOST_SLOTS
 from protonn_edge.learn.parameters import MiniBatchParameters, Number, parameter
 
 
