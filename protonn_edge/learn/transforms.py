@@ -192,9 +192,9 @@ class Normalize(Transform):
     def _measured(self, points: Points) -> InputStatistics:
         stage = self._stages.stage
         inputs = InputStatistics.of(points.X, points.weight)
-        inputs = inputs if stage is None else stage.stages[-1].ranged(inputs)
+        inputs = inputs if stage is None else stage.ranged(inputs)
         inputs = self._settings.target.reaching(inputs)
-        return inputs if stage is None else stage.stages[-1].ranged(inputs)
+        return inputs if stage is None else stage.ranged(inputs)
 
     def apply(self, points: Points, _: np.random.Generator) -> Points:
         """Return normalized points; those of a step, which have moved, faster and unchecked."""
