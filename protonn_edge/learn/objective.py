@@ -44,8 +44,8 @@ class Parameters:
         return Parameters(*(matrix.copy() for matrix in self))
 
 
-RbfOf = Callable[[Matrix], Matrix]
-"""Maps squared distances to RBF values, if not by the exponential."""
+RbfOf = Callable[[Matrix, Matrix], Matrix]
+"""Maps squared distances and their ``exp(-s)`` to the RBF values of a device."""
 
 Loss = Callable[[Matrix, Matrix, Matrix, Matrix | None], tuple[float, Matrix, Matrix]]
 """Maps scores (n, L), targets (n, L), sharpness (1,) and weights (n,) with a mean of 1, or None, to
@@ -178,7 +178,7 @@ def objective_gradient(
     projected = X @ V.T
     squares = squared_distances(parameters, projected)
     rbf = np.exp(-squares)
-    seen = rbf if rbf_of is None else rbf_of(squares)
+    seen = rbf if rbf_of is None else rbf_of(squares, rbf)
     scores = seen @ Z.T
     if voters is not None:
         near, voting = voters.rbf(projected, rbf_of)

@@ -29,7 +29,7 @@ Targets = Array
 has one, which may also be shares of classes, or normalized numbers."""
 
 
-_EVALUATED_POINTS = 10_000
+_EVALUATED_POINTS = 1_000
 
 
 @dataclass(frozen=True, eq=False)

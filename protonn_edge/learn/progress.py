@@ -37,7 +37,7 @@ class EpochReport:
     epochs: int
     # mean loss: over the epoch's (noisy) batches, or over the training points after a pass
     objective: float
-    # share of the training points (at most 10,000 of them) classified correctly, 0 to 1; a point
+    # share of the training points (at most 1,000 of them) classified correctly, 0 to 1; a point
     # with a set of labels counts as correct if one of its labels has the highest score; of numbers,
     # R2, at most 1; NaN for a `network`
     accuracy: float = math.nan

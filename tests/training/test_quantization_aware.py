@@ -9,7 +9,7 @@ from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.prototypes.integers import tabulated_rbf
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
-from protonn_edge.kinds.protonn.train.joint import QuantizationAware
+from protonn_edge.kinds.protonn.train.rounding import QuantizationAware
 from protonn_edge.learn.objective import Parameters, squared_distances
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
@@ -56,6 +56,7 @@ def test_scores_in_training_are_the_integer_models(settings: dict[str, object]) 
 def test_zeros_stay_zeros() -> None:
     model = trained_model(sparsity_projection=0.3, epochs=5)
     rounding, parameters = rounding_of(model)
+    assert rounding.choose_widths(parameters)
     rounded = rounding.rounded(parameters)
     assert rounded is not None
     assert not rounded.projection[parameters.projection == 0].any()
@@ -86,6 +87,7 @@ def test_what_no_integer_model_holds_is_trained_as_it_is() -> None:
     rounding, (V, C, Z, sharpness) = rounding_of(model)
     far = Parameters(V, C + 1e6 * np.arange(30, dtype=np.float32), Z, sharpness)
     assert not rounding.choose_widths(far)
+    assert rounding.choose_widths(Parameters(V, C, Z, sharpness))
     assert rounding.rounded(far) is None
 
 

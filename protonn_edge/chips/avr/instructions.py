@@ -131,6 +131,7 @@ class Decoded(NamedTuple):
     operands: Mapping[str, int]
     moved: int | None = None  # the lower register of the pointer that it increments or decrements
     decrements: bool = False  # before its use
+    pointer: int | None = None  # the lower register of the pointer that it uses
 
     @property
     def end(self) -> int:
@@ -164,8 +165,9 @@ def decode(code: bytes, address: int, wraps_at: int = 0) -> Decoded | None:
             distance = operands["k"] - (operands["k"] >> (bits - 1) << bits)
             target = address + 2 + 2 * distance
             operands = {**operands, "k": target % wraps_at if wraps_at else target}
-        moved = encoding.moved
-        return Decoded(name, address, 2, operands, moved and abs(moved), (moved or 0) < 0)
+        moved = encoding.moved and abs(encoding.moved)
+        pointer = moved or _pointer(name, operands)
+        return Decoded(name, address, 2, operands, moved, (encoding.moved or 0) < 0, pointer)
     second = _word(code, address + 2)
     if second is None:
         return None
@@ -175,6 +177,14 @@ def decode(code: bytes, address: int, wraps_at: int = 0) -> Decoded | None:
     return Decoded(name, address, 4, operands)
 
 
+def _pointer(name: str, operands: Mapping[str, int]) -> int | None:
+    """Return the lower register of the pointer that an instruction uses and does not move."""
+    if "y" in operands:
+        return 28 if operands["y"] else 30
+    return {"ld": 26, "st": 26}.get(name, 30 if name in _THROUGH_Z else None)
+
+
+_THROUGH_Z = frozenset({"lpm", "elpm", "ijmp", "icall", "eijmp", "eicall"})
 _DISTANCE_BITS = {"rjmp": 12, "rcall": 12, "brbs": 7, "brbc": 7}
 
 

@@ -34,19 +34,6 @@ KEPT = sum(1 << register for register in (1, *KEPT_BY_CALLEE, 28, 29))
 AT_RETURN = Live(KEPT | 3 << 24, 0)
 
 
-def pointer_of(code: bytes, here: Decoded) -> int | None:
-    """Return the lower register of the pointer that an instruction reads memory through."""
-    if here.name in {"ldd", "std"}:
-        return 28 if here.operands["y"] else 30
-    if here.name in {"lpm", "elpm", "ijmp", "icall", "eijmp", "eicall"}:
-        return 30
-    if here.name in {"ld", "st"}:
-        if here.moved is not None:
-            return here.moved
-        return 26 if code[here.address] & 15 == 0b1100 else 30
-    return None
-
-
 class Liveness:
     """What matters at each place of a program."""
 
@@ -104,9 +91,8 @@ class Liveness:
             addresses |= reads if into else 0
         else:
             addresses &= ~writes
-        pointer = pointer_of(self._program.code, here)
-        if pointer is not None:
-            used, addresses = used | 3 << pointer, addresses | 3 << pointer
+        if here.pointer is not None:
+            used, addresses = used | 3 << here.pointer, addresses | 3 << here.pointer
         return Live(used, addresses)
 
 

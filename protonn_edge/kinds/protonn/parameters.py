@@ -67,7 +67,7 @@ class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
     gamma_numerator : float, default=1.5
         The RBF's width starts at ``gamma = gamma_numerator / median distance``; the paper uses 2.5.
     epochs : int, default=200
-        Passes of the joint optimizer over the training points.
+        Passes of the joint optimizer over the training points, each of at most 200 steps.
     batch_size : int or "auto", default="auto"
         Points per step of the optimizer. "auto" is 256 for the joint optimizer; for the alternating
         one, all points if there are at most 10,000, else 1,024.

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from protonn_edge.chips.avr.semantics import INTERRUPTS
 from protonn_edge.extensions.proof.additions import voters_proof
 from protonn_edge.extensions.proof.answers import equal_bytes
 from protonn_edge.extensions.proof.equality import Executed, PredictionProof, executed
@@ -35,7 +36,7 @@ from protonn_edge.extensions.proof.forms import (
     variable,
 )
 from protonn_edge.extensions.proof.liveness import registers_of
-from protonn_edge.extensions.proof.state import INTERRUPTS, ChipState
+from protonn_edge.extensions.proof.state import ChipState
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 
 _LIST, _NEXT, _ROW, _POINTER = 26, 24, 22, 30  # pairs of registers

@@ -10,7 +10,8 @@ from protonn_edge.kinds.protonn.head import ProtoNNHead, check_gamma, protonn_he
 from protonn_edge.kinds.protonn.parameters import PROTOTYPES_PER_CLASS, ProtoNNParameters
 from protonn_edge.kinds.protonn.quantize import widest_spread
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
-from protonn_edge.kinds.protonn.train.joint import QuantizationAware, minimize
+from protonn_edge.kinds.protonn.train.joint import minimize
+from protonn_edge.kinds.protonn.train.rounding import QuantizationAware
 from protonn_edge.kinds.protonn.train.voters import voters_training
 from protonn_edge.learn.initialization import (
     initial_parameters,

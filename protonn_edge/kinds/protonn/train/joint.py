@@ -2,26 +2,19 @@
 
 Adam (Kingma and Ba, 2015) trains all matrices together, with linear warm-up and cosine decay. After
 every step, each matrix is thresholded to its share of non-zero entries (paper, algorithm 1; see
-`Sparsifier`). From `QUANTIZATION_BEGINS` on, the loss is computed with the integer model.
-
-In quantization-aware training, the quantizer makes an integer model from the parameters before
-every step. The loss and its gradient are computed with the floats that these integers represent,
-with inputs rounded as on the device and the RBF read from its table. The step is applied to the
-parameters themselves, as if rounding were the identity (the straight-through estimator of Bengio et
-al., 2013).
+`Sparsifier`). From `QUANTIZATION_BEGINS` on, the loss is computed with rounded parameters and
+points; see `QuantizationAware`.
 """
 
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass, replace
 
 import numpy as np
 
-from protonn_edge.kinds.protonn import quantize
-from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF, cut_rbf, tabulated_rbf
+from protonn_edge.kinds.protonn.train.rounding import QuantizationAware
 from protonn_edge.kinds.protonn.train.voters import DrawnVoters
 from protonn_edge.learn import objective
 from protonn_edge.learn.loop import (
@@ -32,14 +25,8 @@ from protonn_edge.learn.loop import (
 )
 from protonn_edge.learn.points import Points
 from protonn_edge.learn.progress import Trained, accuracies
-from protonn_edge.model.folding import input_quantizer
-from protonn_edge.model.integer_stage import check_counts
-from protonn_edge.model.model import Model
-from protonn_edge.model.statistics import InputStatistics, Normalizer
-from protonn_edge.system.errors import InputError
 
 QUANTIZATION_BEGINS = 0.5
-_ROWS_AT_ONCE = 4_096  # rows that are temporarily in float64, to bound memory
 
 
 def minimize(
@@ -148,86 +135,3 @@ def step_factors(
     factors = (factor_of_inputs(parameters.projection.shape[1]), 1.0, 1.0)
     moved = (name in trained for name in objective.MATRICES)
     return (*map(operator.mul, factors, moved), 1.0)
-
-
-@dataclass(eq=False)
-class QuantizationAware:
-    """Rounds parameters and points like the quantizer."""
-
-    gamma: float  # already folded into the parameters
-    normalizer: Normalizer
-    inputs: InputStatistics  # of the raw features or their averages
-    projection_bits: int = 8  # of a weight of W: 8 or 4
-
-    def __post_init__(self) -> None:
-        self._gamma = np.float32(self.gamma)
-        self._widths: quantize.Widths | None = None
-
-    def choose_widths(self, parameters: objective.Parameters) -> bool:
-        """Choose the bits of inputs and accumulators; return False if no integer model fits."""
-        try:
-            (d, D), (L, m) = parameters.projection.shape, parameters.labels.shape
-            check_counts(features=D, projections=d, prototypes=m, classes=L)
-            self._widths = quantize.widths_for(self._model(parameters))
-        except InputError:
-            return False
-        return True
-
-    def rounded_points(self, X: objective.Matrix) -> objective.Matrix:
-        """Return normalized points (n, D), float32, rounded as on the device."""
-        assert self._widths is not None
-        quantizer = input_quantizer(self.inputs, self._widths.input_bits)
-        scale = np.where(self.normalizer.scale == 0, 1.0, self.normalizer.scale)
-        rounded = np.empty(X.shape, dtype=np.float32)
-        for start in range(0, len(X), _ROWS_AT_ONCE):
-            rows = slice(start, start + _ROWS_AT_ONCE)
-            raw = X[rows] / scale + self.normalizer.offset
-            rounded[rows] = self.normalizer.apply(quantizer.restore(quantizer.quantize(raw)))
-        return rounded
-
-    def rounded(self, parameters: objective.Parameters) -> objective.Parameters | None:
-        """Return `parameters` rounded as in the integer model; None if they do not fit it.
-
-        The offset of the projection is subtracted from the prototypes, as only differences matter.
-        """
-        try:
-            integers = quantize.quantize_in_order(self._model(parameters), self._widths)
-        except InputError:
-            return None
-        floats = quantize.dequantize(integers)
-        # W is for raw features, x / scale + offset; a feature with scale 0 has no weight.
-        scale = np.where(self.normalizer.scale == 0, np.inf, self.normalizer.scale)
-        bias = floats.bias + floats.projection @ self.normalizer.offset
-        return objective.Parameters(
-            (floats.projection / scale).astype(np.float32),
-            (floats.prototypes - bias[:, None]).astype(np.float32),
-            floats.labels.astype(np.float32),
-            parameters.sharpness,
-        )
-
-    def with_its_labels(self, parameters: objective.Parameters) -> objective.Parameters:
-        """Return the parameters with the labels for which the loss was computed, if it matters.
-
-        The quantizer chooses the steps of labels again. If they are coarse, others than those of
-        the training could change the answers.
-        """
-        rounded = self.rounded(parameters)
-        if rounded is None or not quantize.has_coarse_labels(self._model(parameters)):
-            return parameters
-        return replace(parameters, labels=rounded.labels)
-
-    def _model(self, parameters: objective.Parameters) -> Model:
-        V, C, Z, _ = parameters
-        head = ProtoNNHead(
-            projection=(V / self._gamma).astype(np.float32),
-            prototypes=(C / self._gamma).astype(np.float32),
-            labels=Z,
-            gamma=float(self._gamma),
-            projection_bits=self.projection_bits,
-        )
-        return Model(
-            head=head,
-            normalizer=self.normalizer,
-            inputs=self.inputs,
-            classes=tuple(f"class {index}" for index in range(len(Z))),
-        )

@@ -8,7 +8,8 @@ from chains import replace
 
 from protonn_edge.extensions.research.paper.train.losses import LOSSES
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
-from protonn_edge.kinds.protonn.train.joint import QuantizationAware, minimize
+from protonn_edge.kinds.protonn.train.joint import minimize
+from protonn_edge.kinds.protonn.train.rounding import QuantizationAware
 from protonn_edge.learn.initialization import initial_parameters
 from protonn_edge.learn.labels import ClassLabels
 from protonn_edge.learn.objective import Parameters, objective

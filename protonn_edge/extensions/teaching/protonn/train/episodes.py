@@ -99,8 +99,9 @@ class TaughtExamples:
         squares = -2.0 * (projected @ points.T) + np.einsum("ij,ij->i", points, points)
         squares += np.einsum("ij,ij->i", projected, projected)[:, None]
         squares = np.float32(self.sharpness) * np.maximum(squares, 0.0)
-        near = self.met * np.exp(-squares)
-        return near, near if rbf_of is None else self.met * rbf_of(squares)
+        kernel = np.exp(-squares)
+        near = self.met * kernel
+        return near, near if rbf_of is None else self.met * rbf_of(squares, kernel)
 
     def by_projected(self, projected: Matrix, by_rbf: Matrix) -> Matrix:
         """Return the derivatives (n, d) of projected points from ``dRBF * RBF``, (n, e)."""
