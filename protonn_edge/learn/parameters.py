@@ -7,7 +7,7 @@ here imports scikit-learn, so that help is printed at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, FrozenInstanceError, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -193,7 +193,9 @@ class FeatureParameters(Parameterized):
         either. ``"conv:average2,5x3,8x3,max2"`` first learns the layers of a small network, see
         `protonn_edge.features.convolution.train.notation`; ``"bits:4/8"`` after them sets the bits
         of weights (8, 4 or 2) and of values (8 or 4). For windows of samples, use some of
-        ``"mean,deviation,min,max,change,crossings,bands:4"``. For clips of sound, ``"audio:12x20"``
+        ``"mean,deviation,min,max,change,crossings,bands:6"``, averages of each channel
+        (``"pool:16x3"`` of 3 channels), all ``"samples"``, or ``"auto"``, which finds the best of
+        such lists by cross-validation of the training points. For clips of sound, ``"audio:12x20"``
         computes the energies of 12 bands in 20 frames. Alternatively, the `features` of another
         model, which is used unchanged.
     image_shape : tuple of two int, default=None
@@ -232,8 +234,9 @@ class FeatureParameters(Parameterized):
         FEATURES,
         None,
         help="Features for the device to compute: for images pool:4x4, gradients:4x4 or "
-        "conv:8x3,max2, optionally after deskew or crop:20x20; for windows mean,max,bands:4; for "
-        "sound audio:12x20; or a .npz model, to use its features.",
+        "conv:8x3,max2, optionally after deskew or crop:20x20; for windows a list such as "
+        "mean,max,bands:4, or auto, their default, which finds one; for sound audio:12x20; or a "
+        ".npz model, to use its features.",
         option="--features",
         common=True,
     )
