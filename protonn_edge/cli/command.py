@@ -26,10 +26,10 @@ import numpy as np
 from rich.console import Console, RenderableType
 
 from protonn_edge.cli.additions import added_to, examples_added, with_added
+from protonn_edge.cli.former_options import in_its_place
 from protonn_edge.cli.option_groups import GROUP_OF, GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths, shown_name
 from protonn_edge.cli.progress import ProgressBar, progress_bar, progress_status
-from protonn_edge.data.options import READ_NAMES
 from protonn_edge.system.errors import (
     InputError,
     Interrupted,
@@ -180,16 +180,16 @@ class Command(click.Command):
                     "type the argument again"
                 )
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, [*args])
         except click.NoSuchOption as error:
+            if sentence := in_its_place(error.option_name, args, self.params):
+                raise click.UsageError(sentence, ctx) from error
             alike = self._alike(ctx, error.option_name) or self._near(error.option_name)
             hint = f" Did you mean {' or '.join(map(repr, alike))}?" if alike else ""
             raise click.UsageError(f"{error.message}{hint}", ctx) from error
 
     def _alike(self, ctx: click.Context, flag: str) -> list[str]:
         """Return the options for what another command gives by this option."""
-        if flag.removeprefix("--") in READ_NAMES and any("--read" in p.opts for p in self.params):
-            return [f"--read {flag.removeprefix('--')}=..."]
         group = None if ctx.parent is None else ctx.parent.command
         if not isinstance(group, click.Group):
             return []

@@ -8,7 +8,7 @@ from pathlib import Path
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import PATH
 from protonn_edge.cli.paths import REPORT, OutputFile
-from protonn_edge.cli.tables import TABLE, ReadingCommand
+from protonn_edge.cli.tables import ALL_READING
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.leaks import leaks
 from protonn_edge.data.naming import Notice, channel_names, quoted
@@ -33,10 +33,9 @@ _COLUMNS_SHOWN = 100
 
 @command(
     "data",
-    ReadingCommand,
     examples=(
         "train.csv --html train.html",
-        "nuts.csv --read label=nut --read delimiter=semicolon",
+        "nuts.csv --label nut --delimiter semicolon",
     ),
 )
 def data_command(
@@ -44,12 +43,12 @@ def data_command(
     html: Path | None = option(
         "Write an HTML page with plots of the data.", OutputFile(REPORT, dir_okay=False)
     ),
-    table: TableOptions = TABLE,
+    table: TableOptions = ALL_READING,
     out: Output = OUTPUT,
 ) -> None:
     """Show the columns, labels, classes, ranges and likely mistakes of FILE.
 
-    FILE is anything that 'train' accepts. Without --read missing, 'data' lists empty cells and
+    FILE is anything that 'train' accepts. Without --missing, 'data' lists empty cells and
     cells that are not numbers; 'train' refuses them. A model stores how its training data was read,
     so that other commands read data for the model in the same way.
     """

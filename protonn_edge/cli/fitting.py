@@ -149,7 +149,7 @@ def _image_shape_of(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
         here, there = ("x".join(map(str, each)) for each in (given, shape))
         raise InputError(
             f"--image-shape is {here}, but the images have {there} pixels; omit --image-shape, "
-            "or scale the images with --read size=HxW"
+            "or scale the images with --size HxW"
         )
     if given is not None and math.prod(given) != dataset.n_features:
         raise InputError(
@@ -219,7 +219,7 @@ def _window_of(dataset: Dataset) -> tuple[int, int]:
             f"{'x'.join(map(str, dataset.point_shape))}; give --window SAMPLESxCHANNELS"
         )
     if not dataset.point_shape and not _are_in_series(dataset.feature_names):
-        with_rate = " and --set sample_rate" * was_given("sample_rate")
+        with_rate = " and --sample-rate" * was_given("sample_rate")
         raise InputError(
             "--features needs windows, but the columns of the data are named "
             f"{listed(dataset.feature_names)}, unlike the samples of a channel in order; omit "

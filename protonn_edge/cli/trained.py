@@ -211,7 +211,7 @@ def unbalanced(model: Model, dataset: Dataset) -> list[Notice]:
         f"{quoted(dataset.classes[counts.argmax()])}; check the recall of each class"
     )
     text += "" if tested else ", which 'train' prints if points are held out, and 'hil'"
-    text += "" if weighted else ", and try --set class_weight=balanced"
+    text += "" if weighted else ", and try --class-weight balanced"
     return [Notice("unbalanced", text, warning=True)]
 
 

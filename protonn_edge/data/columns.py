@@ -112,7 +112,7 @@ class Column:
 
     @property
     def flag_value(self) -> str:
-        """Its name as the value of an option such as ``--read drop``, quoted for a shell."""
+        """Its name as the value of an option such as ``--drop``, quoted for a shell."""
         plain = 0 < len(self.name) <= naming.NAME_SHOWN and self.name.isprintable()
         is_clear = plain and not self.shares_name and not {*self.name} & {*_OF_LISTS}
         return quoted_word(self.name if is_clear else str(self.index + 1))

@@ -67,7 +67,7 @@ def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | Non
             here, there = ("x".join(map(str, each.shape)) for each in (image, first))
             raise InputError(
                 f"{take.path} has {here} pixels, but {takes[0].path} has {there}; scale all images "
-                "to the same size, for example with --read size=16x16"
+                "to the same size, for example with --size 16x16"
             )
         X[row] = image.ravel()
     tested = np.array([take.tested for take in takes])
@@ -95,7 +95,7 @@ def _checked(size: object) -> Shape:
         case (int(height), int(width)) if min(size) > 0 and max(size) <= _LONGEST_SIDE:
             return height, width
     raise InputError(
-        f"--read size is {shortened(repr(size))}; give a height and a width of 1 to "
+        f"--size is {shortened(repr(size))}; give a height and a width of 1 to "
         f"{_LONGEST_SIDE:,} pixels, such as 28x28"
     )
 

@@ -42,7 +42,7 @@ class _Candidate:
 
     name: str
     number: int  # from 1
-    option: str  # its name or number as the value of ``--read drop``; empty if that is not possible
+    option: str  # its name or number as the value of ``--drop``; empty if that is not possible
     values: Array
 
 
@@ -111,7 +111,7 @@ def _notice(text: str, columns: Sequence[_Candidate], chosen: Chosen) -> Iterato
     if len(found) == len(columns):
         remedy = "if the device does not measure it, add other features"
     elif all(each.option for each in found):
-        remedy += f" with --read drop={','.join(each.option for each in found)}"
+        remedy += f" with --drop {','.join(each.option for each in found)}"
     which = text.format(title(found[0].name, found[0].number), others)
     yield Notice("leak", f"{which}; {remedy}", warning=True, columns=keys)
 

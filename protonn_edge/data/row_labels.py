@@ -61,10 +61,10 @@ class RowLabels:
         if roles.indicators:
             names = listed(column.feature_name for column in roles.indicators)
             text = f"exactly one of {names} is 1 in each row, so these columns are the classes; "
-            text += "--read label=NAME names another column"
+            text += "--label NAME names another column"
             if self._are_files_named:
                 names = ",".join(column.flag_value for column in roles.indicators)
-                text += f"; if the files are named after classes, give --read keep={names}"
+                text += f"; if the files are named after classes, give --keep {names}"
             keys = tuple(column.key for column in roles.indicators)
             yield Notice("label", text, warning=True, columns=keys)
         if label is None and self.of_files is None and self.options.normal is not None:
@@ -76,7 +76,7 @@ class RowLabels:
         if self._are_files_named:
             hint += (
                 ", and not those that files are named after; if these are, leave the column out "
-                f"with --read drop={label.flag_value}"
+                f"with --drop {label.flag_value}"
             )
         text = f"the labels are in {label.title}, {roles.label_found}{hint}"
         yield Notice("label", text, bool(hint), (label.key,))
@@ -91,11 +91,11 @@ class RowLabels:
         first = self.roles.features[0]
         varies = first.texts is not None and len(first.texts.texts) > 1
         if label.kind == "number" and first.index == 0 and first.may_be_label and varies:
-            return "; if the first column is the label, use --read label=first"
+            return "; if the first column is the label, use --label first"
         others = [each for each in self.roles.of("text") if each.may_be_label]
         if not others:
             return ""
-        return f"; if {others[0].title} is the label, use --read label={others[0].flag_value}"
+        return f"; if {others[0].title} is the label, use --label {others[0].flag_value}"
 
     def missing(self) -> Iterator[int]:
         """Yield the rows without a label."""
@@ -116,6 +116,6 @@ class RowLabels:
             text = f"has {cell!r}, which is not a label," if cell else "has no label"
             raise InputError(
                 f"{self.raw.place(row)} {text} in column {label.index + 1}; correct or drop the "
-                "row, use --read missing=drop or, with 'windows', use --background to name a class "
+                "row, use --missing drop or, with 'windows', use --background to name a class "
                 "for rows without a label"
             )

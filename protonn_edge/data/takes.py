@@ -101,8 +101,8 @@ def takes_in(
     ]
     if not takes and files:
         raise InputError(
-            f"no folder in {folder} has the files {listed(files)}; give --read "
-            "files=NAMES with the names of files that each take has"
+            f"no folder in {folder} has the files {listed(files)}; give "
+            "--files NAMES with the names of files that each take has"
         )
     if not takes and any(_zipped(folder)):
         packed = listed(path.name for path in _zipped(folder))
@@ -324,13 +324,11 @@ def refuse_recurring(folder: Path, takes: Sequence[Take], *, recorded: bool) -> 
     folders = dict.fromkeys(take.stem.parent.name for take in takes)
     files = sorted({take.path.name for take in takes})
     sensors = ",".join(Path(name).stem for name in files[:2])
-    sensors = (
-        f"if files are from sensors of the same take, choose with --read files='{sensors}', and "
-    )
+    sensors = f"if files are from sensors of the same take, choose with --files '{sensors}', and "
     raise InputError(
         f"{folder} has the files {listed(files)} in each of its folders ({listed(folders)}); "
-        f"{sensors * recorded}if the folders are persons and the files classes, give --read "
-        "name='{person}/{class}'; if the folders are classes, give --read name='{class}/{take}'"
+        f"{sensors * recorded}if the folders are persons and the files classes, give "
+        "--name '{person}/{class}'; if the folders are classes, give --name '{class}/{take}'"
     )
 
 
@@ -339,9 +337,9 @@ def ambiguous(files: Sequence[Path]) -> InputError:
     chosen = ",".join(path.stem for path in files[:2])
     return InputError(
         f"{files[0].parent} has the files {listed(path.name for path in files)}; if each is from a "
-        f"sensor of the same take, choose with --read files='{chosen}', and if each is a take of "
-        "its own, give --read name='{class}/{person}/{take}' or, if the upper folders are persons, "
-        "--read name='{person}/{class}/{take}'"
+        f"sensor of the same take, choose with --files '{chosen}', and if each is a take of "
+        "its own, give --name '{class}/{person}/{take}' or, if the upper folders are persons, "
+        "--name '{person}/{class}/{take}'"
     )
 
 
@@ -360,7 +358,7 @@ def labels_files(paths: Sequence[Path]) -> dict[Path, Path]:
     Such a file has the name of the other one, perhaps with more behind or before it. Of only two
     files, one may have them under any name.
     """
-    from protonn_edge.data.label_intervals import has_intervals
+    from protonn_edge.data.label_intervals import intervals_in
 
     files = [path for path in shown(paths) if path.suffix.lower() in (*SAMPLES, ".txt")]
     by_name: dict[str, list[Path]] = {}
@@ -370,9 +368,9 @@ def labels_files(paths: Sequence[Path]) -> dict[Path, Path]:
     for path in files:
         of_names = (by_name.get(name, []) for name in _inner_names(path.stem.lower()))
         labelled = next((each for some in of_names for each in some if each != path), None)
-        if labelled is not None and has_intervals(path):
+        if labelled is not None and intervals_in(path):
             found.setdefault(labelled, path)
-        elif labelled is None and len(files) == 2 and has_intervals(path, durations=False):
+        elif labelled is None and len(files) == 2 and intervals_in(path, durations=False):
             found.setdefault(files[path == files[0]], path)
     return found
 

@@ -125,7 +125,7 @@ def value_dataset(train: Table, test: Table | None) -> ValueDataset:
     if np.ptp(y) == 0:
         raise InputError(
             f"all labels of {train.source} are {y[0]:g}, so there is nothing to predict; add "
-            "points with other values, or name another column with --read label=NAME"
+            "points with other values, or name another column with --label NAME"
         )
     return ValueDataset(
         X_train=train.X,

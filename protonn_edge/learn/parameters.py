@@ -1,8 +1,8 @@
 """Parameters of classifiers: each is declared once, as a field.
 
-The declaration determines scikit-learn's constraint, the command-line option or the name for
-``--set``, and the help. Ranges are wider than useful, but prevent float32 from overflowing and
-training from taking years. Nothing here imports scikit-learn, so that help is printed at once.
+The declaration determines scikit-learn's constraint, the command-line option, and the help. Ranges
+are wider than useful, but prevent float32 from overflowing and training from taking years. Nothing
+here imports scikit-learn, so that help is printed at once.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Parameter:
     # its constraints: the classes above, types, None, and words of scikit-learn's constraints
     values: tuple[Any, ...]
     help: str = ""  # for the command line; empty if only Python has the parameter
-    option: str = ""  # its option of `train`; without one, ``--set`` takes its name
+    option: str = ""  # its option of `train`, if that is not called after its name
     # whether ``train --help`` shows the option, not only the help of its kind of classifier
     common: bool = False
     # what uses it alone, if not every training: "classes" or "devices", or settings, such as
@@ -132,8 +132,7 @@ INPUT_NOISE = Parameter(
 )
 AUGMENT = Parameter(
     ("boolean", SHARE),
-    "Shift, rotate, scale and distort images slightly, or move the features of sounds; --set "
-    "augment=SHARE sets the share of them.",
+    "Shift, rotate, scale and distort images slightly, or move the features of sounds.",
     "--augment/--no-augment",
     True,
 )

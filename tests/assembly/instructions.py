@@ -1,7 +1,7 @@
 """Instructions of a text: the bytes that they read and write, and the registers that they take.
 
-Their effects are in `protonn_edge.chips.avr.instruction_set`. The text of a statement is expanded
-as the assembler does it: macros, conditions, repetitions, numeric labels.
+Their effects are in `protonn_edge.chips.avr.instruction_set`. The text of a statement may have
+numeric labels, but no macros.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def instructions_of(text: str, operands: dict[str, Operand]) -> list[Instruction
     found: list[Instruction] = []
     labels: list[tuple[str, int]] = []
     sections: list[bool] = []  # whether they are code
-    for line in _expanded(text.replace("%=", "").replace("%~", "")):
+    for line in text.replace("%=", "").replace("%~", "").split("\n"):
         rest = line
         while match := re.match(r"\s*([.\w]+):", rest):
             if all(sections):
@@ -166,7 +166,7 @@ def _places(
     """Return the bytes of a register operand, and note the faults of its constraint."""
     named = re.fullmatch(r"%([A-D]?)\[?(\w+)\]?", part)
     if named is None:
-        number = _NAMED[part] if part in _NAMED else _number(part.removeprefix("r"))
+        number = _NAMED[part] if part in _NAMED else int(part.removeprefix("r"))
         if part not in _NAMED:
             each.named |= {number, number + 1} if pair else {number}
         return [("r", number + byte) for byte in range(1 + pair)]
@@ -209,89 +209,3 @@ def _point(each: Instruction, part: str, operands: dict[str, Operand]) -> None:
         each.faults.append(f"{part} may be no pointer that {each.text!r} takes")
     each.reads |= set(places)
     each.writes |= set(places) if moves else set()
-
-
-# ---- macros ----
-
-
-def _expanded(text: str) -> list[str]:
-    """Return the lines of a text without macros, conditions and repetitions."""
-    return list(_Assembler().lines(text.split("\n")))
-
-
-class _Assembler:
-    """What the assembler knows on its way through a text."""
-
-    def __init__(self) -> None:
-        self._macros: dict[str, tuple[list[str], list[str]]] = {}
-        self._values: dict[str, int] = {}
-
-    def lines(self, source: list[str]) -> Iterator[str]:
-        place = 0
-        while place < len(source):
-            line = source[place].strip()
-            place += 1
-            name, _, rest = line.partition(" ")
-            if name in (".macro", ".rept", ".if"):
-                end = _end_of(source, place, name)
-                yield from self._block(name, rest, source[place:end])
-                place = end + 1
-            elif name == ".set":
-                symbol, value = rest.split(",", 1)
-                self._values[symbol.strip()] = self._evaluated(value)
-            elif name in self._macros:
-                names, body = self._macros[name]
-                given = [part.strip() for part in rest.split(",")]
-                yield from self.lines([_filled(each, names, given) for each in body])
-            elif name not in ("", ".purgem", ".p2align"):
-                yield line
-
-    def _block(self, name: str, rest: str, body: list[str]) -> Iterator[str]:
-        if name == ".macro":
-            macro, _, names = rest.partition(" ")
-            self._macros[macro] = [part.strip() for part in names.split(",")], body
-        elif name == ".rept":
-            yield from self.lines(body * self._evaluated(rest))
-        else:
-            yield from self.lines(self._chosen(rest, body))
-
-    def _chosen(self, condition: str, body: list[str]) -> list[str]:
-        """Return the lines of the first condition that holds."""
-        depth, chosen, holds = 0, [], bool(self._evaluated(condition))
-        done = False
-        for line in body:
-            name, _, rest = line.strip().partition(" ")
-            depth += (name == ".if") - (name == ".endif")
-            if depth == 0 and name in (".elseif", ".else"):
-                done = done or holds
-                holds = not done and (name == ".else" or bool(self._evaluated(rest)))
-            elif holds:
-                chosen.append(line)
-        return chosen
-
-    def _evaluated(self, expression: str) -> int:
-        known = re.sub(r"[a-z]\w*", lambda name: str(self._values[name[0]]), expression)
-        return _number(known.replace("&&", " and ").replace("||", " or "))
-
-
-def _end_of(source: list[str], place: int, name: str) -> int:
-    """Return the number of the line that ends a block."""
-    end, depth = {".macro": ".endm", ".rept": ".endr", ".if": ".endif"}[name], 1
-    while True:
-        word = source[place].split(None, 1)[:1]
-        depth += (word == [name]) - (word == [end])
-        if depth == 0:
-            return place
-        place += 1
-
-
-def _filled(line: str, names: list[str], given: list[str]) -> str:
-    for name, value in zip(names, given, strict=True):
-        line = line.replace(f"\\{name}", value) if name else line
-    return line
-
-
-def _number(expression: str) -> int:
-    if not re.fullmatch(r"(?:[\d\s+*()<>=-]|and|or)+", expression):
-        raise Unknown(f"the number {expression!r}")
-    return int(eval(expression, {"__builtins__": {}}))

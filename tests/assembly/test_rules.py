@@ -27,10 +27,6 @@ RIGHT = {
     "a register of a variable": """
         register uint8_t count __asm__("r24") = step;
         __asm__("subi r24, 1" : "+r"(count));""",
-    "a macro": """
-        __asm__(".macro twice register\\n.rept 2\\n.if 2 * 3 == 7 || 1 > 2\\n ldi r30, 1\\n"
-            ".elseif 1 == 1\\n inc \\\\register\\n.else\\n ldi r31, 1\\n.endif\\n.endr\\n.endm\\n"
-            " twice %[sum]\\n.purgem twice" : [sum] "+r"(sum));""",
     "a pointer that is tied": """
         __asm__("lpm %A0, Z+\\n lpm %B0, Z" : "=r"(wide), "=z"(next) : "1"(next));""",
 }

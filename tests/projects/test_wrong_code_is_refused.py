@@ -75,9 +75,7 @@ FAULTS = {
     "a distance shifted by one bit more": Fault(
         random_model, r'("    andi  r20, 0x0f\\n")', r'"    lsr   r20\\n" \1'
     ),
-    "another weight": Fault(
-        random_linear_model, r"TIMES\(product, (\d+)\)", r"TIMES(product, 1+\1)", 1
-    ),
+    "another weight": Fault(random_linear_model, r"(ldi   r22, \d+)", r"\1 + 1", 1),
     "another bias": Fault(random_linear_model, r"(sums\[0\] = -?\d+);", r"\1 + 1;"),
     "comparisons the other way round": Fault(
         random_forest_model, r"brcs  (\.L(?:leaf|node)_)", r"brcc  \1"

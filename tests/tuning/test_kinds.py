@@ -14,6 +14,7 @@ from protonn_edge.learn.search.limits import TuningLimits
 from protonn_edge.learn.search.objective import Objective
 from protonn_edge.learn.search.points import TrialPoints
 from protonn_edge.learn.search.space import SearchSpace
+from protonn_edge.learn.search.store import new_study
 from protonn_edge.learn.searched import (
     ANY,
     KIND,
@@ -57,8 +58,7 @@ def test_every_kind_is_begun_with_and_trained(make_points):
     for start in first:
         assert type(points.untrained(start)) is CLASSIFIERS[start[KIND]]
         assert Objective(space).sketch(start).figures.flash_bytes > 0
-    drawn = space.suggest(len(starts), 0, [])
-    assert set(drawn) == set(space.distributions)
+    assert set(new_study().ask(space.distributions).params) == set(space.distributions)
 
 
 def test_what_is_fixed_is_so_for_every_kind(make_points):

@@ -2,15 +2,12 @@
 
 X points into the row; the sums of a group of channels are in the registers `REGISTERS`.
 
-With weights as instructions, inputs are added to the sums one by one.
-
-The input, not 0, is in r17; r28 is 0. The multiples of the input are those of a product
-(`codegen.kernels.matvec.unrolled`).
+A weight is in r16, an input in r17; r28 counts inputs, or is 0 where weights are instructions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -18,33 +15,11 @@ from typing import Literal
 import numpy as np
 
 from protonn_edge.codegen.kernels.listing import Listing
-from protonn_edge.codegen.kernels.matvec.unrolled import multiples_of
+from protonn_edge.codegen.kernels.matvec.unrolled import Registers, moved, unrolled
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.model.integer_stage import IntArray
 
 INPUT, CONSTANT, ZERO = "r17", "r16", "r28"
-
-
-def added_products(weights: Mapping[str, int], maximum: int) -> list[str]:
-    """Return instructions that add an input of at most `maximum`, 1..255, times its weights.
-
-    The weights, keyed by the lower register of their sum, are not 0.
-    """
-    names, lines = list(weights), list[str]()
-    (multiples,) = multiples_of(np.array([*weights.values()])[:, None], maximum)
-    for multiple in multiples:
-        lines += multiple.lines(input=INPUT, constant=CONSTANT, zero=ZERO)
-        low = INPUT if multiple.size == 1 else "r0"
-        high = ZERO if multiple.fits(maximum) else "r1"
-        for add, carry, outputs in (("add", "adc", multiple.plus), ("sub", "sbc", multiple.minus)):
-            for register in (names[output] for output in outputs):
-                lines += [f"{add}  {register}, {low}", f"{carry}  {_above(register)}, {high}"]
-    return lines
-
-
-def _above(register: str) -> str:
-    return f"r{int(register[1:]) + 1}"
-
 
 Name = Literal["columns", "packed", "unrolled"]
 
@@ -54,7 +29,6 @@ REGISTERS = tuple(f"r{low}" for low in (*range(2, 16, 2), *range(18, 26, 2)))
 SUMMED, UNPACKED = "r24", "r29"
 """The lower register of the sum of inputs, and a weight, where weights are packed."""
 
-_MOST_ADDED = 63  # the most that adiw adds
 _MOST_PACKED = 8  # with more channels, branches could not reach
 _LEAST_SHARED = 5  # channels of a group, for the sake of groups of the same size
 
@@ -129,22 +103,12 @@ class WindowRow:
 
 def unrolled_row(stage: IntegerConvolution, group: Group, row: int, doubled: int) -> WindowRow:
     """Return a row with weights as instructions, for inputs that were doubled `doubled` times."""
-    weights = _by_input(stage, group, row) >> doubled
-    parts: list[Part] = []
-    at = cycles = 0
-    for place, each in enumerate(weights):
-        if not each.any():
-            continue
-        name = f"{group.number}_{row}_{place}"
-        used = {r: int(w) for r, w in zip(group.registers, each, strict=True) if w}
-        lines = [*_moved(place - at), f"ld  {INPUT}, X+", f"tst  {INPUT}", f"breq  end_{name}"]
-        lines += [f"lsl  {INPUT}"] * doubled
-        lines += added_products(used, stage.input_maximum << doubled)
-        part = Part(name, "\n".join(lines))
-        cycles += part.cycles(end=0)
-        parts.append(part)
-        at = place + 1
-    return WindowRow(tuple(parts), at, cycles)
+    name, weights = f"{group.number}_{row}", _by_input(stage, group, row) >> doubled
+    sums = [int(register[1:]) for register in group.registers]
+    of = Registers(sums, INPUT, CONSTANT, ZERO)
+    lines, advance = unrolled(weights, stage.input_maximum, of, f"{name}_", doubled)
+    part = Part(name, "\n".join(lines))
+    return WindowRow((part,), advance, part.cycles()) if lines else WindowRow((), 0, 0)
 
 
 def column_row(stage: IntegerConvolution, group: Group, row: int, name: Name) -> WindowRow:
@@ -185,8 +149,8 @@ def _row_of_channels(stage: IntegerConvolution, group: Group, row: int) -> Windo
     name, pixels, channels = f"{group.number}_{row}", stage.window[1], stage.shape[2]
     between = channels - group.size
     each = [f"ld  {INPUT}, X+\n{_multiplied(register)}" for register in group.registers]
-    lines = [*_moved(group.first), f"ldi  r28, {pixels}", f"tap_{name}:", *each]
-    lines += [*_moved(between), "dec  r28", f"brne  tap_{name}"]
+    lines = [*moved(group.first), f"ldi  r28, {pixels}", f"tap_{name}:", *each]
+    lines += [*moved(between), "dec  r28", f"brne  tap_{name}"]
     part = Part(name, "\n".join(lines))
     advance = group.first + pixels * channels
     return WindowRow((part,), advance, pixels * part.cycles("tap", tap=1))
@@ -249,9 +213,5 @@ def _multiplied(register: str) -> str:
     return f"lpm  r16, Z+\nmulsu  r16, {INPUT}\nadd  {register}, r0\nadc  {_above(register)}, r1"
 
 
-def _moved(by: int) -> list[str]:
-    if by == 0:
-        return []
-    if 0 < by <= _MOST_ADDED:
-        return [f"adiw  r26, {by}"]
-    return [f"subi  r26, lo8(-({by}))", f"sbci  r27, hi8(-({by}))"]
+def _above(register: str) -> str:
+    return f"r{int(register[1:]) + 1}"

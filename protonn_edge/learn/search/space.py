@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import joblib
 import numpy as np
-import optuna
 from optuna.distributions import (
     BaseDistribution,
     CategoricalDistribution,
@@ -21,13 +19,9 @@ from protonn_edge.learn import searched as declared
 from protonn_edge.learn.input_space import count_inputs
 from protonn_edge.learn.search.limits import FIRMWARE_FLASH_BYTES
 from protonn_edge.learn.search.points import TrialPoints
-from protonn_edge.learn.search.store import Record, new_study
 from protonn_edge.system.schema import JsonObject
 
 _CODE_BYTES = 1_600  # approximate code of the classifier, in addition to its parameters
-
-# Trials before the sampler uses its model; they begin with the given first ones.
-_STARTUP_TRIALS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,18 +87,6 @@ class SearchSpace:
             if start not in starts:
                 starts.append(start)
         return starts
-
-    def suggest(self, number: int, seed: int, seen: Sequence[Record]) -> dict[str, object]:
-        """Return the settings of a trial, a function of its number, the seed and earlier trials."""
-        if number < len(self.starts):
-            return dict(self.starts[number])
-        sampler = optuna.samplers.TPESampler(
-            seed=(seed * 1_000_003 + number) % 2**32,
-            n_startup_trials=_STARTUP_TRIALS,
-        )
-        study = new_study(sampler=sampler)
-        study.add_trials([each.to_trial(self.distributions) for each in seen])
-        return dict(study.ask(self.distributions).params)
 
     def to_json(self) -> JsonObject:
         """Return what identifies the space."""

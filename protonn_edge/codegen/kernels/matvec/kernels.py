@@ -14,9 +14,8 @@ from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels import kernel as base
 from protonn_edge.codegen.kernels.kernel import code_bytes
-from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
+from protonn_edge.codegen.kernels.listing import BEGIN, END, Facts, Listing, Passed
 from protonn_edge.codegen.kernels.matvec import loops
-from protonn_edge.codegen.kernels.matvec.unrolled import Unrolled
 from protonn_edge.model.matvec import NIBBLE_MAXIMUM, IntegerMatvec
 from protonn_edge.model.matvec import packed as packed_weights
 
@@ -35,33 +34,27 @@ class Pass:
     largest: int
 
     @cached_property
-    def loop(self) -> Listing:
-        """The loop over the inputs, if weights are data."""
+    def listing(self) -> Listing:
+        """Its instructions: a loop over the inputs, if weights are data."""
+        if self.kernel == "unrolled":
+            return loops.instructions(self.block, self.weights, self.largest)
         return _LOOPS[self.kernel](self.block)
 
     @property
     def facts(self) -> Facts:
         """How often labels of the loop are passed."""
+        if self.kernel == "unrolled":
+            return {}
         n = self.weights.shape[1]
         counted = -(-n // (loops.COUNTED_IN_A_BYTE + 1))
         return {"input": Passed(n, n), "counted": Passed(counted, counted)}
 
     @cached_property
-    def code(self) -> Unrolled:
-        """The weights as instructions."""
-        return Unrolled(self.block, self.weights, self.largest)
-
-    @cached_property
-    def cycles(self) -> loops.Cycles:
-        """Cycles of the inputs."""
+    def cycles(self) -> int:
+        """Cycles of a call for inputs none of which is 0, besides the compiler's code."""
         if self.kernel == "unrolled":
-            return self.code.cycles
-        return loops.cycles_of(self.loop, self.weights)
-
-    @property
-    def around(self) -> int:
-        """Cycles of a call, besides the inputs and the compiler's code."""
-        return self.code.around if self.kernel == "unrolled" else loops.around(self.loop)
+            return self.listing.path(BEGIN, [END], {})
+        return loops.cycles_of(self.listing, self.weights.shape[1])
 
     @property
     def rows(self) -> list[list[int]]:
@@ -75,9 +68,8 @@ class Pass:
     @property
     def bytes(self) -> tuple[int, int]:
         """Flash of the weights, and of the code that reads them."""
-        if self.kernel == "unrolled":
-            return 0, self.code.code_bytes
-        return sum(map(len, self.rows)), self.loop.code_bytes
+        data = 0 if self.kernel == "unrolled" else sum(map(len, self.rows))
+        return data, self.listing.code_bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,31 +92,15 @@ class Matvec:
         )
 
     @property
-    def listings(self) -> tuple[Listing, ...]:
-        """The loops over the inputs; none if weights are instructions."""
-        return () if self.kernel == "unrolled" else tuple(each.loop for each in self.passes)
-
-    @cached_property
-    def cycles(self) -> loops.Cycles:
-        """Cycles of each input, if it is 0 and if it is not."""
-        cycles: loops.Cycles = np.sum([each.cycles for each in self.passes], axis=0)
-        return cycles
-
-    @property
-    def around(self) -> int:
-        """Cycles besides those of the inputs: of setting the sums, and of the passes."""
-        return sum(each.around for each in self.passes) + compiled.SET_CYCLES * self.sum_bytes
+    def cycles(self) -> int:
+        """Cycles of setting the sums, and of the passes over inputs none of which is 0."""
+        return sum(each.cycles for each in self.passes) + compiled.SET_CYCLES * self.sum_bytes
 
     @property
     def saved(self) -> int:
         """Cycles of saving the registers of the caller that hold sums."""
         most = max(each.block.bytes for each in self.passes)
         return compiled.SAVED_CYCLES * min(most, len(KEPT_BY_CALLEE))
-
-    @property
-    def of_all(self) -> int:
-        """The cycles of all inputs, none of which is 0."""
-        return self.around + int(self.cycles[1].sum())
 
     @cached_property
     def bytes(self) -> tuple[int, int]:
@@ -167,7 +143,7 @@ class MatvecKernel(base.Kernel):
         """Return the cost of the product, and of the steps after it, which take the rest."""
         product, products = self.matvec, int(np.count_nonzero(self.stage.weights))
         weights, code_of_product = product.bytes
-        cycles = product.of_all + product.saved * self.saves
+        cycles = product.cycles + product.saved * self.saves
         step = base.Step(self.stage.kind, self.name, sum(product.bytes), cycles)
         return base.Cost(
             steps=(step.on(self.core, products), *behind),

@@ -3,7 +3,7 @@
 The compiler wastes cycles on an 8-bit chip: it keeps fewer sums in registers, copies every product
 out of r1:r0 and clears r1 after each. Here sums are in r2..r21, a weight is in r22, an input in
 r23; X points to the next input, Z to the next weights. The template's loops in C give the same
-integers. `protonn_edge.codegen.kernels.matvec.unrolled` has weights as instructions.
+integers.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing, repeated
+from protonn_edge.codegen.kernels.matvec import unrolled
 
 # Sums of 2 bytes fill r2..r21; if they are wider, r20 holds a product's sign.
 _REGISTERS = {2: 20, 3: 18, 4: 16}
@@ -63,9 +64,6 @@ def blocks_of(outputs: int, width: int, together: int = 1) -> tuple[Block, ...]:
     groups = -(-outputs // together)
     bounds = [min(together * (groups * i // number), outputs) for i in range(number + 1)]
     return tuple(Block(i, low, high - low, width) for i, (low, high) in enumerate(pairwise(bounds)))
-
-
-Cycles = NDArray[np.int64]  # of each input if it is 0, and if it is not, (2, D)
 
 
 def load(count: int) -> str:
@@ -227,14 +225,15 @@ def _eight_times(register: int, width: int) -> str:
     """
 
 
-def around(loop: Listing) -> int:
-    """Return the cycles of a loop's statement, besides the inputs' cycles."""
-    return loop.path(BEGIN, ["input"], {}) + loop.path("counted", [END], {"input": 0})
+def instructions(block: Block, weights: NDArray[np.int8], maximum: int) -> Listing:
+    """Return weights (size, D) as instructions, for inputs of at most `maximum`; r25 is 0."""
+    of = unrolled.Registers(block.sums, "r23", "r22", "r25", block.width)
+    added, _ = unrolled.unrolled(weights.T, maximum, of)
+    lines = [load(block.bytes), "clr r25", *added, "clr __zero_reg__", store(block.bytes)]
+    return Listing("\n".join(lines))
 
 
-def cycles_of(loop: Listing, weights: NDArray[np.int8]) -> Cycles:
-    """Return the cycles of inputs, by the weights (size, D) of a block."""
-    once = {"input": 1, "counted": 0}
-    zero = loop.path("input", ["input"], {**once, "zero": 1})
-    other = loop.path("input", ["input"], {**once, "zero": 0})
-    return np.stack([np.full(weights.shape[1], each) for each in (zero, other)]).astype(np.int64)
+def cycles_of(loop: Listing, inputs: int) -> int:
+    """Return the cycles of a loop's statement for so many inputs, none of which is 0."""
+    around = loop.path(BEGIN, ["input"], {}) + loop.path("counted", [END], {"input": 0})
+    return around + inputs * loop.path("input", ["input"], {"input": 1, "counted": 0, "zero": 0})

@@ -206,8 +206,8 @@ class WindowsFile:
         if column.is_whole and order == sorted(set(order)):
             text = (
                 f"each number of {column.title} is in one run of rows, and they rise, as numbers "
-                f"of events do; if it counts events, use --read session={column.flag_value} and "
-                "name the column of labels with --read label=NAME"
+                f"of events do; if it counts events, use --session {column.flag_value} and "
+                "name the column of labels with --label NAME"
             )
             yield Notice("counted", text, warning=True, columns=(column.key,))
 
