@@ -22,7 +22,7 @@ from protonn_edge.learn.searched import BEST
     examples=(
         "train.csv -o model.npz",
         "train.csv -o small.npz --budget 2kB --groups person",
-        "windows.npz -o model.npz --features mean,deviation,min,max,crossings,bands:4",
+        "windows.npz -o model.npz --features mean,deviation,min,max,change,crossings,bands:6",
         "calibration.csv --calibrate model.npz -o calibrated.npz",
     ),
 )

@@ -7,6 +7,7 @@ cells are numbers if the same is attached to all numbers of their column.
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -258,48 +259,43 @@ class ColumnCells:
     """The cells of a column while they are read.
 
     The different cells are kept as texts until a column of numbers has too many of them. Then,
-    blocks contain numbers, and `odd` the rows of all other cells, by their texts.
+    `odd` has the rows of all cells that are no numbers, by their texts.
     """
 
     _codes: dict[str, int] | None = field(default_factory=dict)
-    _blocks: list[Array] = field(default_factory=list)
     odd: dict[str, list[int]] = field(default_factory=dict)
-    _rows: int = 0
+    _cells: array[Any] = field(default_factory=lambda: array("q"))  # codes, or numbers
 
-    def add(self, cells: Sequence[str], *, comma: bool = False) -> None:
-        """Add the cells of some rows; `comma`: whether the decimal mark is a comma."""
+    def __post_init__(self) -> None:
         if self._codes is None:
-            self._blocks.append(self._numbers(cells, comma=comma))
+            self._cells = array("d")
+
+    def add(self, cells: Sequence[str] | Float64, *, comma: bool = False) -> None:
+        """Add the cells of some rows; `comma`: whether the decimal mark is a comma.
+
+        A column of numbers also takes numbers (n,) that fit into float32.
+        """
+        if isinstance(cells, np.ndarray):
+            self._cells.frombytes(cells.tobytes())
+        elif self._codes is None:
+            self._cells.frombytes(self._numbers(cells, comma=comma).tobytes())
         else:
             codes = self._codes
             for cell in dict.fromkeys(cells):
                 codes.setdefault(cell, len(codes))
-            self._blocks.append(np.fromiter(map(codes.__getitem__, cells), np.int64, len(cells)))
+            self._cells.extend(map(codes.__getitem__, cells))
             if len(codes) > _MOST_TEXTS:
                 self._count(comma=comma)
-        self._rows += len(cells)
 
     @property
     def has_numbers(self) -> bool:
         """Whether it turned out to be a column of numbers."""
         return self._codes is None
 
-    def add_numbers(self, values: Float64) -> None:
-        """Add the numbers of some rows, all finite, to a column of numbers."""
-        large = np.abs(values) > FLOAT32_MAX
-        for place in np.flatnonzero(large).tolist():
-            self.odd.setdefault(f"{values[place]:g}", []).append(self._rows + place)
-        self._blocks.append(np.where(large, np.nan, values) if large.any() else values.copy())
-        self._rows += len(values)
-
     def finish(self) -> tuple[Float64 | None, Coded | None]:
         """Return the numbers (n,), or the texts if these were kept."""
-        if self._codes is None:
-            values = np.concatenate(self._blocks)
-            self._blocks.clear()
-            return values, None
-        blocks = self._blocks or [np.empty(0, np.int64)]
-        return None, Coded(np.concatenate(blocks), list(self._codes))
+        cells: Array = np.asarray(self._cells)
+        return (cells, None) if self._codes is None else (None, Coded(cells, list(self._codes)))
 
     def odd_texts(self) -> Sequence[str]:
         """Return the cells that are kept as texts."""
@@ -313,10 +309,10 @@ class ColumnCells:
         table = half._numbers(texts, comma=comma)
         if 2 * len(half.odd) > len(texts):
             return
-        whole = np.concatenate(self._blocks)
+        whole = np.asarray(self._cells)
         for place in np.flatnonzero(np.isin(whole, [self._codes[text] for text in half.odd])):
             self.odd.setdefault(texts[whole[place]], []).append(int(place))
-        self._codes, self._blocks = None, [table[whole]]
+        self._codes, self._cells = None, array("d", table[whole].tobytes())
 
     def _numbers(self, cells: Sequence[str], *, comma: bool) -> Float64:
         """Return cells as numbers, NaN for odd ones."""
@@ -331,9 +327,9 @@ class ColumnCells:
                 try:
                     values[place] = float(cell)
                 except ValueError:
-                    self.odd.setdefault(cells[place], []).append(self._rows + place)
+                    self.odd.setdefault(cells[place], []).append(len(self._cells) + place)
         for place in np.flatnonzero(np.abs(values) > FLOAT32_MAX).tolist():
-            self.odd.setdefault(cells[place], []).append(self._rows + place)
+            self.odd.setdefault(cells[place], []).append(len(self._cells) + place)
             values[place] = np.nan
         return values
 

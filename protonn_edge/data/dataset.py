@@ -156,6 +156,30 @@ class Table(Provenance):
     file_of: NDArray[np.int64] | None = None  # (n,): the number of each row's file
     value_name: str = ""  # of labels that are numbers, if the file states it
 
+    @property
+    def gaps_between(self) -> NDArray[np.bool_]:
+        """Where rows do not directly follow the previous ones, (n,)."""
+        return np.zeros(len(self.labels), np.bool_) if self.seams is None else self.seams
+
+    def at(self, rows: NDArray[np.intp], seams: NDArray[np.bool_]) -> Self:
+        """Return these rows, in this order, with the seams between them."""
+        numbers = rows.tolist()
+        return replace(
+            self,
+            X=self.X[rows],
+            labels=[self.labels[row] for row in numbers],
+            seams=seams,
+            sessions=self.sessions and [self.sessions[row] for row in numbers],
+            times=self.times and self.times._replace(values=self.times.values[rows]),
+            file_of=None if self.file_of is None else self.file_of[rows],
+            kept=None,
+        )
+
+    def parted(self, kept: NDArray[np.bool_]) -> Self:
+        """Return some of the rows (n,); the others divide them."""
+        divided = (np.cumsum(self.gaps_between) + np.cumsum(~kept))[kept]
+        return self.at(np.flatnonzero(kept), np.diff(divided, prepend=divided[:1]) != 0)
+
     def of_rows(self, rows: NDArray[np.bool_], notice: Notice) -> Self:
         """Return the table with some of its n rows, and another notice."""
         kept = np.ones(len(rows), np.bool_) if self.kept is None else self.kept.copy()

@@ -40,7 +40,6 @@ from protonn_edge.data.division import digest_of
 from protonn_edge.data.expected import Expected
 from protonn_edge.data.formats import is_text_table, read_tables, refuse_options
 from protonn_edge.data.groups import groups_of_division
-from protonn_edge.data.joined import of_rows
 from protonn_edge.data.label_sets import (
     LabelSetTable,
     as_label_sets,
@@ -288,7 +287,7 @@ def _held_out(
         labelled = np.array([label != _UNLABELLED for label in table.labels])
         kept = np.ones(len(labelled), np.bool_) if table.kept is None else table.kept.copy()
         kept[kept] = labelled
-        divided = replace(of_rows(table, labelled), kept=kept)
+        divided = replace(table.parted(labelled), kept=kept)
     y: Array = np.zeros((len(divided.labels), 1))
     if isinstance(divided, LabelSetTable):
         y = named_sets(divided, classes)[0].labels

@@ -358,7 +358,7 @@ def labels_files(paths: Sequence[Path]) -> dict[Path, Path]:
     Such a file has the name of the other one, perhaps with more behind or before it. Of only two
     files, one may have them under any name.
     """
-    from protonn_edge.data.label_intervals import has_intervals
+    from protonn_edge.data.label_intervals import intervals_in
 
     files = [path for path in shown(paths) if path.suffix.lower() in (*SAMPLES, ".txt")]
     by_name: dict[str, list[Path]] = {}
@@ -368,9 +368,9 @@ def labels_files(paths: Sequence[Path]) -> dict[Path, Path]:
     for path in files:
         of_names = (by_name.get(name, []) for name in _inner_names(path.stem.lower()))
         labelled = next((each for some in of_names for each in some if each != path), None)
-        if labelled is not None and has_intervals(path):
+        if labelled is not None and intervals_in(path):
             found.setdefault(labelled, path)
-        elif labelled is None and len(files) == 2 and has_intervals(path, durations=False):
+        elif labelled is None and len(files) == 2 and intervals_in(path, durations=False):
             found.setdefault(files[path == files[0]], path)
     return found
 

@@ -65,12 +65,12 @@ def cross_entropy(
     """
     factor = np.exp(sharpness)
     logits = scores * factor
-    largest = logits.max(axis=1, keepdims=True)
+    largest = np.maximum.reduce(logits, axis=1, keepdims=True)
     if none is not None:
         largest = np.maximum(largest, none)
     logits -= largest
     likelihoods = np.exp(logits)
-    totals = likelihoods.sum(axis=1, keepdims=True)
+    totals = np.add.reduce(likelihoods, axis=1, keepdims=True)
     of_target = np.einsum("ij,ij->i", logits, Y)
     if none is not None:
         rest = none - largest
@@ -88,7 +88,7 @@ def through_logits(
     """Return derivatives with respect to scores and sharpness, from those to the logits."""
     slope *= factor / len(scores)
     slope = weighted(slope, weights)
-    return slope, np.full_like(factor, np.einsum("ij,ij->", slope, scores))
+    return slope, np.vdot(slope, scores).astype(factor.dtype).reshape(1)
 
 
 def mean_loss(losses: Matrix, weights: Matrix | None) -> float:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from protonn_edge.learn.features import FeatureData, FeatureRequest
     from protonn_edge.learn.given_points import ClassWeight
     from protonn_edge.learn.network_head import NetworkHead
-    from protonn_edge.learn.points import Transform
+    from protonn_edge.learn.points import Move, Points
     from protonn_edge.learn.progress import Callback
     from protonn_edge.learn.refusal import Refusal
     from protonn_edge.learn.targets import Target
@@ -193,7 +193,9 @@ class FeatureParameters(Parameterized):
         either. ``"conv:average2,5x3,8x3,max2"`` first learns the layers of a small network, see
         `protonn_edge.features.convolution.train.notation`; ``"bits:4/8"`` after them sets the bits
         of weights (8, 4 or 2) and of values (8 or 4). For windows of samples, use some of
-        ``"mean,deviation,min,max,change,crossings,bands:4"``. For clips of sound, ``"audio:12x20"``
+        ``"mean,deviation,min,max,change,crossings,bands:6"``, averages of each channel
+        (``"pool:16x3"`` of 3 channels), all ``"samples"``, or ``"auto"``, which finds the best of
+        such lists by cross-validation of the training points. For clips of sound, ``"audio:12x20"``
         computes the energies of 12 bands in 20 frames. Alternatively, the `features` of another
         model, which is used unchanged.
     image_shape : tuple of two int, default=None
@@ -232,8 +234,9 @@ class FeatureParameters(Parameterized):
         FEATURES,
         None,
         help="Features for the device to compute: for images pool:4x4, gradients:4x4 or "
-        "conv:8x3,max2, optionally after deskew or crop:20x20; for windows mean,max,bands:4; for "
-        "sound audio:12x20; or a .npz model, to use its features.",
+        "conv:8x3,max2, optionally after deskew or crop:20x20; for windows a list such as "
+        "mean,max,bands:4, or auto, their default, which finds one; for sound audio:12x20; or a "
+        ".npz model, to use its features.",
         option="--features",
         common=True,
     )
@@ -366,9 +369,9 @@ class SharedParameters(FeatureParameters):
         target: Target = Target()
         return target
 
-    def moves_of_groups(self) -> Sequence[Transform]:
-        """Return what moves points between their groups, if they come in groups."""
-        return ()
+    def move_of_groups(self, points: Points) -> Move | None:  # noqa: ARG002
+        """Return what moves normalized points between their groups, if anything does."""
+        return None
 
     @classmethod
     def own_refusals(cls) -> Sequence[Refusal]:

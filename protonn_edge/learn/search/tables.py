@@ -1,58 +1,24 @@
-"""The display of a search: a table while it runs, and one of the alternatives."""
+"""Tables of the candidates of a search, and of the best of each kind."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
-from rich.console import Console
-from rich.live import Live
 from rich.table import Table
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.learn.evaluation.terminal import row_table
-from protonn_edge.learn.search.choice import candidates, cycles_of, flash_of, front
 from protonn_edge.learn.search.limits import ACCURACY, Metric
-from protonn_edge.learn.search.points import TrialPoints
-from protonn_edge.learn.search.search import Progress
 from protonn_edge.learn.search.store import Record
 from protonn_edge.learn.searched import shown
 
-_BEST = 5
-
 Columns = Mapping[str, tuple[str, ...]]  # see `SearchSpec.columns`
-
-
-def progress_table(
-    progress: Progress, trials: int, board: Board, columns: Columns, metric: Metric = ACCURACY
-) -> Table:
-    """Return the progress of the search, and the best trials so far."""
-    counts = Counter(record.outcome for record in progress.records)
-    trained = sum(counts.values()) - counts["infeasible"]
-    title = [
-        f"{trained:,} of {trials:,} trials ({counts['pruned']:,} stopped early)",
-        f"{counts['infeasible']:,} did not fit",
-        f"{progress.running:,} under way",
-    ]
-    if progress.seconds_left is not None:
-        minutes, seconds = divmod(max(0, int(progress.seconds_left)), 60)
-        title.append(f"{minutes}:{seconds:02} left")
-    best = sorted(candidates(progress.records), key=lambda each: -each.score)
-    return _table(best[:_BEST], board, columns, metric, title=", ".join(title))
 
 
 def candidate_table(
     candidates: Sequence[Record], board: Board, columns: Columns, metric: Metric = ACCURACY
 ) -> Table:
-    """Return the candidates on either front, the best first."""
-    kept = {each.number: each for cost in (flash_of, cycles_of) for each in front(candidates, cost)}
-    return _table(sorted(kept.values(), key=lambda each: -each.score), board, columns, metric)
-
-
-def _table(
-    rows: Sequence[Record], board: Board, columns: Columns, metric: Metric, title: str | None = None
-) -> Table:
+    """Return candidates, a row each."""
     shares = ("%",) if metric == ACCURACY else (f"{metric}{metric.unit}", "accuracy %")
     shares = shares[:1] if metric.is_reported else shares
     figures = ("trial", *shares, "flash B", "SRAM B", "ms")
@@ -69,10 +35,9 @@ def _table(
                 for names in columns.values()
             ),
         )
-        for each in rows
+        for each in candidates
     ]
-    style: dict[str, object] = {"title": title, "title_justify": "left", "title_style": ""}
-    return row_table((*figures, *columns), cells, texts, **style)
+    return row_table((*figures, *columns), cells, texts)
 
 
 def _ms(each: Record, board: Board) -> str:
@@ -94,17 +59,3 @@ def kind_table(best: Mapping[str, Record], board: Board, metric: Metric) -> Tabl
         for kind, each in best.items()
     ]
     return row_table(headings, rows)
-
-
-@contextmanager
-def live_table(
-    trials: int, points: TrialPoints, columns: Columns
-) -> Iterator[Callable[[Progress], object]]:
-    """Show the progress of a search on standard error, if that is a terminal."""
-    console = Console(stderr=True, highlight=False)
-    if not console.is_terminal:
-        yield lambda _: None
-        return
-    asked = trials, points.board, columns, points.metric
-    with Live(console=console, transient=True, auto_refresh=False) as live:
-        yield lambda progress: live.update(progress_table(progress, *asked), refresh=True)

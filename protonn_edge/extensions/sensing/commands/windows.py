@@ -29,6 +29,7 @@ from protonn_edge.extensions.sensing.recordings.recorded import (
     read_noise,
     read_recording,
 )
+from protonn_edge.extensions.sensing.recordings.triggers import Trigger
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.registry import modules_named
 from protonn_edge.model.signals import SAMPLE_RATES
@@ -229,7 +230,7 @@ def _trigger(
             "smaller number"
         )
     runs = recordings.runs_of(recorded.dataset.y_train, recorded.seams)
-    return recordings.Trigger.of(recorded.samples, runs, window, count, level or None)
+    return Trigger.of(recorded.samples, runs, window, count, level or None)
 
 
 def _at_onsets(recorded: Recording, window: int, onset: int) -> recordings.SegmentDetector:

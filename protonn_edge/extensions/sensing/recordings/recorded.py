@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from protonn_edge.data.checks import remarks
 from protonn_edge.data.dataset import Dataset, Table, dataset_from, several_labels
 from protonn_edge.data.instruments import Instrument
-from protonn_edge.data.joined import in_order, joined, of_rows, options_of, seams_of
-from protonn_edge.data.label_intervals import labelled_by_intervals
 from protonn_edge.data.label_sets import LabelSetTable
 from protonn_edge.data.naming import Notice, listed
 from protonn_edge.data.options import USUAL_DELIMITERS, TableOptions
@@ -46,6 +44,8 @@ from protonn_edge.data.units import split_unit, unit_of
 from protonn_edge.data.values import Values, has_values, value_dataset
 from protonn_edge.extensions.sensing.recordings.acquisitions import read_acquisition
 from protonn_edge.extensions.sensing.recordings.clipping import about_clipping
+from protonn_edge.extensions.sensing.recordings.intervals import labelled_by_intervals
+from protonn_edge.extensions.sensing.recordings.joined import in_order, joined, options_of
 from protonn_edge.extensions.sensing.recordings.timing import (
     FileFacts,
     of_each_session,
@@ -296,7 +296,7 @@ def _stacked(tables: Sequence[Table]) -> Table:
             unlike = _unlike(table.source, table, first.source, first)
             raise InputError(f"{unlike}; give all files the same channels")
     counts = [len(table.labels) for table in tables]
-    seams = [seams_of(table).copy() for table in tables]
+    seams = [table.gaps_between.copy() for table in tables]
     for each in seams[1:]:
         each[:1] = True
     origins = {each.source: FileFacts(each.sample_rate, each.instrument) for each in tables}
@@ -321,9 +321,9 @@ def _without_repeats(table: Table) -> Table:
     if same.mean() < _REPEATED or (same[1:] & same[:-1]).any():
         return table
     kept = np.concatenate([[True], ~same])
-    seams = seams_of(table)
+    seams = table.gaps_between
     text = f"{int(same.sum()):,} rows that repeat the row before were left out"
-    repeated = of_rows(table, kept)
+    repeated = table.parted(kept)
     notices = (*table.notices, Notice("repeated_rows", text))
     return replace(repeated, seams=seams[kept], notices=notices)
 
@@ -350,7 +350,7 @@ def _recording(
         X, y, _parts(dataset, take_of, groups, files), names, dataset.classes
     )
     dataset = replace(dataset, notices=(*dataset.notices, *remarks(dataset), *clipped, *unlike))
-    return Recording(dataset, seams_of(table), take_of, tested, groups, files, values)
+    return Recording(dataset, table.gaps_between, take_of, tested, groups, files, values)
 
 
 def _parts(

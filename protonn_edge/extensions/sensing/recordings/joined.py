@@ -106,7 +106,7 @@ def joined(tables: Sequence[Table], names: Sequence[str], folder: Path) -> Table
         notices=(*notices, Notice("joined", text)),
         instrument=instrument,
     )
-    return of_rows(joined, inside)
+    return joined.parted(inside)
 
 
 def in_order(table: Table, given: Sequence[str]) -> Table:
@@ -151,31 +151,3 @@ def _interpolated(
     exact = np.isin(times, moments)
     inside: NDArray[np.bool_] = (times >= moments.min()) & (times <= moments.max())
     return inside & (~in_gap | exact)
-
-
-def of_rows(table: Table, kept: NDArray[np.bool_]) -> Table:
-    """Return some rows of a table; the others divide it."""
-    divided = np.cumsum(seams_of(table)) + np.cumsum(~kept)
-    seams = np.diff(divided[kept], prepend=divided[kept][:1]) != 0
-    return at_rows(table, np.flatnonzero(kept), seams)
-
-
-def at_rows(table: Table, rows: NDArray[np.intp], seams: NDArray[np.bool_]) -> Table:
-    """Return these rows of a table, in this order, with the seams between them."""
-    sessions, times, files = table.sessions, table.times, table.file_of
-    numbers = rows.tolist()
-    return replace(
-        table,
-        X=table.X[rows],
-        labels=[table.labels[row] for row in numbers],
-        seams=seams,
-        sessions=sessions and [sessions[row] for row in numbers],
-        times=times and times._replace(values=times.values[rows]),
-        file_of=None if files is None else files[rows],
-        kept=None,
-    )
-
-
-def seams_of(table: Table) -> NDArray[np.bool_]:
-    """Return where samples do not directly follow the previous ones, (n,)."""
-    return np.zeros(len(table.labels), np.bool_) if table.seams is None else table.seams
