@@ -242,6 +242,7 @@ HOLDOUT = option(
     "Share to hold out for testing, or names of groups; 0: none.  [default: 20%]",
     Parsed("SHARE|NAMES", "is not a share from 0 to below 1, such as 20%, nor has it names", _part),
     flag="--holdout",
+    also=("test", "test-size"),
 )
 
 
@@ -280,7 +281,7 @@ def baud_rate(text: str) -> Any:
 def seed_option(most: int) -> Any:
     """Declare the option for the seed, up to a number."""
     text = "Seed of all random numbers."
-    return option(text, click.IntRange(0, most), shown=0)
+    return option(text, click.IntRange(0, most), shown=0, also=("random-state",))
 
 
 def board_words(board_name: str) -> list[str]:

@@ -25,6 +25,7 @@ from protonn_edge.system.files import check_file
 
 _HEAD_BYTES = 4096
 _LIMIT_BYTES = 1 << 30
+_ZIP = b"PK"  # how an archive begins
 _LINE_BYTES = 1 << 20  # of the names of columns
 _CONTROL = re.compile(rb"[\0-\x08]")  # characters of no text
 PREDICTED = {
@@ -49,6 +50,8 @@ class FileKind:
 
 
 def _arrays(path: Path) -> set[str]:
+    if not _head(path).startswith(_ZIP):
+        return set()
     from protonn_edge.data.archive import ArrayArchive
 
     try:

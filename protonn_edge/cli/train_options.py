@@ -87,11 +87,10 @@ class _Kinds(click.Choice[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the kind, or fail."""
-        from protonn_edge.data.naming import did_you_mean
+        from protonn_edge.system.meant import did_you_mean
 
         if value not in self.choices:
-            inside = [each for each in self.choices if each in str(value).lower()]
-            near = f"; did you mean {inside[0]!r}?" if inside else did_you_mean(value, self.choices)
+            near = did_you_mean(str(value), self.choices)
             self.fail(
                 f"{value!r} is not one of {', '.join(map(repr, self.choices))}{near}; "
                 "docs/which-model.md compares these, 'convert' takes other kinds of classifiers, "

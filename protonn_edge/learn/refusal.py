@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from protonn_edge.model.model import Model
+if TYPE_CHECKING:
+    from protonn_edge.model.model import Model
 
 
 class NotKnownYet(Exception):
