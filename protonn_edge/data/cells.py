@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import compress
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.moments import Moments, moments_in
 from protonn_edge.data.naming import check_names, label_text, quoted
 from protonn_edge.system.arrays import Array
@@ -224,34 +225,6 @@ def _is_doubtful(number: str, delimiter: str) -> bool:
 
 
 # --- a column -------------------------------------------------------------------------------------
-
-
-class Coded(Sequence[str]):
-    """A sequence of texts, stored as the index of each (n,) in a list of different texts."""
-
-    def __init__(self, codes: NDArray[np.int64], texts: Sequence[str]) -> None:
-        self.codes, self.texts = codes, texts
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def __iter__(self) -> Iterator[str]:
-        return map(self.texts.__getitem__, self.codes.tolist())
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        if isinstance(index, slice):
-            return Coded(self.codes[index], self.texts)
-        return self.texts[int(self.codes[index])]
-
-    def of_rows(self, rows: Array) -> Coded:
-        """Return some of the texts."""
-        return Coded(self.codes[rows], self.texts)
 
 
 @dataclass
