@@ -35,6 +35,8 @@ _MAY_BE_CLASSES = ("null", "none", "-", "--")
 _TRUTHS = {"true": 1.0, "false": 0.0}
 _MOST_TEXTS = 1_000  # different cells of a column of numbers that are kept as they are written
 
+_MOST_DECIMALS = 6
+_JUDGED_VALUES = 1_000
 _KEPT_BITS = 15  # of the 24 that float32 has, fewer than 512 different values are left
 
 _MINUS = str.maketrans("\u2212\u2013\u2010\u2011\uff0d\uff0e", "-----.", "\u200b\u200e\u200f\ufeff")
@@ -66,6 +68,19 @@ def loses_differences(low: Any, high: Any) -> Any:
     """Return whether float32 rounds away most of the differences of numbers in low..high."""
     exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))[1]
     return (low < high) & (high - low < np.ldexp(1.0, exponent - _KEPT_BITS))
+
+
+def decimals_of(values: Float32) -> int | None:
+    """Return the number of decimals of the values, as far as float32 preserves it."""
+    values = values[~np.isnan(values)]  # gaps, in a table that is only summarized
+    least = 0
+    for some in (values[:_JUDGED_VALUES], values):  # a few values show how many there are at least
+        doubles = some.astype(np.float64)
+        while not np.array_equal(np.round(doubles, least).astype(np.float32), some):
+            least += 1
+            if least > _MOST_DECIMALS:
+                return None
+    return least
 
 
 def is_gap(cell: str) -> bool:

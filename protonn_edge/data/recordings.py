@@ -180,19 +180,6 @@ def classes_that_move(
     return frozenset(label for label, moves in moved.items() if 2 * sum(moves) > len(moves))
 
 
-def last_takes(
-    take_of: NDArray[np.int64], labels: NDArray[np.int64], share: float
-) -> NDArray[np.bool_]:
-    """Return the rows (rows,) of each class's last takes that come closest to a share, not all."""
-    tested = np.zeros(len(take_of), np.bool_)
-    for label in np.unique(labels):
-        takes, lengths = np.unique(take_of[labels == label], return_counts=True)
-        held = np.cumsum(lengths[::-1])[: max(1, len(takes) - 1)]
-        count = 1 + int(np.abs(held - share * lengths.sum()).argmin()) if len(takes) > 1 else 0
-        tested |= np.isin(take_of, takes[len(takes) - count :])
-    return tested
-
-
 def _windows_at(
     samples: NDArray[np.float32], labels: NDArray[np.int64], begins: NDArray[np.int64], window: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:

@@ -55,20 +55,6 @@ def spread_of(y: Values) -> str:
     return f"{ends}, standard deviation {y.std():.4g}"
 
 
-def means_of_windows(values: Values, begins: NDArray[np.int64], window: int) -> Values:
-    """Return the mean of the numbers of each window's samples, (windows,)."""
-    return np.array([values[begin : begin + window].mean() for begin in begins], np.float64)
-
-
-def takes_among_all(take_of: NDArray[np.int64], values: Values, share: float) -> NDArray[np.bool_]:
-    """Return the rows (rows,) of a share of the takes, evenly spaced by their mean numbers."""
-    takes = np.unique(take_of)
-    order = np.argsort([values[take_of == take].mean() for take in takes], kind="stable")
-    count = min(max(1, round(share * len(takes))), len(takes) - 1)
-    places = ((np.arange(count) + 0.5) * len(takes) / max(count, 1)).astype(np.int64)
-    return np.isin(take_of, takes[order[places]])
-
-
 def has_values(train: Table, target: str | None, names: Sequence[str]) -> bool:
     """Return whether labels are numbers: by a target that is given, or by the labels themselves."""
     if target is not None or names:
