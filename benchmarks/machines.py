@@ -6,7 +6,7 @@ writes the table of `tests/messy_table.py` (40 columns, 40 % of the rows with ga
 two columns of text, units in headers, decimal commas, 13 % of faults in three classes) and calls
 
     protonn-edge data machines.csv
-    protonn-edge train machines.csv -o model.npz --read missing=median --set class_weight=balanced
+    protonn-edge train machines.csv -o model.npz --missing median --class-weight balanced
     protonn-edge build model.npz
 
 It prints one row a kind of classifier: accuracy and recall of each class on rows of another seed,
@@ -30,7 +30,7 @@ from messy_table import write_table
 from printing import Columns, Record, print_table
 
 _PROGRAM = (sys.executable, "-c", "from protonn_edge.cli import main; main()")
-_BALANCED = ("--set", "class_weight=balanced")
+_BALANCED = ("--class-weight", "balanced")
 _ROWS = {
     "protonn, no weights": (),
     "protonn": _BALANCED,
@@ -52,7 +52,7 @@ def measured(name: str, rows: int, folder: Path) -> Record:
     write_table(folder / "machines.csv", rows, seed=1)
     write_table(folder / "new.csv", rows, seed=2)
     run("data", "machines.csv")
-    options = ("--read", "missing=median", *_ROWS[name])
+    options = ("--missing", "median", *_ROWS[name])
     trained = run("train", "machines.csv", "-o", "model.npz", *options)
     run("build", "model.npz")
     new = run("hil", "new.csv")

@@ -14,7 +14,7 @@ from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.firmware_additions import SensorFirmware, extensions_of, the_one
 from protonn_edge.cli.paths import there
-from protonn_edge.cli.tables import TABLE, points_for
+from protonn_edge.cli.tables import READ_FLAGS, TABLE, points_for
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.codegen.export.folder import LIVE, LOGGER, written_in
@@ -44,7 +44,7 @@ from protonn_edge.system.shell import command_line
 @command(
     "build",
     needs={
-        "--max-drop --read": "--data",
+        f"--max-drop {READ_FLAGS}": "--data",
         "--port": "--upload",
         "--data --plan --max-flash --max-sram": "model_file",
     },

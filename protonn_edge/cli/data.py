@@ -8,20 +8,20 @@ from pathlib import Path
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import PATH
 from protonn_edge.cli.paths import REPORT, OutputFile
-from protonn_edge.cli.tables import TABLE, ReadingCommand
+from protonn_edge.cli.tables import ALL_READING
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.leaks import leaks
 from protonn_edge.data.naming import Notice, channel_names, quoted
 from protonn_edge.data.options import SHOWN, TableOptions
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.summary import (
+from protonn_edge.learn.evaluation.terminal import fact_table, row_table
+from protonn_edge.report.data_summary import (
     HEADINGS,
     DataSummary,
     FeatureSummary,
     profile,
     repetitions,
 )
-from protonn_edge.learn.evaluation.terminal import fact_table, row_table
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
 from protonn_edge.system.schema import JsonObject
@@ -33,10 +33,9 @@ _COLUMNS_SHOWN = 100
 
 @command(
     "data",
-    ReadingCommand,
     examples=(
         "train.csv --html train.html",
-        "nuts.csv --read label=nut --read delimiter=semicolon",
+        "nuts.csv --label nut --delimiter semicolon",
     ),
 )
 def data_command(
@@ -44,12 +43,12 @@ def data_command(
     html: Path | None = option(
         "Write an HTML page with plots of the data.", OutputFile(REPORT, dir_okay=False)
     ),
-    table: TableOptions = TABLE,
+    table: TableOptions = ALL_READING,
     out: Output = OUTPUT,
 ) -> None:
     """Show the columns, labels, classes, ranges and likely mistakes of FILE.
 
-    FILE is anything that 'train' accepts. Without --read missing, 'data' lists empty cells and
+    FILE is anything that 'train' accepts. Without --missing, 'data' lists empty cells and
     cells that are not numbers; 'train' refuses them. A model stores how its training data was read,
     so that other commands read data for the model in the same way.
     """

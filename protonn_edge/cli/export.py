@@ -20,7 +20,7 @@ from protonn_edge.cli.options import (
     TRY,
     named_values,
 )
-from protonn_edge.cli.tables import TABLE, points_for
+from protonn_edge.cli.tables import READ_FLAGS, TABLE, points_for
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.codegen.export import Export, Imprint, Kind, check_place, export, is_archive
 from protonn_edge.codegen.plan import check_parts
@@ -48,7 +48,7 @@ _ADD_ARCHIVE = (
 @command(
     "export",
     needs={
-        "--read": "--data",
+        READ_FLAGS: "--data",
         "--platformio --c --data --max-flash --max-sram": "model_file",
     },
     apart={"--arduino": "--platformio --c", "--platformio": "--c"},

@@ -14,7 +14,7 @@ from protonn_edge.chips.boards import export_board_names
 from protonn_edge.cli.board_table import show_boards
 from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.options import MODEL_PATH, POINTS_PATH
-from protonn_edge.cli.tables import TABLE, points_for
+from protonn_edge.cli.tables import READ_FLAGS, TABLE, points_for
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.data.naming import channel_names
 from protonn_edge.data.options import TableOptions
@@ -51,7 +51,7 @@ _FEATURES_SHOWN = 4
 
 @command(
     "inspect",
-    needs={"--read": "--data"},
+    needs={READ_FLAGS: "--data"},
     apart={"--boards": "file --data"},
     examples=("model.npz --data test.csv", "--boards", "my_board.toml"),
 )

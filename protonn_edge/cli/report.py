@@ -23,7 +23,7 @@ from protonn_edge.cli.options import (
     shape,
 )
 from protonn_edge.cli.paths import REPORT, RESULTS, InputFile, OutputFile
-from protonn_edge.cli.tables import TABLE, points_for
+from protonn_edge.cli.tables import READ_FLAGS, TABLE, points_for
 from protonn_edge.codegen.export.folder import check_project
 from protonn_edge.codegen.families import board_of
 from protonn_edge.codegen.projects.folder import Project
@@ -54,7 +54,7 @@ class _RememberingCommand(Command):
 @command(
     "report",
     _RememberingCommand,
-    needs={"--read": "--data"},
+    needs={READ_FLAGS: "--data"},
     examples=("results.csv --data test.csv --open",),
 )
 def report_command(

@@ -2,76 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from protonn_edge.cli.command import Command, Declared, Output, option, together
-from protonn_edge.data.images import has_images
-from protonn_edge.data.options import TableOptions, names_in, options_of_texts, texts_of
-from protonn_edge.model.model import (
-    Model,
-    expected_by,
-    known_image_shape,
-    limits_of_training,
-)
+from protonn_edge.cli.command import Declared, Output, option, together
+from protonn_edge.data.options import LISTS, TableOptions, names_in, options_of, texts_of
 from protonn_edge.system.errors import unneeded
 
 if TYPE_CHECKING:
     from protonn_edge.data.model_points import ModelPoints
     from protonn_edge.data.reading import Labels
+    from protonn_edge.model.model import Model
 
 
 READ_HELP = {
-    "label=COLUMN": "The column of labels: its name, its number, 'first' or 'last'.  [default: "
+    "label": "COLUMN: The column of labels: its name, its number, 'first' or 'last'.  [default: "
     "label, class or target, else the last]",
-    "drop=COLUMNS": "Columns to leave out, separated by commas.",
-    "keep=COLUMNS": "Columns to use in spite of what they look like.",
-    "delimiter=MARK": "comma, semicolon, tab, pipe or space.  [default: guessed]",
-    "decimal=MARK": "The decimal mark, comma or point.  [default: guessed]",
-    "missing=HOW": "For gaps: error (default), drop, median or most-frequent.",
-    "one-hot=COLUMNS": "Columns of text to encode as features.",
-    "name=PATTERN": "Names in a folder, such as 'train/{class}_{take}'.",
-    "size=HxW": "Scale the images of a folder, such as to 28x28.",
-    "session=COLUMN": "The session, person or recording of each row; no window spans two.  "
+    "drop": "COLUMNS: Columns to leave out, separated by commas.",
+    "keep": "COLUMNS: Columns to use in spite of what they look like.",
+    "delimiter": "MARK: comma, semicolon, tab, pipe or space.  [default: guessed]",
+    "decimal": "MARK: The decimal mark, comma or point.  [default: guessed]",
+    "missing": "HOW: For gaps: error (default), drop, median or most-frequent.",
+    "one-hot": "COLUMNS: Columns of text to encode as features.",
+    "name": "PATTERN: Names in a folder, such as 'train/{class}_{take}'.",
+    "size": "HxW: Scale the images of a folder, such as to 28x28.",
+    "session": "COLUMN: The session, person or recording of each row; no window spans two.  "
     "[default: found by its values]",
-    "time=COLUMN": "The time of each row; no window spans a gap.  [default: found by its values]",
-    "channels=COLUMNS": "Columns to use as channels of windows; 'ax=Acceleration x' renames one.  "
+    "time": "COLUMN: The time of each row; no window spans a gap.  [default: found by its values]",
+    "channels": "COLUMNS: Columns to use as channels of windows; 'ax=Acceleration x' renames one.  "
     "[default: all columns of measurements]",
-    "files=FILES": "If each take has a folder: the file with its samples, or several, separated by "
-    "commas, that are joined by their times.",
+    "files": "FILES: If each take has a folder: the file with its samples, or several, separated "
+    "by commas, that are joined by their times.",
 }
-"""The names of --read, with the help that 'data --help' shows."""
+"""The options for reading data: their values and their help."""
+
+READ_FLAGS = " ".join(f"--{name}" for name in READ_HELP)
+"""The options for reading data, for rules about options."""
 
 
-def _table_options(read: Sequence[str]) -> TableOptions:
-    return options_of_texts(read)
-
-
-TABLE = together(
-    _table_options,
-    {
-        "read": option(
-            "How to read DATA, such as label=COLUMN; repeatable; 'data --help' lists all names.",
-            multiple=True,
-            metavar="NAME=VALUE",
+def reading(*shown: str) -> Any:
+    """Declare the options for reading data, of which the help shows these."""
+    parts = {}
+    for name, text in READ_HELP.items():
+        metavar, _, words = text.partition(": ")
+        more = "" if len(shown) == len(READ_HELP) else "  More for reading DATA: 'data --help'."
+        parts[name.replace("-", "_")] = option(
+            words + more * (name == "label"),
+            flag=f"--{name}",
+            metavar=metavar,
+            multiple=name in LISTS,
+            hidden=name not in shown,
         )
-    },
-)
-"""The option for reading data."""
+    return together(_table_options, parts)
 
 
-class ReadingCommand(Command):
-    """A command whose help lists the names of --read."""
+def _table_options(**given: Any) -> TableOptions:
+    texts = {name.replace("_", "-"): value for name, value in given.items() if value is not None}
+    return options_of(
+        {name: (value,) if isinstance(value, str) else value for name, value in texts.items()}
+    )
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, and then these names."""
-        super().format_options(ctx, formatter)
-        with formatter.section("--read NAME=VALUE"):
-            formatter.write_dl(list(READ_HELP.items()))
+
+ALL_READING = reading(*READ_HELP)
+TRAINING_TABLE = reading("label", "drop", "missing")
+RECORDING_TABLE = reading("label", "drop", "session", "channels", "name")
+TABLE = reading("label")
 
 
 def names_option(text: str) -> Any:
@@ -91,7 +88,8 @@ def with_group_column(table: TableOptions, groups: str | None) -> TableOptions:
 
 def words_of(table: TableOptions) -> list[str]:
     """Return the command-line options for reading a table with these options."""
-    return [word for text in texts_of(table) for word in ("--read", text)]
+    pairs = (text.partition("=") for text in texts_of(table))
+    return [word for name, _, value in pairs for word in (f"--{name}", value)]
 
 
 def points_for(
@@ -108,8 +106,10 @@ def points_for(
 
     Warnings are printed, also of points that the model was trained on if it is `measured`.
     """
+    from protonn_edge.data.images import has_images
     from protonn_edge.data.reading import read_points
     from protonn_edge.learn.evaluation.swapped_labels import about_swapped_labels
+    from protonn_edge.model.model import expected_by, known_image_shape, limits_of_training
     from protonn_edge.model.quantization import quantize, why_floats_alone
     from protonn_edge.model.sensor_counts import converter_for
 
@@ -117,7 +117,7 @@ def points_for(
         if table.size is not None and table.size != size:
             here, there = ("x".join(map(str, each)) for each in (table.size, size))
             raise unneeded(
-                "--read size", f"is {here}, but the model was trained on images of {there} pixels"
+                "--size", f"is {here}, but the model was trained on images of {there} pixels"
             )
         table = replace(table, size=size)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from protonn_edge.cli import options
 from protonn_edge.cli.command import additions, option
-from protonn_edge.cli.tables import TABLE
+from protonn_edge.cli.tables import TRAINING_TABLE
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.cli.train_options import GivenClassifier, every_classifier
 from protonn_edge.data.options import TableOptions
@@ -44,7 +44,7 @@ class TrainOptions:
     )
     metric: str = options.METRIC
     board_name: str = options.BOARD
-    table: TableOptions = TABLE
+    table: TableOptions = TRAINING_TABLE
 
     def steps(self, target: Target | None = None) -> list[Any]:
         """Return what the options of rules ask for, see `TrainAddition`."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
 
-from protonn_edge.cli.command import Command, option, together
+from protonn_edge.cli.command import Command, Declared, option, together
 from protonn_edge.cli.option_groups import row
 from protonn_edge.cli.options import BYTES, FiniteRange, shape, some_of
 from protonn_edge.learn.parameters import (
@@ -23,17 +22,18 @@ from protonn_edge.learn.parameters import (
     Sides,
     Subset,
 )
-from protonn_edge.learn.searched import ANY, BEST, FEATURES_SEARCHED
-from protonn_edge.model.features import Features
+from protonn_edge.learn.searched import ANY, BEST
 from protonn_edge.model.registry import ESTIMATORS, PARAMETERS, REGRESSORS
-from protonn_edge.system.errors import InputError, lacking, shortened
+from protonn_edge.system.errors import InputError
 
 if TYPE_CHECKING:
     from protonn_edge.learn.base import DeviceClassifier
+    from protonn_edge.learn.refusal import Refusal
+    from protonn_edge.model.features import Features
 
 
 _OF_PARAMETERS = {"start_from": "initial_model"}  # options with parameters of another name
-_SET = "set_by_name"  # the argument of a command that has the values of --set
+_SHARE = "_share"  # behind the name of a flag that may be a number, too
 
 
 class ClassifierCommand(Command):
@@ -52,20 +52,17 @@ class ClassifierCommand(Command):
             return
         name = ctx.params["classifier"]
         own = {param.name: param for param in self.params if isinstance(param, click.Option)}
-        options, settings = [], []
+        rows = []
         for parameter, declared in parameters_of(name).items():
-            default = getattr(_kind_of(name), parameter)
             text = declared.help
             if "[default" not in text:
-                text += _default_text(default)
-            if parameter not in own:
-                settings.append((f"{parameter}={_values_text(declared)}", text))
-            elif not (declared.common and parameter in SharedParameters.parameters):
-                options.append((row(own[parameter], ctx)[0], text))
-        for title, rows in ((f"--classifier {name}", options), ("--set NAME=VALUE", settings)):
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+                text += _default_text(getattr(_kind_of(name), parameter))
+            if not (declared.common and parameter in SharedParameters.parameters):
+                rows.append((row(own[parameter], ctx)[0], text))
+            if share := own.get(parameter + _SHARE):
+                rows.append(row(share, ctx))
+        with formatter.section(f"--classifier {name}"):
+            formatter.write_dl(rows)
 
 
 def _default_text(default: object) -> str:
@@ -73,14 +70,6 @@ def _default_text(default: object) -> str:
         return ""
     text = ",".join(default) if isinstance(default, tuple) else str(default)
     return f"  [default: {text.lower() if isinstance(default, bool) else text}]"
-
-
-def _values_text(declared: Parameter) -> str:
-    """Return the values that a name of --set takes, such as "X" or "joint|alternating"."""
-    kind = type_of(declared)
-    if isinstance(kind, click.Choice):
-        return "|".join(map(str, kind.choices))
-    return {"integer range": "N", "float range": "X"}.get(kind.name, kind.name).lower()
 
 
 def parameters_of(classifier: str) -> dict[str, Parameter]:
@@ -98,11 +87,10 @@ class _Kinds(click.Choice[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the kind, or fail."""
-        from protonn_edge.data.naming import did_you_mean
+        from protonn_edge.system.meant import did_you_mean
 
         if value not in self.choices:
-            inside = [each for each in self.choices if each in str(value).lower()]
-            near = f"; did you mean {inside[0]!r}?" if inside else did_you_mean(value, self.choices)
+            near = did_you_mean(str(value), self.choices)
             self.fail(
                 f"{value!r} is not one of {', '.join(map(repr, self.choices))}{near}; "
                 "docs/which-model.md compares these, 'convert' takes other kinds of classifiers, "
@@ -117,11 +105,25 @@ class GivenClassifier(NamedTuple):
     """A kind of classifier, and its parameters on the command line."""
 
     name: str
-    options: Mapping[str, Any]  # values by the names of parameters, and those of --set
+    options: Mapping[str, Any]  # values by the names of parameters
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that are given; raises the errors of `given_parameters`."""
         return given_parameters(self.name, self.options)
+
+    def check(self, *, in_groups: bool, own: Sequence[Refusal] | None = None) -> None:
+        """Refuse parameters that exclude each other, before points are read.
+
+        `own` are the refusals of the estimator; without it, this imports no training.
+        """
+        if self.name not in PARAMETERS or was_given("start_from"):
+            return
+        from protonn_edge.learn.refusals import check_before_points
+
+        settings, names = _kind_of(self.name)(**self.parameters()).frozen(), flags()
+        own = settings.own_refusals() if own is None else own
+        given = {*filter(was_given, names)}
+        check_before_points(settings, own, names, given=given, in_groups=in_groups)
 
     def untrained(self, seed: int, estimator: str = "Classifier") -> DeviceClassifier:
         """Return a classifier or a regressor of this kind with these parameters, and a seed."""
@@ -140,7 +142,7 @@ class GivenClassifier(NamedTuple):
 
 
 def classifier_options(parameters: Mapping[str, Parameter], kinds: Sequence[str]) -> Any:
-    """Declare ``--classifier``, options of parameters, and ``--set`` for others."""
+    """Declare ``--classifier``, and options of parameters, of which the help shows some."""
     kind = option(
         f"The kind of model: {', '.join(kinds)}; with --help, list its options.  [default: "
         f"{kinds[0]}]",
@@ -149,20 +151,39 @@ def classifier_options(parameters: Mapping[str, Parameter], kinds: Sequence[str]
         default=kinds[0],
         is_eager=True,
     )
+    every = {name: each for kind in PARAMETERS for name, each in parameters_of(kind).items()}
     parts = {"classifier": kind}
     parts |= {
-        name: option(
-            declared.help, type_of(declared), flag=declared.option, hidden=not declared.common
-        )
-        for name, declared in parameters.items()
+        name: _option_of(name, each, hidden=not (each.common and name in parameters))
+        for name, each in every.items()
     }
-    parts[_SET] = option(
-        "Any other parameter; see --classifier KIND --help.",
-        flag="--set",
-        multiple=True,
-        metavar="NAME=VALUE",
-    )
     return together(lambda classifier, **options: GivenClassifier(classifier, options), parts)
+
+
+def flag_of(name: str, declared: Parameter) -> str:
+    """Return the option of a parameter of this name, and the one that turns it off."""
+    flag = f"--{name.replace('_', '-')}"
+    no = f"/--no-{flag.removeprefix('--')}" if "boolean" in declared.values else ""
+    return declared.option or flag + no
+
+
+def _option_of(name: str, declared: Parameter, *, hidden: bool) -> Declared:
+    """Declare the option of a parameter, and one for the share of a flag that may be a number."""
+    flag = flag_of(name, declared)
+    whole: Declared = option(declared.help, type_of(declared), flag=flag, hidden=hidden)
+    numbers = [each for each in declared.values if type(each) is Number]
+    if "boolean" not in declared.values or not numbers:
+        return whole
+    text = f"The same with a share, in place of {flag.partition('/')[0]}."
+    part: Declared = option(
+        text, _range(numbers[0]), flag=f"{flag.partition('/')[0]}-share", hidden=True
+    )
+
+    def value(name: str, given: Mapping[str, Any]) -> Any:
+        share = given[name + _SHARE]
+        return whole.value(name, given) if share is None else share
+
+    return Declared(lambda name: [*whole.parameters(name), *part.parameters(name + _SHARE)], value)
 
 
 def _range(numbers: Number) -> click.ParamType[Any]:
@@ -196,12 +217,9 @@ _TAKING: dict[type[Any], Callable[[Any], click.ParamType[Any]]] = {
 }
 
 
-def type_of(declared: Parameter, *, number: bool = False) -> click.ParamType[Any]:
-    """Return the type of a parameter on the command line: the type of its first values there.
-
-    A flag that may also be a `number` has two.
-    """
-    if "boolean" in declared.values and not number:
+def type_of(declared: Parameter) -> click.ParamType[Any]:
+    """Return the type of a parameter on the command line: the type of its first values there."""
+    if "boolean" in declared.values:
         return click.BOOL
     types = (_TAKING[type(each)](each) for each in declared.values if type(each) in _TAKING)
     first = click.STRING if str in declared.values else next(types)
@@ -209,63 +227,23 @@ def type_of(declared: Parameter, *, number: bool = False) -> click.ParamType[Any
 
 
 def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, object]:
-    """Return the parameters that options and --set give; refuse those of other kinds."""
-    parameters = parameters_of(classifier)
-    given = {name: value for name, value in options.items() if name != _SET and was_given(name)}
-    by_name = _set_names(options[_SET])
-    for name in [*given, *filter(was_given, _OF_PARAMETERS), *by_name]:
-        if _OF_PARAMETERS.get(name, name) not in _kind_of(classifier).parameters:
-            set_name = f"--set {shortened(name)}"
-            flag = set_name if name in by_name else flags().get(name, set_name)
+    """Return the parameters that options give; refuse those of other kinds."""
+    given = {name: value for name, value in options.items() if was_given(name)}
+    for name in [*given, *filter(was_given, _OF_PARAMETERS)]:
+        parameter = _OF_PARAMETERS.get(name, name)
+        if parameter not in _kind_of(classifier).parameters:
+            flag = flags()[name]
             raise InputError(
                 f"{flag} is given, but the classifier {classifier!r} has no such parameter; omit "
-                f"{flag}{_where_known(_OF_PARAMETERS.get(name, name), parameters)}"
+                f"{flag}, or choose --classifier {' or '.join(_kinds_with(parameter))}"
             )
-    given |= dict(_set_values(options[_SET], parameters))
     if str(given.get("features")).endswith(".npz"):
         given["features"] = _features_of(Path(given["features"]))
     return given
 
 
-def _where_known(name: str, parameters: Iterable[str]) -> str:
-    """Return which kinds have a parameter that one lacks, or what its name may be instead."""
-    from protonn_edge.data.naming import did_you_mean
-
-    offered = click.get_current_context().command.params
-    choices = next(each.type for each in offered if each.name == "classifier")
-    assert isinstance(choices, _Kinds)
-    kinds = [kind for kind in choices.choices if kind in PARAMETERS]
-    having = [kind for kind in kinds if name in _kind_of(kind).parameters]
-    if not having:
-        near: str = did_you_mean(name, parameters)
-        return near
-    return f", or choose --classifier {' or '.join(having)}"
-
-
-def _set_names(texts: Iterable[str]) -> list[str]:
-    return [text.partition("=")[0] for text in texts]
-
-
-def _set_values(texts: Iterable[str], parameters: Mapping[str, Parameter]) -> Any:
-    for text in texts:
-        name, equals, value = text.partition("=")
-        flag, values = flags().get(name, ""), parameters[name].values if name in parameters else ()
-        number = "boolean" in values and len(values) > 1  # a flag that may be a number, too
-        if name not in parameters or (flag != f"--set {name}" and not number):
-            own = flag if "boolean" in values else f"{flag} {quote(value) if value else 'VALUE'}"
-            has = f"has an option of its own; give {own} in its place"
-            has = has if flag else "can be set only in Python; omit it"
-            raise InputError(f"--set {name} is given, but this parameter {has}")
-        if not equals:
-            raise lacking(f"--set {shortened(text)}", "value", f"use --set {name}=VALUE")
-        declared = parameters[name]
-        if value == "none" and None in declared.values:
-            yield name, None
-            continue
-        try:
-            yield name, type_of(declared, number=number).convert(value, None, None)
-        except click.BadParameter as error:
-            raise click.BadParameter(error.message, param_hint=f"'--set {name}'") from None
+def _kinds_with(parameter: str) -> list[str]:
+    return [kind for kind in PARAMETERS if parameter in _kind_of(kind).parameters]
 
 
 def _features_of(path: Path) -> Features:
@@ -281,37 +259,27 @@ def _features_of(path: Path) -> Features:
 
 
 def was_given(name: str) -> bool:
-    """Return whether an option, or a name of --set, is given on the command line."""
-    context = click.get_current_context()
-    source = context.get_parameter_source(name)
-    by_name = _set_names(context.params.get(_SET, ()))
-    return source not in (ParameterSource.DEFAULT, None) or name in by_name
+    """Return whether an option is given on the command line."""
+    source = click.get_current_context().get_parameter_source
+    return any(
+        source(each) not in (ParameterSource.DEFAULT, None) for each in (name, name + _SHARE)
+    )
 
 
 def flags() -> dict[str, str]:
-    """Return the command-line names of options, and names for --set, by their Python names."""
+    """Return the command-line names of options by their Python names."""
     params = click.get_current_context().command.params
     options = {str(param.name): param.opts[0] for param in params}
-    names = {name for kind in PARAMETERS for name in parameters_of(kind)}
-    return {**{name: f"--set {name}" for name in names}, **options}
+    shares = {name.removesuffix(_SHARE): flag for name, flag in options.items() if was_given(name)}
+    return options | shares
 
 
 def every_classifier() -> Any:
     """Declare the classifier to train, or the best of all: the options of all kinds."""
-    every = {
-        name: each
-        for kind in PARAMETERS
-        for name, each in parameters_of(kind).items()
-        if each.option
-    }
+    every = {name: each for kind in PARAMETERS for name, each in parameters_of(kind).items()}
     return classifier_options(every, (*PARAMETERS, BEST))
 
 
 def any_classifier() -> Any:
-    """Declare the classifier to search for, or any: the options of features."""
-    features = {
-        name: each
-        for name, each in parameters_of(ANY).items()
-        if each.option and name not in FEATURES_SEARCHED
-    }
-    return classifier_options(features, (*PARAMETERS, ANY))
+    """Declare the classifier to search for, or any: the help shows the options of features."""
+    return classifier_options(parameters_of(ANY), (*PARAMETERS, ANY))

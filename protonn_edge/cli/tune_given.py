@@ -12,7 +12,7 @@ from protonn_edge.cli import options
 from protonn_edge.cli.command import additions, option
 from protonn_edge.cli.options import Parsed
 from protonn_edge.cli.paths import OutputFile
-from protonn_edge.cli.tables import TABLE
+from protonn_edge.cli.tables import TRAINING_TABLE
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.cli.train_options import GivenClassifier, any_classifier
 from protonn_edge.data.options import TableOptions
@@ -82,10 +82,10 @@ class TuneOptions:
     classifier: GivenClassifier = any_classifier()
     added: list[TrainAddition] = additions("tune")
     seed: int = options.seed_option(2**31 - 1)
-    search_path: Path = option(
+    search_path: Path | None = option(
         "File of finished trials.  [default: OUTPUT.search.jsonl]",
         OutputFile(dir_okay=False),
         flag="--search",
         default=_beside_output,
     )
-    table: TableOptions = TABLE
+    table: TableOptions = TRAINING_TABLE

@@ -22,7 +22,7 @@ from protonn_edge.cli.options import (
     MODEL_PATH,
     POINTS_PATH,
 )
-from protonn_edge.cli.tables import TABLE, points_for
+from protonn_edge.cli.tables import READ_FLAGS, TABLE, points_for
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.codegen.export.folder import check_project
 from protonn_edge.codegen.families import read_program
@@ -43,7 +43,7 @@ from protonn_edge.system.extensions import AddedOptions
 
 @command(
     "verify",
-    needs={"--project": "--port", "--port --emulator --read": "data"},
+    needs={"--project": "--port", f"--port --emulator {READ_FLAGS}": "data"},
     examples=("model.npz test.csv",),
 )
 def verify_command(

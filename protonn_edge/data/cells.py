@@ -7,16 +7,18 @@ cells are numbers if the same is attached to all numbers of their column.
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import compress
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.moments import Moments, moments_in
 from protonn_edge.data.naming import check_names, label_text, quoted
 from protonn_edge.system.arrays import Array
@@ -33,6 +35,8 @@ _MAY_BE_CLASSES = ("null", "none", "-", "--")
 _TRUTHS = {"true": 1.0, "false": 0.0}
 _MOST_TEXTS = 1_000  # different cells of a column of numbers that are kept as they are written
 
+_MOST_DECIMALS = 6
+_JUDGED_VALUES = 1_000
 _KEPT_BITS = 15  # of the 24 that float32 has, fewer than 512 different values are left
 
 _MINUS = str.maketrans("\u2212\u2013\u2010\u2011\uff0d\uff0e", "-----.", "\u200b\u200e\u200f\ufeff")
@@ -64,6 +68,19 @@ def loses_differences(low: Any, high: Any) -> Any:
     """Return whether float32 rounds away most of the differences of numbers in low..high."""
     exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))[1]
     return (low < high) & (high - low < np.ldexp(1.0, exponent - _KEPT_BITS))
+
+
+def decimals_of(values: Float32) -> int | None:
+    """Return the number of decimals of the values, as far as float32 preserves it."""
+    values = values[~np.isnan(values)]  # gaps, in a table that is only summarized
+    least = 0
+    for some in (values[:_JUDGED_VALUES], values):  # a few values show how many there are at least
+        doubles = some.astype(np.float64)
+        while not np.array_equal(np.round(doubles, least).astype(np.float32), some):
+            least += 1
+            if least > _MOST_DECIMALS:
+                return None
+    return least
 
 
 def is_gap(cell: str) -> bool:
@@ -225,81 +242,48 @@ def _is_doubtful(number: str, delimiter: str) -> bool:
 # --- a column -------------------------------------------------------------------------------------
 
 
-class Coded(Sequence[str]):
-    """A sequence of texts, stored as the index of each (n,) in a list of different texts."""
-
-    def __init__(self, codes: NDArray[np.int64], texts: Sequence[str]) -> None:
-        self.codes, self.texts = codes, texts
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def __iter__(self) -> Iterator[str]:
-        return map(self.texts.__getitem__, self.codes.tolist())
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        if isinstance(index, slice):
-            return Coded(self.codes[index], self.texts)
-        return self.texts[int(self.codes[index])]
-
-    def of_rows(self, rows: Array) -> Coded:
-        """Return some of the texts."""
-        return Coded(self.codes[rows], self.texts)
-
-
 @dataclass
 class ColumnCells:
     """The cells of a column while they are read.
 
     The different cells are kept as texts until a column of numbers has too many of them. Then,
-    blocks contain numbers, and `odd` the rows of all other cells, by their texts.
+    `odd` has the rows of all cells that are no numbers, by their texts.
     """
 
     _codes: dict[str, int] | None = field(default_factory=dict)
-    _blocks: list[Array] = field(default_factory=list)
     odd: dict[str, list[int]] = field(default_factory=dict)
-    _rows: int = 0
+    _cells: array[Any] = field(default_factory=lambda: array("q"))  # codes, or numbers
 
-    def add(self, cells: Sequence[str], *, comma: bool = False) -> None:
-        """Add the cells of some rows; `comma`: whether the decimal mark is a comma."""
+    def __post_init__(self) -> None:
         if self._codes is None:
-            self._blocks.append(self._numbers(cells, comma=comma))
+            self._cells = array("d")
+
+    def add(self, cells: Sequence[str] | Float64, *, comma: bool = False) -> None:
+        """Add the cells of some rows; `comma`: whether the decimal mark is a comma.
+
+        A column of numbers also takes numbers (n,) that fit into float32.
+        """
+        if isinstance(cells, np.ndarray):
+            self._cells.frombytes(cells.tobytes())
+        elif self._codes is None:
+            self._cells.frombytes(self._numbers(cells, comma=comma).tobytes())
         else:
             codes = self._codes
             for cell in dict.fromkeys(cells):
                 codes.setdefault(cell, len(codes))
-            self._blocks.append(np.fromiter(map(codes.__getitem__, cells), np.int64, len(cells)))
+            self._cells.extend(map(codes.__getitem__, cells))
             if len(codes) > _MOST_TEXTS:
                 self._count(comma=comma)
-        self._rows += len(cells)
 
     @property
     def has_numbers(self) -> bool:
         """Whether it turned out to be a column of numbers."""
         return self._codes is None
 
-    def add_numbers(self, values: Float64) -> None:
-        """Add the numbers of some rows, all finite, to a column of numbers."""
-        large = np.abs(values) > FLOAT32_MAX
-        for place in np.flatnonzero(large).tolist():
-            self.odd.setdefault(f"{values[place]:g}", []).append(self._rows + place)
-        self._blocks.append(np.where(large, np.nan, values) if large.any() else values.copy())
-        self._rows += len(values)
-
     def finish(self) -> tuple[Float64 | None, Coded | None]:
         """Return the numbers (n,), or the texts if these were kept."""
-        if self._codes is None:
-            values = np.concatenate(self._blocks)
-            self._blocks.clear()
-            return values, None
-        blocks = self._blocks or [np.empty(0, np.int64)]
-        return None, Coded(np.concatenate(blocks), list(self._codes))
+        cells: Array = np.asarray(self._cells)
+        return (cells, None) if self._codes is None else (None, Coded(cells, list(self._codes)))
 
     def odd_texts(self) -> Sequence[str]:
         """Return the cells that are kept as texts."""
@@ -313,10 +297,10 @@ class ColumnCells:
         table = half._numbers(texts, comma=comma)
         if 2 * len(half.odd) > len(texts):
             return
-        whole = np.concatenate(self._blocks)
+        whole = np.asarray(self._cells)
         for place in np.flatnonzero(np.isin(whole, [self._codes[text] for text in half.odd])):
             self.odd.setdefault(texts[whole[place]], []).append(int(place))
-        self._codes, self._blocks = None, [table[whole]]
+        self._codes, self._cells = None, array("d", table[whole].tobytes())
 
     def _numbers(self, cells: Sequence[str], *, comma: bool) -> Float64:
         """Return cells as numbers, NaN for odd ones."""
@@ -331,9 +315,9 @@ class ColumnCells:
                 try:
                     values[place] = float(cell)
                 except ValueError:
-                    self.odd.setdefault(cells[place], []).append(self._rows + place)
+                    self.odd.setdefault(cells[place], []).append(len(self._cells) + place)
         for place in np.flatnonzero(np.abs(values) > FLOAT32_MAX).tolist():
-            self.odd.setdefault(cells[place], []).append(self._rows + place)
+            self.odd.setdefault(cells[place], []).append(len(self._cells) + place)
             values[place] = np.nan
         return values
 

@@ -119,7 +119,7 @@ def _read(
     if table.times is not None:
         raise InputError(
             f"{folder} has times in column {table.times.name!r}, as recordings do; cut them with "
-            "'protonn-edge windows', or use each row as a point with --read "
-            f"drop={table.times.name!r}"
+            "'protonn-edge windows', or use each row as a point with "
+            f"--drop {table.times.name!r}"
         )
     return replace(table, source=str(folder))

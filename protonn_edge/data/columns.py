@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from protonn_edge.data import naming
 from protonn_edge.data.cells import (
     TOO_LARGE,
-    Coded,
     ColumnCells,
     Float64,
     Form,
@@ -20,6 +19,7 @@ from protonn_edge.data.cells import (
     is_too_large,
     meaning_of,
 )
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.moments import Moments
 from protonn_edge.data.units import split_unit
 from protonn_edge.system.shell import quoted_word
@@ -112,7 +112,7 @@ class Column:
 
     @property
     def flag_value(self) -> str:
-        """Its name as the value of an option such as ``--read drop``, quoted for a shell."""
+        """Its name as the value of an option such as ``--drop``, quoted for a shell."""
         plain = 0 < len(self.name) <= naming.NAME_SHOWN and self.name.isprintable()
         is_clear = plain and not self.shares_name and not {*self.name} & {*_OF_LISTS}
         return quoted_word(self.name if is_clear else str(self.index + 1))
@@ -160,7 +160,7 @@ class Column:
     def of_rows(self, rows: NDArray[np.bool_]) -> None:
         """Keep only some rows."""
         self.values = None if self.values is None else self.values[rows]
-        self.texts = None if self.texts is None else self.texts.of_rows(rows)
+        self.texts = None if self.texts is None else self.texts[rows]
 
 
 def _first(

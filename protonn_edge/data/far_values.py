@@ -88,18 +88,20 @@ def _stray(x: Float32) -> tuple[float, ...] | None:
 
 def _about_totals(dataset: Dataset, varied: NDArray[np.intp]) -> Iterator[Notice]:
     """Yield a warning about rows far from all others in most features that vary, as totals are."""
-    X, names = dataset.X_train[:, varied], dataset.feature_names
-    n, width = X.shape
+    X, names = dataset.X_train, dataset.feature_names
+    n, width = len(X), len(varied)
     few = not _FEWEST_FEATURES <= width <= _MOST_FEATURES
     if n < _JUDGED_POINTS or few or len(dataset.point_shape) > 1:
         return
-    low, middle, high = np.nanpercentile(X, (25, 50, 75), axis=0)
-    far = np.abs(X - middle) > _FAR_IN_MOST * np.where(high > low, high - low, np.inf)
+    far = np.zeros((n, width), np.bool_)
+    for place, x in enumerate(X.T[varied]):
+        low, middle, high = np.nanpercentile(x, (25, 50, 75))
+        far[:, place] = (low < high) & (np.abs(x - middle) > _FAR_IN_MOST * (high - low))
     rows = np.flatnonzero(far.sum(axis=1) >= _MOST * width)
     if not 0 < len(rows) <= max(1, n // 100):
         return
-    value, place = X[rows[0], far[rows[0]]][0], int(varied[far[rows[0]]][0])
-    which = title(names[place] if names else "", place + 1)
+    place = int(varied[far[rows[0]]][0])
+    value, which = X[rows[0], place], title(names[place] if names else "", place + 1)
     text = (
         f"{counted(len(rows), 'row')} of {n:,} {'is' if len(rows) == 1 else 'are'} far from all "
         f"others in most columns, such as with {value:g} in {which}; if these are "

@@ -43,7 +43,7 @@ def refuse_options(path: Path, options: TableOptions | None, kind: str = "") -> 
     for name, value in vars(given).items():
         kinds, other = _OF_KINDS.get(name, _OF_TABLES)
         if value and value != SHOWN and kind not in kinds:
-            flag = f"--read {name.replace('_', '-')}"
+            flag = f"--{name.replace('_', '-')}"
             raise unneeded(flag, f"needs {other}, and {path} is not one")
 
 

@@ -14,10 +14,10 @@ from protonn_edge.system.errors import InputError, counted
 
 _NAMED = 6  # maximum columns in a sentence
 REMEDY = (
-    "use --read missing=drop to omit rows with gaps, or fill the gaps with missing=median or "
-    "missing=most-frequent"
+    "use --missing drop to omit rows with gaps, or fill the gaps with --missing median or "
+    "--missing most-frequent"
 )
-REMEDY_OF_MODEL = "the model has no values for gaps; fill them, or use --read missing=drop"
+REMEDY_OF_MODEL = "the model has no values for gaps; fill them, or use --missing drop"
 
 
 def checked_missing(missing: str | None, path: Path, expected: Expected | None) -> str:
@@ -26,11 +26,11 @@ def checked_missing(missing: str | None, path: Path, expected: Expected | None) 
     if missing is None:
         return (recorded and recorded.missing) or "error"
     if missing != SHOWN:
-        check_choice("--read missing", missing, MISSING)
+        check_choice("--missing", missing, MISSING)
     if missing not in FILLINGS or expected is None:
         return missing
     if recorded is None or not recorded.values:
-        raise InputError(f"{path} cannot be read with --read missing={missing}: {REMEDY_OF_MODEL}")
+        raise InputError(f"{path} cannot be read with --missing {missing}: {REMEDY_OF_MODEL}")
     return recorded.missing  # what fills them in any case
 
 

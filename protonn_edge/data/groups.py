@@ -77,7 +77,7 @@ def _free_columns(dataset: Dataset, name: str, data: Path) -> list[str]:
         role = roles[name] or "left out"
         remedy = "name a column with each point's person or day"
         if role == "dropped":
-            remedy = f"omit --read drop={quoted_word(name)}, because groups are never features"
+            remedy = f"omit --drop {quoted_word(name)}, because groups are never features"
         raise InputError(
             f"--groups is {quoted(name)}, but {data} has this column as {quoted(role)}; {remedy}"
         )

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.dataset import Float32, Table, check_table_size
 from protonn_edge.data.options import TableOptions
 from protonn_edge.data.take_names import unsaid_names
@@ -67,13 +68,13 @@ def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | Non
             here, there = ("x".join(map(str, each.shape)) for each in (image, first))
             raise InputError(
                 f"{take.path} has {here} pixels, but {takes[0].path} has {there}; scale all images "
-                "to the same size, for example with --read size=16x16"
+                "to the same size, for example with --size 16x16"
             )
         X[row] = image.ravel()
     tested = np.array([take.tested for take in takes])
 
     def part(rows: NDArray[np.bool_]) -> Table:
-        labels = [take.label for take in compress(takes, rows)]
+        labels = Coded.of(take.label for take in compress(takes, rows))
         notices = list(unread(folder, takes, IMAGES))
         if options.name is None and len(takes) > 1:
             notices += unsaid_names(takes, labelled=False)
@@ -95,7 +96,7 @@ def _checked(size: object) -> Shape:
         case (int(height), int(width)) if min(size) > 0 and max(size) <= _LONGEST_SIDE:
             return height, width
     raise InputError(
-        f"--read size is {shortened(repr(size))}; give a height and a width of 1 to "
+        f"--size is {shortened(repr(size))}; give a height and a width of 1 to "
         f"{_LONGEST_SIDE:,} pixels, such as 28x28"
     )
 

@@ -75,7 +75,7 @@ class LabelSearch:
         There is no column if all rows have one label.
         """
         if self.named.label is not None:
-            return self.named.label, "given by --read", []
+            return self.named.label, "given by --label", []
         columns = [
             each
             for each in self.named.kept
@@ -85,7 +85,7 @@ class LabelSearch:
         if len(named) > 1:
             raise InputError(
                 f"{self.path} has {len(named)} columns named label, class or target; rename all "
-                "but one, or give --read label=NAME"
+                "but one, or give --label NAME"
             )
         if named:
             return named[0], "by its name", []
@@ -135,11 +135,11 @@ class LabelSearch:
         - `of_files`: whether files have one of its values, as those of a person have
         """
         flag, is_text = column.flag_value, column.values is None
-        also = f", or with --read session={flag} if they are sessions or persons"
+        also = f", or with --session {flag} if they are sessions or persons"
         values = counted(len(column.names().texts), "different value")
         text = (
-            f"{column.title} has {values}, which may be the classes; use them with --read "
-            f"label={flag}, or, if the files are named after classes, give --read "
+            f"{column.title} has {values}, which may be the classes; use them with "
+            f"--label {flag}, or, if the files are named after classes, give "
             f"{'drop' if is_text else 'keep'}={flag}{also * of_files}"
         )
         if self.options.missing != SHOWN:
@@ -181,14 +181,14 @@ class LabelSearch:
         """Return the error if no column may have labels, with the columns that only count."""
         kept = self.named.kept
         counting = [each for each in self.certain if each.kind == "number" and each in kept]
-        remedy = "add a column of labels, or name the column with --read label=NAME"
+        remedy = "add a column of labels, or name the column with --label NAME"
         if counting[1:] and not self.named.by_option:
             *features, label = counting
             names = ",".join(each.flag_value for each in features)
             text = " and ".join(f"{each.title} ({each.evidence})" for each in counting[:_NAMED])
             remedy = (
-                f"{text} were left out; if these are measurements, use --read "
-                f"label={label.flag_value} --read keep={names}"
+                f"{text} were left out; if these are measurements, use "
+                f"--label {label.flag_value} --keep {names}"
             )
         return InputError(f"{self.path} has no column of labels besides the features; {remedy}")
 
@@ -216,16 +216,16 @@ def label_refusal(
         has = f"numbers such as {fractions[0]:g} instead of classes"
     may_be = sorted((each for each in columns if each.may_be_label), key=lambda e: e.kind != "text")
     likely = [each.flag_value for each in may_be]
-    hint = f", such as --read label={likely[0]}" if likely else ""
+    hint = f", such as --label {likely[0]}" if likely else ""
     others = f" (or {', '.join(likely[1:6])})" if likely[1:] else ""
     other = (
-        f"predict these numbers with --read label={label.flag_value}, or, if all rows are of one "
+        f"predict these numbers with --label {label.flag_value}, or, if all rows are of one "
         "class, train with --one-class"
     )
     if recorded:
         other = "put the file into a folder with a file for each class, called like the class"
     return InputError(
         f"{path} has no column called label, class or target, and its last one, {label.title}, "
-        f"contains {has[:80]}; name the column of labels with --read label=NAME{hint}{others}, or "
+        f"contains {has[:80]}; name the column of labels with --label NAME{hint}{others}, or "
         f"{other}"
     )

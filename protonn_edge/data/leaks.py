@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.data.cells import decimals_of
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice, listed, title
-from protonn_edge.data.summary import decimals_of
 from protonn_edge.system.arrays import Array
 
 Float64 = NDArray[np.float64]
@@ -42,7 +42,7 @@ class _Candidate:
 
     name: str
     number: int  # from 1
-    option: str  # its name or number as the value of ``--read drop``; empty if that is not possible
+    option: str  # its name or number as the value of ``--drop``; empty if that is not possible
     values: Array
 
 
@@ -111,7 +111,7 @@ def _notice(text: str, columns: Sequence[_Candidate], chosen: Chosen) -> Iterato
     if len(found) == len(columns):
         remedy = "if the device does not measure it, add other features"
     elif all(each.option for each in found):
-        remedy += f" with --read drop={','.join(each.option for each in found)}"
+        remedy += f" with --drop {','.join(each.option for each in found)}"
     which = text.format(title(found[0].name, found[0].number), others)
     yield Notice("leak", f"{which}; {remedy}", warning=True, columns=keys)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class NamedColumns:
     """The columns that options name."""
 
-    kept: list[Column]  # all but those that ``--read drop`` names
+    kept: list[Column]  # all but those that ``--drop`` names
     channels: Mapping[Column, str]  # their new names, or none
     one_hot: Mapping[Column, None]  # columns of text that become features
     used: Mapping[Column, object]  # features in spite of what they look like
@@ -48,42 +48,40 @@ class NamedColumns:
         def found(texts: Iterable[str], flag: str) -> dict[Column, None]:
             return dict.fromkeys(find_column(columns, text, flag, path) for text in texts)
 
-        dropped = found(options.drop, "--read drop")
+        dropped = found(options.drop, "--drop")
         kept = [column for column in columns if column not in dropped]
         if not kept:
-            raise InputError(
-                f"--read drop names all columns of {path}; keep the label and the features"
-            )
+            raise InputError(f"--drop names all columns of {path}; keep the label and the features")
         pairs = [renamed(each) for each in options.channels]
-        channels = {find_column(columns, old, "--read channels", path): new for old, new in pairs}
+        channels = {find_column(columns, old, "--channels", path): new for old, new in pairs}
         if for_model:
             known = preparation.one_hot if preparation else {}
             one_hot = {column: None for column in columns if column.name in known}
         else:
-            one_hot = found(options.one_hot, "--read one-hot")
+            one_hot = found(options.one_hot, "--one-hot")
             _check_encoded(one_hot, columns, path, header=header)
-        used = {**channels, **one_hot, **found(options.keep, "--read keep")}
+        used = {**channels, **one_hot, **found(options.keep, "--keep")}
         label = None
         if options.label is not None:
-            label = find_column(columns, options.label, "--read label", path)
+            label = find_column(columns, options.label, "--label", path)
         flags = (
-            ("--read drop", dropped),
-            ("--read channels", channels),
-            ("--read one-hot", one_hot),
+            ("--drop", dropped),
+            ("--channels", channels),
+            ("--one-hot", one_hot),
         )
         for flag, others in flags:
             if label is not None and label in others:
                 raise InputError(
-                    f"--read label and {flag} both name {label.title}; change one of these options"
+                    f"--label and {flag} both name {label.title}; change one of these options"
                 )
         by_option = dict[Column, Literal["session", "time"]]()
         if options.session is not None:
-            by_option[find_column(columns, options.session, "--read session", path)] = "session"
+            by_option[find_column(columns, options.session, "--session", path)] = "session"
         elif options.groups:
             of_groups = [each for each in kept if each.key == options.groups]
             by_option |= dict.fromkeys(of_groups[:1], "session")
         if options.time is not None:
-            by_option[find_column(columns, options.time, "--read time", path)] = "time"
+            by_option[find_column(columns, options.time, "--time", path)] = "time"
         return cls(kept, channels, one_hot, used, label, by_option)
 
 
@@ -92,13 +90,13 @@ def _check_encoded(
 ) -> None:
     if encoded and not header:
         raise InputError(
-            f"--read one-hot needs column names, but {path} has none; add a first row of names"
+            f"--one-hot needs column names, but {path} has none; add a first row of names"
         )
     names = [column.name for column in columns]
     for column in encoded:
         if names.count(column.name) > 1 or not column.name:
             raise InputError(
-                f"--read one-hot needs a column with a unique name, but {path} has "
+                f"--one-hot needs a column with a unique name, but {path} has "
                 f"{counted(names.count(column.name), 'column')} named {quoted(column.name)}; "
                 "rename the columns"
             )

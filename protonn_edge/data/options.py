@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -57,36 +57,51 @@ class TableOptions:
     one_hot: tuple[str, ...] = ()
 
 
-READ_NAMES = tuple(
-    each.name.replace("_", "-")
+_DEFAULTS = {
+    each.name.replace("_", "-"): each.default
     for each in fields(TableOptions)
     if each.name not in ("groups", "labelled", "normal", "background", "sample_rate")
-)
-"""The names that a text such as ``label=nut`` may begin with; others follow from the command."""
+}
+READ_NAMES = tuple(_DEFAULTS)
+"""The names of commands' options for reading, such as "label"; others follow from the command."""
+
+LISTS = tuple(name for name, default in _DEFAULTS.items() if default == ())
+"""The names of those that are lists of columns or files."""
+
+
+def options_of(given: Mapping[str, Sequence[str]]) -> TableOptions:
+    """Return the options with these texts, by their names, as commands give them.
+
+    Columns and files are lists, separated by commas and quoted as in a table's header if need be,
+    of which several may be given. Raises `InputError` for other texts.
+    """
+    read: dict[str, Any] = {}
+    for name, texts in given.items():
+        flag, key = f"--{name}", name.replace("-", "_")
+        if not all(texts):
+            raise lacking(flag, "value", f"use {flag} VALUE")
+        if name in LISTS:
+            read[key] = tuple(each for text in texts for each in names_in(text, f"{flag} "))
+        elif texts:
+            read[key] = _sides(texts[-1]) if name == "size" else texts[-1]
+    return TableOptions(**read)
 
 
 def options_of_texts(texts: Iterable[str]) -> TableOptions:
-    """Return the options in texts such as ``label=nut``, as ``--read`` of commands gives them.
+    """Return the options in texts such as ``label=nut``, as a model file has them.
 
-    Columns and files are lists, separated by commas and quoted as in a table's header if need be; a
-    name may be given several times. Raises `InputError` for other texts.
+    A name may be given several times. Raises `InputError` for other texts.
     """
-    given: dict[str, Any] = {}
+    given: dict[str, list[str]] = {}
     for text in texts:
-        name, equals, value = text.partition("=")
+        name, _, value = text.partition("=")
         if name not in READ_NAMES:
             raise InputError(
-                f"--read {shortened(text)} does not begin with one of {', '.join(READ_NAMES)}; see "
-                "'protonn-edge data --help'"
+                f"{shortened(repr(text))} does not begin with one of {', '.join(READ_NAMES)}; "
+                "correct it"
             )
-        if not (equals and value):
-            raise lacking(f"--read {name}", "value", f"use --read {name}=VALUE")
-        key = name.replace("-", "_")
-        if isinstance(getattr(TableOptions(), key), tuple):
-            given[key] = given.get(key, ()) + names_in(value, f"--read {name}=")
-        else:
-            given[key] = _sides(value) if key == "size" else value
-    return TableOptions(**given)
+        given.setdefault(name, []).append(value)
+    return options_of(given)
 
 
 def texts_of(options: TableOptions) -> list[str]:
@@ -94,7 +109,7 @@ def texts_of(options: TableOptions) -> list[str]:
     texts = []
     for name in READ_NAMES:
         value = getattr(options, name.replace("-", "_"))
-        if isinstance(value, tuple) and name != "size":
+        if name in LISTS:
             line = io.StringIO()
             csv.writer(line, lineterminator="").writerow(value)
             value = line.getvalue()
@@ -118,7 +133,8 @@ def names_in(text: str, flag: str) -> tuple[str, ...]:
 def _sides(text: str) -> tuple[int, int]:
     if (match := re.fullmatch(r"([1-9]\d{0,5})x([1-9]\d{0,5})", text)) is None:
         raise InputError(
-            f"--read size={shortened(text)} is not a height and a width in pixels, such as 28x28"
+            f"--size is {shortened(repr(text))}, which is not a height and a width in pixels, "
+            "such as 28x28"
         )
     return int(match[1]), int(match[2])
 

@@ -96,10 +96,10 @@ def _use_of(roles: Roles) -> str:
     """Return how to have features after all: by columns that seem to count, if there are some."""
     numbers = [each for each in roles.left_out if each.kind == "number" and each.evidence]
     if not numbers:
-        return "add one, or change --read label, drop or keep"
+        return "add one, or change --label, --drop or --keep"
     which = " and ".join(f"{each.title} ({each.evidence})" for each in numbers[:_SHOWN])
     kept = ",".join(each.flag_value for each in numbers)
-    return f"if {which} has measurements, use --read keep={kept}; otherwise, add a column"
+    return f"if {which} has measurements, use --keep {kept}; otherwise, add a column"
 
 
 @dataclass
@@ -128,7 +128,7 @@ class _Points:
         labels = self.labels.texts()
         notices = [*raw.notices(), *roles.notices, *self.labels.notices()]
         alone = self.options.background
-        if self.recorded and alone in labels and next(self.labels.missing(), None) is None:
+        if self.recorded and alone in labels.used and next(self.labels.missing(), None) is None:
             text = f"--background is {quoted(str(alone))}, but all samples have a label"
             notices.append(Notice("background", text, warning=True))
         if self.surplus:
@@ -138,7 +138,7 @@ class _Points:
         found = self.prepared()
         kept = found.kept
         if kept is not None:
-            labels = [label for label, is_kept in zip(labels, kept, strict=True) if is_kept]
+            labels = labels[kept]
         sessions = [column.names() for column in roles.of("session") if column.texts is not None]
         seams = self.begins.copy()
         for each in sessions:
@@ -147,7 +147,7 @@ class _Points:
         time = times_of(raw, roles, self.options, recorded=self.recorded)
         if kept is not None:
             seams = _seams_of_kept(seams, kept)
-            sessions = [each.of_rows(kept) for each in sessions]
+            sessions = [each[kept] for each in sessions]
             time = time and time._replace(values=time.values[kept])
             for column in (*roles.left_out, *roles.indicators, roles.label):
                 if column is not None:
@@ -188,9 +188,9 @@ class _Points:
 
     def refuse_absent(self) -> None:
         """Refuse files that lack features of the first one."""
-        what, remedy = "columns", "leave these out with --read drop=NAMES"
+        what, remedy = "columns", "leave these out with --drop NAMES"
         if self.recorded:
-            what, remedy = "channels", "choose common ones with --read channels=NAMES"
+            what, remedy = "channels", "choose common ones with --channels NAMES"
         names = [self.raw.files[0].names[each.index] for each in self.roles.features]
         for file, present in ((each, set(each.names)) for each in self.raw.files):
             absent = [name for name in names if name not in present]
@@ -214,8 +214,7 @@ class _Points:
         such = f" (such cells: {counts_in(wrong)})" if sum(wrong.values()) > 1 else ""
         problem = column.problem or "this cell must be a finite number"
         remedy = (
-            "correct it, delete its row, or leave the column out with --read "
-            f"drop={column.flag_value}"
+            f"correct it, delete its row, or leave the column out with --drop {column.flag_value}"
         )
         if self.raw.notation.is_mixed:
             problem = "the file has both decimal points and decimal commas"
@@ -271,7 +270,7 @@ class _Points:
             if (left := np.flatnonzero(np.isnan(X).any(axis=0))).size:
                 raise InputError(
                     f"{self.path} has gaps in {listed(names[i] or str(i + 1) for i in left)}, for "
-                    "which the model learned no values; use --read missing=drop to leave out rows "
+                    "which the model learned no values; use --missing drop to leave out rows "
                     "with gaps"
                 )
         is_plain = preparation == Preparation()

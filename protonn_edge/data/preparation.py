@@ -159,7 +159,7 @@ def values_of(column: str, cells: Sequence[str]) -> tuple[str, ...]:
     texts = {label_text(cell) for cell in cells} - {""}
     if not 0 < len(texts) <= ONE_HOT_LIMIT:
         raise InputError(
-            f"column {quoted(column)} has {len(texts):,} different values, but --read one-hot "
-            f"allows 1 to {ONE_HOT_LIMIT}; leave the column out with --read drop=NAME"
+            f"column {quoted(column)} has {len(texts):,} different values, but --one-hot "
+            f"allows 1 to {ONE_HOT_LIMIT}; leave the column out with --drop NAME"
         )
     return in_order(texts)

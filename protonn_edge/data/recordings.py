@@ -10,22 +10,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, groupby, repeat
-from typing import ClassVar, overload
+from typing import ClassVar
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, counted
 
 _LIMIT_BYTES = 2**31  # limit of windows in memory
-_SPANS_A_WINDOW = 8
-_BINS = 256
 _SAME_RATE = 0.05  # maximum relative difference of a recording's rate from the model's
 
 Run = tuple[int, int]
@@ -97,7 +92,7 @@ def cut_windows(
     - `seams` (rows,): true at rows that do not directly follow the previous one.
     - `tested` (rows,): rows of runs that are cut into test windows only.
     - `trigger`: finds where windows begin in runs of classes with movement.
-    - `dividing`: the columns that seams follow from, as the value of ``--read drop``.
+    - `dividing`: the columns that seams follow from, as the value of ``--drop``.
 
     Raises `InputError` if a number is out of its range, or no run is long enough for a window.
     """
@@ -157,7 +152,7 @@ def _no_windows(
     if gaps_in_runs:
         shared += f" ({gaps_in_runs:,} runs end at gaps in time or at new sessions)"
         if dividing:
-            fewer += f" or, if that is no column of times or sessions, --read drop={dividing}"
+            fewer += f" or, if that is no column of times or sessions, --drop {dividing}"
     return InputError(
         f"the longest run of equal labels without a gap has {counted(longest, 'sample')}{shared}, "
         f"but a window has {window:,}; use shorter windows{fewer}"
@@ -185,19 +180,6 @@ def classes_that_move(
     return frozenset(label for label, moves in moved.items() if 2 * sum(moves) > len(moves))
 
 
-def last_takes(
-    take_of: NDArray[np.int64], labels: NDArray[np.int64], share: float
-) -> NDArray[np.bool_]:
-    """Return the rows (rows,) of each class's last takes that come closest to a share, not all."""
-    tested = np.zeros(len(take_of), np.bool_)
-    for label in np.unique(labels):
-        takes, lengths = np.unique(take_of[labels == label], return_counts=True)
-        held = np.cumsum(lengths[::-1])[: max(1, len(takes) - 1)]
-        count = 1 + int(np.abs(held - share * lengths.sum()).argmin()) if len(takes) > 1 else 0
-        tested |= np.isin(take_of, takes[len(takes) - count :])
-    return tested
-
-
 def _windows_at(
     samples: NDArray[np.float32], labels: NDArray[np.int64], begins: NDArray[np.int64], window: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
@@ -211,114 +193,3 @@ def _windows_at(
     for place, begin in enumerate(begins):
         cut[place] = samples[begin : begin + window]
     return cut, labels[begins]
-
-
-@dataclass(frozen=True, eq=False)
-class Trigger(SegmentDetector):
-    """Begins windows shortly before movement rises to a level.
-
-    Movement is the sum of the ranges of all channels within the last few samples, an eighth of a
-    window, so gravity and offsets have no influence. `moving` (n,) marks where it has reached the
-    level; a window begins `before` samples earlier. The next window can begin only after movement
-    has fallen below the level.
-    """
-
-    option: ClassVar[str] = "--trigger"
-
-    moving: NDArray[np.bool_]
-    before: int
-
-    @classmethod
-    def of(
-        cls,
-        samples: NDArray[np.float32],
-        runs: Sequence[Run],
-        window: int,
-        before: int,
-        level: float | None = None,
-    ) -> Trigger:
-        """Return the trigger for samples (n, channels), by default at their `_parting_level`."""
-        movement = _movement(samples, runs, max(2, window // _SPANS_A_WINDOW))
-        if level is None:
-            level = _parting_level(movement)
-        facts = (("trigger", f"{level:.4g}; windows begin {before:,} samples before the trigger"),)
-        missing = "every training run is shorter than a window"
-        return cls(window, level, facts, missing, movement >= level, before)
-
-    def moves(self, first: int, end: int) -> bool:
-        """Whether there is movement in the run first..end - 1."""
-        return bool(self.moving[first:end].any())
-
-    def begins(self, first: int, end: int) -> Iterator[int]:
-        """Yield where windows, without overlaps, begin in the part first..end - 1 of a run."""
-        free = first
-        moving = self.moving[first:end].astype(np.int8)
-        for start in (first + np.flatnonzero(np.diff(moving, prepend=0) > 0)).tolist():
-            begin = min(max(first, start - self.before), end - self.window)
-            if free <= begin and free <= start <= begin + max(self.before, self.window // 2):
-                yield begin
-                free = begin + self.window
-
-
-def _movement(samples: NDArray[np.float32], runs: Sequence[Run], span: int) -> NDArray[np.float64]:
-    """Return the sum of the ranges of all channels over the last samples, (n,)."""
-    movement = np.zeros(len(samples))
-    for first, end in runs:
-        run = samples[first:end].astype(np.float64)
-        padded = np.concatenate([np.repeat(run[:1], span - 1, axis=0), run])
-        views = sliding_window_view(padded, span, axis=0)
-        movement[first:end] = (views.max(axis=2) - views.min(axis=2)).sum(axis=1)
-    return movement
-
-
-def _parting_level(movement: NDArray[np.float64]) -> float:
-    """Return the level that separates values into two classes as well as possible.
-
-    This is Otsu's method (1979), applied to logarithms because movement is many times larger than
-    values at rest.
-    """
-    least = movement[movement > 0].min(initial=np.inf)
-    logarithms = np.log(np.maximum(movement, min(least, 1.0)))
-    counts, edges = np.histogram(logarithms, _BINS)
-    middles = (edges[:-1] + edges[1:]) / 2
-    below, total = np.cumsum(counts), np.cumsum(counts * middles)
-    above = below[-1] - below
-    with np.errstate(divide="ignore", invalid="ignore"):
-        apart = total / below - (total[-1] - total) / above
-        between = np.nan_to_num(below * above * np.square(apart))
-    return float(np.exp(edges[1 + int(between.argmax())]))
-
-
-class Repeated(Sequence[str]):
-    """A sequence of texts, stored as `runs` of equal texts with their counts."""
-
-    def __init__(self, runs: Iterable[tuple[str, int]]) -> None:
-        self.runs = [(text, count) for text, count in runs if count]
-        self._ends = list(accumulate(count for _, count in self.runs))
-
-    def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
-
-    def __iter__(self) -> Iterator[str]:
-        return chain.from_iterable(repeat(text, count) for text, count in self.runs)
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        place = index + len(self) if index < 0 else index
-        if not 0 <= place < len(self):
-            raise IndexError(f"the index is {index}, but there are {len(self)} elements")
-        return self.runs[bisect_right(self._ends, place)][0]
-
-
-def runs_in(texts: Sequence[str]) -> list[tuple[str, int]]:
-    """Return the runs of equal consecutive elements of a sequence."""
-    if isinstance(texts, Repeated):
-        return texts.runs
-    return [(text, sum(1 for _ in run)) for text, run in groupby(texts)]

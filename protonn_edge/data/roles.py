@@ -308,9 +308,9 @@ class _Judge:
         names = " and ".join(map(quoted, texts.texts[:2]))
         raise InputError(
             f"{self.path}: {column.title} alternates between {names}, as rows of several devices "
-            "do; read the rows of each as a recording of its own with --read "
-            f"session={column.flag_value} or, if it is a channel, use it with --read "
-            f"keep={column.flag_value}"
+            "do; read the rows of each as a recording of its own with "
+            f"--session {column.flag_value} or, if it is a channel, use it with "
+            f"--keep {column.flag_value}"
         )
 
     def codes(self, roles: Roles) -> NDArray[np.int64] | None:
@@ -327,16 +327,16 @@ class _Judge:
             others = listed(each.key for each in columns[1:])
             also = f" (the same holds for {others})" if others else ""
             first = columns[0].flag_value
-            ways = f"leave it out with --read drop={names}, or use it with --read keep={names}"
+            ways = f"leave it out with --drop {names}, or use it with --keep {names}"
             if doubt.endswith(SESSION_LIKE) and "session" not in self.named.by_option.values():
                 ways = (
-                    f"if its values are persons, units or recordings, use --read session={first}, "
+                    f"if its values are persons, units or recordings, use --session {first}, "
                     f"which holds out whole ones for testing; otherwise, {ways}"
                 )
             elif self.recorded:
-                ways += f", or name it with --read time={first} or --read session={first}"
+                ways += f", or name it with --time {first} or --session {first}"
             if self.files is not None and roles.label is None and columns[0].may_be_label:
-                ways += f"; if it has the classes, give --read label={first}"
+                ways += f"; if it has the classes, give --label {first}"
             text = f"{columns[0].title} {doubt}{also}; {ways}"
             if self.options.missing != SHOWN:
                 raise InputError(f"{self.path}: {text}")
@@ -363,25 +363,25 @@ def _left_out_notice(column: Column, reason: Reason) -> Notice:
         flag = column.flag_value
         text = (
             f"{column.title} is taken as the session of each row, because {column.evidence}; if it "
-            f"has the classes, give --read label={flag}, and if it has neither, drop={flag}"
+            f"has the classes, give --label {flag}, and if it has neither, --drop {flag}"
         )
         return Notice("left_out", text, warning=True, columns=(column.key,))
     if reason == "text":
-        why = f"text; --read one-hot={column.flag_value} turns it into features"
+        why = f"text; --one-hot {column.flag_value} turns it into features"
         if column.texts is not None and (count := len(column.texts.texts)) > ONE_HOT_LIMIT:
-            why = f"text, with {count:,} different values, too many for --read one-hot"
+            why = f"text, with {count:,} different values, too many for --one-hot"
         if warn := column.evidence == _SELDOM_TEXT:
             why += (
-                f"; {column.evidence}, so if these are persons, units or recordings, use --read "
-                f"session={column.flag_value}, which holds out whole ones for testing"
+                f"; {column.evidence}, so if these are persons, units or recordings, use "
+                f"--session {column.flag_value}, which holds out whole ones for testing"
             )
     elif column.evidence:
         usual = reason != "time" or column.kind == "date" or is_called_as_time(column.name)
-        why, warn = f"{why} ({column.evidence}); --read keep={column.flag_value} uses it", not usual
+        why, warn = f"{why} ({column.evidence}); --keep {column.flag_value} uses it", not usual
         if reason == "time" and column.kind != "date" and not usual:
             flag, sorts = column.flag_value, column.evidence.startswith(FALLS)
-            newest = f"if rows are newest first, give --read time={flag}; " * sorts
-            why = f"{column.evidence}; {newest}--read keep={flag} uses it"
+            newest = f"if rows are newest first, give --time {flag}; " * sorts
+            why = f"{column.evidence}; {newest}--keep {flag} uses it"
     text = f"left out: {column.title}, {why}"
     return Notice("left_out", text, warning=warn, columns=(column.key,))
 
@@ -392,9 +392,9 @@ def text_refusal(path: object, columns: Sequence[Column], *, guessed: bool) -> I
     titles = " and ".join(f"{each.title} (such as {quoted(each.example)})" for each in columns)
     names = ",".join(each.flag_value for each in columns)
     labels = [each.flag_value for each in columns if each.may_be_label] or [columns[0].flag_value]
-    wanted = " or ".join(f"--read label={name}" for name in labels)
+    wanted = " or ".join(f"--label {name}" for name in labels)
     unnamed = "no column called label, class or target, but has " if guessed else ""
     return InputError(
         f"{path} has {unnamed}text in {titles}; name the column of classes with {wanted}, or leave "
-        f"columns of text out with --read drop={names}"
+        f"columns of text out with --drop {names}"
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from protonn_edge.data.cells import is_label
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.columns import Column
 from protonn_edge.data.indicators import codes_of
 from protonn_edge.data.naming import Notice, listed
@@ -27,33 +27,30 @@ class RowLabels:
     options: TableOptions
     of_files: Sequence[str] | None  # the label of each file, unless it has a column of labels
 
-    def texts(self) -> list[str]:
+    def texts(self) -> Coded:
         """Return the labels of rows; those of gaps are the background's, or empty."""
         roles, gap = self.roles, self.options.background or ""
         if roles.indicators:
-            codes = codes_of(roles.indicators).tolist()
-            return [roles.indicators[code].feature_name for code in codes]
+            names = [each.feature_name for each in roles.indicators]
+            return Coded(codes_of(roles.indicators), names).merged()
         if roles.label is None:
             alone = str(self.options.labelled or self.options.normal)
-            if self.of_files is None:
-                return [alone] * self.raw.n
-            ends = [*self.raw.begins[1:], self.raw.n]
-            runs = zip(self.of_files, self.raw.begins, ends, strict=True)
-            return [label for label, begin, end in runs for _ in range(end - begin)]
-        names = roles.label.names()
-        texts = [text if is_label(text) else None for text in names.texts]
-        given = [texts[code] for code in names.codes.tolist()]
-        return [
-            label if label is not None else self._of_file(row, roles.label) or gap
-            for row, label in enumerate(given)
-        ]
+            counts = np.diff([*self.raw.begins, self.raw.n]).tolist()
+            own = self.of_files or [alone] * len(counts)
+            return Coded.repeated(zip(own, counts, strict=True))
+        found = roles.label.names()
+        codes, texts = found.codes.copy(), [each if is_label(each) else gap for each in found.texts]
+        for rows, name in self._of_files(roles.label):
+            codes[rows] = len(texts)
+            texts.append(name)
+        return Coded(codes, texts).merged()
 
-    def _of_file(self, row: int, label: Column) -> str | None:
-        """Return the label of a row's file if the file lacks the column of labels."""
-        place = bisect_right(self.raw.begins, row) - 1
-        if self.of_files is None or label.name in self.raw.files[place].names:
-            return None
-        return self.of_files[place]
+    def _of_files(self, label: Column) -> Iterator[tuple[slice, str]]:
+        """Yield the rows of files that lack the column of labels, and the files' own labels."""
+        ends = [*self.raw.begins[1:], self.raw.n]
+        for place, name in enumerate(self.of_files or ()):
+            if label.name not in self.raw.files[place].names:
+                yield slice(self.raw.begins[place], ends[place]), name
 
     def notices(self) -> Iterator[Notice]:
         """Yield the notice about an unnamed label; refuse numbers that are not classes."""
@@ -61,10 +58,10 @@ class RowLabels:
         if roles.indicators:
             names = listed(column.feature_name for column in roles.indicators)
             text = f"exactly one of {names} is 1 in each row, so these columns are the classes; "
-            text += "--read label=NAME names another column"
+            text += "--label NAME names another column"
             if self._are_files_named:
                 names = ",".join(column.flag_value for column in roles.indicators)
-                text += f"; if the files are named after classes, give --read keep={names}"
+                text += f"; if the files are named after classes, give --keep {names}"
             keys = tuple(column.key for column in roles.indicators)
             yield Notice("label", text, warning=True, columns=keys)
         if label is None and self.of_files is None and self.options.normal is not None:
@@ -76,7 +73,7 @@ class RowLabels:
         if self._are_files_named:
             hint += (
                 ", and not those that files are named after; if these are, leave the column out "
-                f"with --read drop={label.flag_value}"
+                f"with --drop {label.flag_value}"
             )
         text = f"the labels are in {label.title}, {roles.label_found}{hint}"
         yield Notice("label", text, bool(hint), (label.key,))
@@ -91,11 +88,11 @@ class RowLabels:
         first = self.roles.features[0]
         varies = first.texts is not None and len(first.texts.texts) > 1
         if label.kind == "number" and first.index == 0 and first.may_be_label and varies:
-            return "; if the first column is the label, use --read label=first"
+            return "; if the first column is the label, use --label first"
         others = [each for each in self.roles.of("text") if each.may_be_label]
         if not others:
             return ""
-        return f"; if {others[0].title} is the label, use --read label={others[0].flag_value}"
+        return f"; if {others[0].title} is the label, use --label {others[0].flag_value}"
 
     def missing(self) -> Iterator[int]:
         """Yield the rows without a label."""
@@ -103,9 +100,10 @@ class RowLabels:
         if label is None:
             return
         names = label.names()
-        empty = [code for code, text in enumerate(names.texts) if not is_label(text)]
-        rows = np.flatnonzero(np.isin(names.codes, empty)) if empty else np.empty(0, np.int64)
-        yield from (row for row in rows.tolist() if self._of_file(row, label) is None)
+        missing = names.numbers(dict.fromkeys(filter(is_label, names.texts), 1), 0) == 0
+        for rows, _ in self._of_files(label):
+            missing[rows] = False
+        yield from np.flatnonzero(missing).tolist()
 
     def refuse_missing(self) -> None:
         """Raise `InputError` for the first row without a label."""
@@ -116,6 +114,6 @@ class RowLabels:
             text = f"has {cell!r}, which is not a label," if cell else "has no label"
             raise InputError(
                 f"{self.raw.place(row)} {text} in column {label.index + 1}; correct or drop the "
-                "row, use --read missing=drop or, with 'windows', use --background to name a class "
+                "row, use --missing drop or, with 'windows', use --background to name a class "
                 "for rows without a label"
             )

@@ -98,8 +98,8 @@ def refuse_slower(path: object, columns: Sequence[Column], empty: NDArray[np.boo
     raise InputError(
         f"{path} has values of {listed(each.key for each, is_slow in pairs if is_slow)} in only "
         f"{len(row):,} of {len(filled):,} rows (about one in {len(filled) // max(1, len(row))}), "
-        f"as a slower sensor gives them, but windows need values in all rows; use --read "
-        f"channels={others} or, for the slower ones, --read channels={names}"
+        f"as a slower sensor gives them, but windows need values in all rows; use "
+        f"--channels {others} or, for the slower ones, --channels {names}"
     )
 
 
@@ -109,7 +109,7 @@ def _refuse_without(times: Column, raw: RawTable) -> None:
         if times.name not in file.names:
             raise InputError(
                 f"{file.path} lacks the column of times {times.name!r} of {raw.files[0].path}; add "
-                f"it, or leave it out of all files with --read drop={times.flag_value}"
+                f"it, or leave it out of all files with --drop {times.flag_value}"
             )
 
 

@@ -9,16 +9,16 @@ import shlex
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.blocks import add_block
+from protonn_edge.data.blocks import Cells, parsed
 from protonn_edge.data.cells import (
     ColumnCells,
     Form,
@@ -34,13 +34,10 @@ from protonn_edge.data.naming import Notice, column_name, listed, quoted
 from protonn_edge.data.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.data.text import (
     TEXT_LIMIT_BYTES,
-    Lines,
     Row,
     check_is_text,
     lines_of,
     rows_in,
-    text_of,
-    uncommented,
 )
 from protonn_edge.system.checks import check_choice
 from protonn_edge.system.errors import InputError, counted, lacking
@@ -57,6 +54,15 @@ _BLOCK_CELLS = 250_000
 _Line = tuple[int, Row]
 
 
+class Block(NamedTuple):
+    """Some rows of a file."""
+
+    lines: Sequence[int]  # the line of each
+    breaks: Sequence[int]  # rows, by their numbers from 0, before which takes are divided
+    cells: Sequence[Cells]  # of each column; empty without rows
+    end: int  # the last line that was read
+
+
 @dataclass(frozen=True)
 class TableFile:
     """A text table with its first rows examined, and the reasons for its delimiter and header."""
@@ -68,6 +74,7 @@ class TableFile:
     names: tuple[str, ...]  # of all columns; empty texts without a header
     first: tuple[Row, ...]  # the first rows of points, complete ones only
     skipped: tuple[str, ...]  # lines above the table
+    lines_above: int  # the rows of points
     names_line: int  # the line of the first row
     trailing: bool  # whether each row ends in a delimiter
     stamps: int | None  # the column of cells such as ``10:00:00.020 -> 0.1``
@@ -80,9 +87,9 @@ class TableFile:
             delimiter, why = _delimiter_of(path, usual), "found in the first lines"
         else:
             delimiter = usual = delimiter_called(options.delimiter)
-            why = "given by --read"
-        lines = list(islice(_rows_of(path, delimiter), _MOST_SKIPPED + 1))
-        lines = [each for each in lines if each[1]]
+            why = "given by --delimiter"
+        begin = list(islice(_rows_of(path, delimiter), _MOST_SKIPPED + 1))
+        lines = [each for each in begin if each[1]]
         if not lines:
             raise lacking(path, "rows", "add at least one row of each class")
         above = rows_above([row for _, row in lines])
@@ -91,8 +98,8 @@ class TableFile:
         if len(first) < 2 and options.labelled is None and options.normal is None:
             raise InputError(
                 f"{path}:{line} has one column, but a table needs a label and features; separate "
-                f"these by {DELIMITERS[delimiter]}, or name another delimiter with --read "
-                "delimiter=NAME"
+                f"these by {DELIMITERS[delimiter]}, or name another delimiter with "
+                "--delimiter NAME"
             )
         count = max(2, min(_FIRST_ROWS, _FIRST_CELLS // len(first)))
         rows = (each for each in _rows_of(path, delimiter) if each[1] and each[0] >= line)
@@ -107,9 +114,11 @@ class TableFile:
             names = ["", *names]  # of rows, as R writes them
         elif header and width == len(first) - 1 and (above or not names[-1]):
             names = names[:-1]  # of a delimiter, or LabVIEW's comments, after the last name
+        ends = [0, *(end for end, _ in begin)]
+        lines_above = line if header else ends[ends.index(line) - 1]
         found = cls(
-            path, delimiter, why, header, tuple(names), (), tuple(skipped), line, trailing, None,
-            delimiter != usual,
+            path, delimiter, why, header, tuple(names), (), tuple(skipped), lines_above, line,
+            trailing, None, delimiter != usual,
         )  # fmt: skip
         return found._sampled(sample)
 
@@ -144,20 +153,51 @@ class TableFile:
         """Its columns, without cells."""
         return [Column(index, name) for index, name in enumerate(self.names)]
 
-    def rows(self, lines: Lines | None = None) -> Iterator[tuple[int, Row | None]]:
+    def rows(self) -> Iterator[tuple[int, Row | None]]:
         """Yield line number and cells of each point, and None for a break between two takes.
 
         A break is a blank line, a row without any cell, or the header once more.
         """
-        if lines is None:
-            with lines_of(self.path) as opened:
-                yield from self.rows(opened)
-            return
+        with lines_of(self.path) as lines:
+            yield from self._rows_in(lines, sum(1 for _ in islice(lines, self.lines_above)))
+
+    def blocks(self, numeric: Callable[[], Collection[int]], decimal: str) -> Iterator[Block]:
+        """Yield many points at once; `numeric` returns the columns known to have numbers."""
+        width = len(self.names)
+        at_once = max(1, _BLOCK_CELLS // width)
+        with lines_of(self.path) as lines:
+            at = sum(1 for _ in islice(lines, self.lines_above))
+            while some := list(islice(lines, at_once)):
+                cells = None
+                if self.is_plain and at > self.lines_above:
+                    cells = parsed(some, self.delimiter, width, numeric(), decimal)
+                if cells is None:
+                    block = self._block(chain(some, lines), at, at + len(some))
+                else:
+                    block = Block(range(at + 1, at + len(some) + 1), [], cells, at + len(some))
+                at = block.end
+                yield block
+
+    def _block(self, lines: Iterable[str], at: int, end: int) -> Block:
+        """Return the points up to a line; a row may go on behind it."""
+        numbers, breaks, rows = list[int](), list[int](), list[Row]()
+        for line, row in self._rows_in(lines, at):
+            if row is None:
+                breaks.append(len(rows))
+            else:
+                numbers.append(line)
+                rows.append(row)
+            at = line
+            if line >= end:
+                break
+        return Block(numbers, breaks, list(zip(*rows, strict=True)), at)
+
+    def _rows_in(self, lines: Iterable[str], at: int) -> Iterator[tuple[int, Row | None]]:
+        """Yield the same of lines behind the first ones."""
         width = len(self.names) - (self.stamps is not None) + self.trailing
         names = {*self.names} if self.header else set[str]()
-        for line, row in rows_in(lines, self.path, self.delimiter):
-            if line < self.names_line or (self.header and line == self.names_line):
-                continue
+        for count, row in rows_in(lines, self.path, self.delimiter):
+            line = at + count
             if not row or (column_name(row[0]) in names and self._is_header(line, row)):
                 yield line, None
                 continue
@@ -267,29 +307,26 @@ class RawTable:
         notation: Notation,
         marks: Sequence[str] = (),
     ) -> tuple[Self, list[ColumnCells]]:
-        comma = notation.decimal == ","
         cells = [ColumnCells() for _ in wanted]
         lines, begins, breaks = array("l"), list[int](), list[int]()
         for number, file in enumerate(files):
-            swapped = bool(marks) and marks[number] != notation.decimal
+            mark = marks[number] if marks else notation.decimal
+            places = _places(file, wanted)
             begins.append(len(lines))
-            order = _order(file, wanted)
-            at_once = max(1, _BLOCK_CELLS // len(file.names))
-            with lines_of(file.path) as source:
-                rows = file.rows(source)
-                while pairs := list(islice(rows, at_once)):
-                    block = [row for _, row in pairs if row is not None]
-                    if swapped:
-                        block = [with_other_marks(row) for row in block]
-                    for line, row in pairs:
-                        if row is None:
-                            breaks.append(len(lines))
-                        else:
-                            lines.append(line)
-                    _add(cells, block, order, comma=comma)
-                    if order is None and not comma and not swapped and file.is_plain:
-                        while count := add_block(cells, source, at_once, file.delimiter):
-                            lines.extend(range(source.number - count + 1, source.number + 1))
+
+            def numeric(places: Sequence[int | None] = places) -> set[int]:
+                pairs = zip(places, cells, strict=True)
+                return {place for place, each in pairs if place is not None and each.has_numbers}
+
+            for block in file.blocks(numeric, mark):
+                breaks += [len(lines) + row for row in block.breaks]
+                lines.extend(block.lines)
+                absent = [""] * len(block.lines)
+                for each, place in zip(cells, places if block.cells else (), strict=False):
+                    column = absent if place is None else block.cells[place]
+                    if mark != notation.decimal and not isinstance(column, np.ndarray):
+                        column = with_other_marks(column)
+                    each.add(column, comma=notation.decimal == ",")
         divided = np.zeros(len(lines) + 1, np.bool_)
         divided[[row for row in breaks if row not in {0, *begins}]] = True
         table = cls(tuple(files), [], len(lines), lines, begins, divided[:-1], notation)
@@ -322,7 +359,7 @@ class RawTable:
             other = "point" if mark == "comma" else "comma"
             text = (
                 f"the {mark} in numbers such as {notation.doubtful} is read as a decimal {mark}; "
-                f"if it separates thousands, give --read decimal={other}"
+                f"if it separates thousands, give --decimal {other}"
             )
             yield Notice("ambiguous_mark", text, warning=True)
         for column in self.columns:
@@ -334,12 +371,12 @@ class RawTable:
 def _notation(file: TableFile, cells: Iterable[str], options: TableOptions) -> Notation:
     """Return the decimal mark and the separator of thousands; refuse those that are unclear."""
     if options.decimal is not None:
-        check_choice("--read decimal", options.decimal, ("comma", "point"))
+        check_choice("--decimal", options.decimal, ("comma", "point"))
     notation = Notation.of(cells, file.delimiter, _DECIMALS[options.decimal])
     if notation.doubtful and file.delimiter == ",":
         raise InputError(
             f"{file.path} has numbers such as {quoted(notation.doubtful)}, whose comma may be a "
-            "decimal mark or may separate thousands; give --read decimal=comma or decimal=point"
+            "decimal mark or may separate thousands; give --decimal comma or --decimal point"
         )
     return notation
 
@@ -367,10 +404,10 @@ def _check_headers(files: Sequence[TableFile]) -> None:
         )
 
 
-def _order(file: TableFile, wanted: tuple[str, ...]) -> list[int | None] | None:
-    """Return where a file has the columns of all files; None if it has just these."""
+def _places(file: TableFile, wanted: tuple[str, ...]) -> list[int | None]:
+    """Return where a file has the columns of all files; None for those that it lacks."""
     if file.names == wanted:
-        return None
+        return [*range(len(wanted))]
     return [file.names.index(name) if name in file.names else None for name in wanted]
 
 
@@ -378,23 +415,6 @@ def _columns(file: TableFile) -> str:
     if file.header:
         return f"the columns {listed(file.names)}"
     return f"{counted(len(file.names), 'column')} without names"
-
-
-def _add(
-    cells: Sequence[ColumnCells],
-    block: Sequence[Row],
-    order: list[int | None] | None,
-    *,
-    comma: bool,
-) -> None:
-    if not block:
-        return
-    columns: list[Sequence[str]] = list(zip(*block, strict=True))
-    if order is not None:
-        absent = [""] * len(block)
-        columns = [absent if place is None else columns[place] for place in order]
-    for each, column in zip(cells, columns, strict=True):
-        each.add(column, comma=comma)
 
 
 def _name_by_key(column: Column) -> None:
@@ -408,8 +428,8 @@ def _name_by_key(column: Column) -> None:
 
 
 def _delimiter_of(path: Path, usual: str) -> str:
-    with text_of(path, newline="") as stream:
-        lines = [line[:_LINE_LIMIT] for line in islice(uncommented(stream), _MOST_SKIPPED + 1)]
+    with lines_of(path) as opened:
+        lines = [line[:_LINE_LIMIT] for line in islice(opened, _MOST_SKIPPED + 1)]
     return delimiter_in(lines, usual)
 
 

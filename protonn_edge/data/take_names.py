@@ -27,7 +27,7 @@ def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
         persons = dict.fromkeys(take.stem.parent.name for take in takes)
         text = (
             f"the folders {listed(persons)} count as persons, and their files are named after "
-            "classes; if the folders are the classes, give --read name='{class}/{take}'"
+            "classes; if the folders are the classes, give --name '{class}/{take}'"
         )
         yield Notice("names", text, warning=True)
         return
@@ -67,7 +67,7 @@ def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
         case, name = f"{listed(sorted(firsts))} are persons", f"{{person}}{between}{{take}}"
     else:
         return
-    text = f"each of the {counted(len(takes), 'file')} {are}; if {case}, give --read name='{name}'"
+    text = f"each of the {counted(len(takes), 'file')} {are}; if {case}, give --name '{name}'"
     yield Notice("names", text, warning=True)
 
 

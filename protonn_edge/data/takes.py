@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.dataset import Table
 from protonn_edge.data.name_pattern import NamePattern
 from protonn_edge.data.naming import label_text, listed
@@ -29,7 +30,6 @@ from protonn_edge.data.part_names import (
     kind_for_testing,
     names_of_parts,
 )
-from protonn_edge.data.recordings import Repeated, runs_in
 from protonn_edge.system.errors import InputError, beyond, cannot_read, lacking
 
 # Imported later, because images are found like takes, and have no tables beside them.
@@ -101,8 +101,8 @@ def takes_in(
     ]
     if not takes and files:
         raise InputError(
-            f"no folder in {folder} has the files {listed(files)}; give --read "
-            "files=NAMES with the names of files that each take has"
+            f"no folder in {folder} has the files {listed(files)}; give "
+            "--files NAMES with the names of files that each take has"
         )
     if not takes and any(_zipped(folder)):
         packed = listed(path.name for path in _zipped(folder))
@@ -324,13 +324,11 @@ def refuse_recurring(folder: Path, takes: Sequence[Take], *, recorded: bool) -> 
     folders = dict.fromkeys(take.stem.parent.name for take in takes)
     files = sorted({take.path.name for take in takes})
     sensors = ",".join(Path(name).stem for name in files[:2])
-    sensors = (
-        f"if files are from sensors of the same take, choose with --read files='{sensors}', and "
-    )
+    sensors = f"if files are from sensors of the same take, choose with --files '{sensors}', and "
     raise InputError(
         f"{folder} has the files {listed(files)} in each of its folders ({listed(folders)}); "
-        f"{sensors * recorded}if the folders are persons and the files classes, give --read "
-        "name='{person}/{class}'; if the folders are classes, give --read name='{class}/{take}'"
+        f"{sensors * recorded}if the folders are persons and the files classes, give "
+        "--name '{person}/{class}'; if the folders are classes, give --name '{class}/{take}'"
     )
 
 
@@ -339,9 +337,9 @@ def ambiguous(files: Sequence[Path]) -> InputError:
     chosen = ",".join(path.stem for path in files[:2])
     return InputError(
         f"{files[0].parent} has the files {listed(path.name for path in files)}; if each is from a "
-        f"sensor of the same take, choose with --read files='{chosen}', and if each is a take of "
-        "its own, give --read name='{class}/{person}/{take}' or, if the upper folders are persons, "
-        "--read name='{person}/{class}/{take}'"
+        f"sensor of the same take, choose with --files '{chosen}', and if each is a take of "
+        "its own, give --name '{class}/{person}/{take}' or, if the upper folders are persons, "
+        "--name '{person}/{class}/{take}'"
     )
 
 
@@ -360,7 +358,7 @@ def labels_files(paths: Sequence[Path]) -> dict[Path, Path]:
     Such a file has the name of the other one, perhaps with more behind or before it. Of only two
     files, one may have them under any name.
     """
-    from protonn_edge.data.label_intervals import has_intervals
+    from protonn_edge.data.label_intervals import intervals_in
 
     files = [path for path in shown(paths) if path.suffix.lower() in (*SAMPLES, ".txt")]
     by_name: dict[str, list[Path]] = {}
@@ -370,9 +368,9 @@ def labels_files(paths: Sequence[Path]) -> dict[Path, Path]:
     for path in files:
         of_names = (by_name.get(name, []) for name in _inner_names(path.stem.lower()))
         labelled = next((each for some in of_names for each in some if each != path), None)
-        if labelled is not None and has_intervals(path):
+        if labelled is not None and intervals_in(path):
             found.setdefault(labelled, path)
-        elif labelled is None and len(files) == 2 and has_intervals(path, durations=False):
+        elif labelled is None and len(files) == 2 and intervals_in(path, durations=False):
             found.setdefault(files[path == files[0]], path)
     return found
 
@@ -407,10 +405,10 @@ def _entries(folder: Path, suffixes: Sequence[str]) -> tuple[list[Path], list[Pa
 
 def are_named_after_files(table: Table, takes: Sequence[Take]) -> bool:
     """Return whether the labels of samples or points are the classes of their files."""
-    return {text for text, _ in runs_in(table.labels)} <= {take.label for take in takes}
+    return {*table.labels.used} <= {take.label for take in takes}
 
 
-def groups_of(table: Table, takes: Sequence[Take], *, labelled: bool) -> Sequence[str] | None:
+def groups_of(table: Table, takes: Sequence[Take], *, labelled: bool) -> Coded | None:
     """Return the person, session or take of each row of a table; None if there is one of a class.
 
     - `labelled`: whether files state the classes of their rows, or takes are of numbers.
@@ -424,10 +422,10 @@ def groups_of(table: Table, takes: Sequence[Take], *, labelled: bool) -> Sequenc
     assert table.file_of is not None
     if table.sessions is None:
         counts = np.bincount(table.file_of, minlength=len(takes)).tolist()
-        return Repeated(zip(own, counts, strict=True)) if len({*own}) > 1 else None
+        return Coded.repeated(zip(own, counts, strict=True)) if len({*own}) > 1 else None
     sessions = zip(table.sessions, table.file_of.tolist(), strict=True)
     # rows without a session form a separate group
-    return Repeated((text.strip() or own[take], 1) for text, take in sessions)
+    return Coded.of(text.strip() or own[take] for text, take in sessions)
 
 
 def shown(paths: Iterable[Path]) -> list[Path]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, Self, TextIO
+from typing import NamedTuple, TextIO
 
 from protonn_edge.data.dataset import INDEX_LIMIT
 from protonn_edge.data.options import RECORDING_MARK, RECORDING_VERSION
@@ -79,69 +79,34 @@ def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
         raise cannot_read(path, error) from error
 
 
-class Lines:
-    """The lines of a text file, one by one or several at once; `number` counts those read."""
-
-    def __init__(self, lines: Iterator[str]) -> None:
-        self._lines = lines
-        self.number = 0
-        self.given_back: list[int] = []  # where lines were given back
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> str:
-        line = next(self._lines)
-        self.number += 1
-        return line
-
-    def take(self, count: int) -> list[str]:
-        """Return the next lines, at most `count`."""
-        taken = list(islice(self._lines, count))
-        self.number += len(taken)
-        return taken
-
-    def give_back(self, lines: Sequence[str]) -> None:
-        """Undo `take`."""
-        self.number -= len(lines)
-        self.given_back.append(self.number)
-        self._lines = chain(lines, self._lines)
-
-
 @contextmanager
-def lines_of(path: Path) -> Iterator[Lines]:
-    """Open the lines of a table."""
-    with text_of(path, newline="") as stream:
-        yield Lines(uncommented(stream))
+def lines_of(path: Path) -> Iterator[Iterator[str]]:
+    """Open the lines of a table; a recording's comment or ``sep=;`` in the first is left blank."""
+    with text_of(path, newline="") as lines:
+        first = next(lines, "")
+        skipped = first.startswith(RECORDING_MARK) or _SEPARATOR.fullmatch(first)
+        yield chain(["\n" if skipped else first], lines)
 
 
-def rows_in(lines: Lines, path: Path, delimiter: str) -> Iterator[tuple[int, Row]]:
-    """Yield line number and cells of each row that is left; no cells if all are blank."""
-    source: Iterator[str] = lines
+def rows_in(lines: Iterable[str], path: Path, delimiter: str) -> Iterator[tuple[int, Row]]:
+    """Yield the number of lines up to each row, and its cells; no cells if all are blank."""
     if delimiter == " ":
-        source = (" ".join(line.split()) + "\n" for line in lines)
-    reader = csv.reader(source, delimiter=delimiter)
+        lines = (" ".join(line.split()) + "\n" for line in lines)
+    reader = csv.reader(lines, delimiter=delimiter)
     try:
         for row in reader:
             if len(row) > INDEX_LIMIT:
                 raise beyond(
-                    f"{path}:{lines.number}",
+                    f"{path}:{reader.line_num}",
                     f"{len(row):,} columns",
                     INDEX_LIMIT,
                     "use fewer features",
                 )
             is_filled = any(row) and (len(row) > 3 or "".join(row).strip())
-            yield lines.number, row if is_filled else []
+            yield reader.line_num, row if is_filled else []
     except csv.Error as error:
         text = f"{path} is not a table ({str(error)[:80]}); save the file again"
         raise InputError(text) from error
-
-
-def uncommented(lines: Iterator[str]) -> Iterator[str]:
-    """Return the lines; a recording's comment or ``sep=;`` in the first becomes a blank line."""
-    first = next(lines, "")
-    skipped = first.startswith(RECORDING_MARK) or _SEPARATOR.fullmatch(first)
-    return chain(["\n" if skipped else first], lines)
 
 
 class RecordingHead(NamedTuple):

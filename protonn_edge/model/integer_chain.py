@@ -218,13 +218,10 @@ def chain_for(
     inputs: InputQuantizer,
     own_stages: tuple[IntegerStage, ...],
     score_scale: float,
-    *,
-    with_units: bool = True,
 ) -> IntegerChain:
     """Return the integer form of a float model, given the classifier's own stages.
 
-    An integer score of 1 stands for a float score of `score_scale`. Training needs no units of raw
-    values.
+    An integer score of 1 stands for a float score of `score_scale`.
     """
     last = own_stages[-1]
     new = last.n_new_classes if isinstance(last, NearestStage) else 0
@@ -239,7 +236,7 @@ def chain_for(
         features=model.features,
         policy=in_integers(model.policy, units),
         feature_names=model.feature_names,
-        raw_exponents=units_of(model) if with_units else None,
+        raw_exponents=units_of(model),
     )
 
 

@@ -21,7 +21,7 @@ def command_line(words: Sequence[str]) -> str:
 
 
 def quoted_word(text: str) -> str:
-    """Return a word of a command line, such as the value in ``--read drop=VALUE``, quoted."""
+    """Return a word of a command line, such as the value in ``--drop VALUE``, quoted."""
     return command_line([text])
 
 

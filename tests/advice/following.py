@@ -56,7 +56,8 @@ _PROSE = re.compile(
     r"(or|and|if|to|for|first|in|too|out|needs|such|with|is|has|again|that|which|as|of|no)\Z"
 )
 _CHOICE = re.compile(r"\b(?:choose|give)(?: one of)? ('?[\w-]+'?)(?:,| or)")
-_REFUSED = re.compile(r"No such option|is not one of|applies only|has no effect")
+_REFUSED = re.compile(r"no such option|is not one of|applies only|has no effect")
+_FORMER = re.compile(r"(--read|--set) .* is an option of its own now")
 _LAST_STOP = re.compile(r"[.,;:)]+\Z")
 
 
@@ -101,10 +102,8 @@ def advised(line: str, sentence: str) -> Iterator[Advice]:
             yield _whole(command[1] or command[2])
         rest = _COMMAND.sub("", part)
         rest = _named(rest, sentence)
-        if "in its place" in rest and (
-            replaced := _parameter(words[0], _OPTION.search(sentence)[1])
-        ):
-            words = [words[0], *_without(words[1:], replaced)]
+        if former := _FORMER.match(sentence):
+            words = _without_former(words, former[1])
         if _OPTION.search(rest):
             yield _changed(words, rest)
         elif chosen := _CHOICE.search(rest):
@@ -143,11 +142,7 @@ def _meant(words: list[str], sentence: str, found: re.Match[str]) -> Advice:
     if not places:
         return Advice(found[0])
     place, wrong = places[0]
-    if meant.startswith("--read "):  # the value follows
-        value = words[place + 1]
-        changed = [*words[:place], *meant.replace("...", value).split(), *words[place + 2 :]]
-    else:
-        changed = [*words[:place], words[place].replace(wrong, meant), *words[place + 1 :]]
+    changed = [*words[:place], words[place].replace(wrong, meant), *words[place + 1 :]]
     return Advice(found[0], shlex.join(["protonn-edge", *changed]))
 
 
@@ -217,6 +212,14 @@ def _without(words: Sequence[str], parameter: click.Option) -> list[str]:
         else:
             kept.append(word)
     return kept
+
+
+def _without_former(words: Sequence[str], flag: str) -> list[str]:
+    """Return the words without the first option of this name, and its value."""
+    if flag not in words:
+        return [*words]
+    place = words.index(flag)
+    return [*words[:place], *words[place + 2 :]]
 
 
 Shell = Callable[[str], Result]

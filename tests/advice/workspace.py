@@ -105,10 +105,10 @@ DATA: dict[str, Make] = {
     "sounds": sounds,
 }
 COMMANDS = {
-    "model.npz": "train flowers.csv -o model.npz --read drop=person --prototypes 6 --epochs 4",
-    "linear.npz": "train flowers.csv -o linear.npz --read drop=person --classifier linear",
-    "forest.npz": "train flowers.csv -o forest.npz --read drop=person --classifier forest",
-    "price.npz": "train prices.csv -o price.npz --read label=price --classifier linear",
+    "model.npz": "train flowers.csv -o model.npz --drop person --prototypes 6 --epochs 4",
+    "linear.npz": "train flowers.csv -o linear.npz --drop person --classifier linear",
+    "forest.npz": "train flowers.csv -o forest.npz --drop person --classifier forest",
+    "price.npz": "train prices.csv -o price.npz --label price --classifier linear",
     "tagger.npz": "train tags.npz -o tagger.npz --epochs 3 --prototypes 8",
     "picture.npz": "train images.npz -o picture.npz --features pool:4x4 --classifier linear",
     "one.npz": "train normal.csv -o one.npz --one-class",

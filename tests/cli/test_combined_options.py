@@ -19,7 +19,7 @@ COMMANDS = {name: each for name, each in every_command().items() if isinstance(e
 VALUES = {
     "--max-flash": "9kB",
     "--max-sram": "9kB",
-    "--read": "label=1",
+    "--size": "9x9",
     "--rejection": "1%",
     "--trigger": "auto",
     "--points": "99",

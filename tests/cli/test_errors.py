@@ -43,7 +43,7 @@ def training_data(folder: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--learning-rate", "nan"), ("--set", "gamma_numerator=inf"), ("--lambda-w", "nan"),
+    [("--learning-rate", "nan"), ("--gamma-numerator", "inf"), ("--lambda-w", "nan"),
      ("--noise", "inf"), ("--holdout", "nan"), ("--epochs", "0"), ("--seed", "-1")],
 )  # fmt: skip
 def test_settings_that_are_no_numbers_are_usage_errors(
@@ -120,9 +120,9 @@ def test_error_is_a_json_object_where_json_was_asked_for(tmp_path: Path) -> None
 def test_a_command_or_a_column_that_is_misspelled_is_suggested(tmp_path: Path) -> None:
     result = run("tran", "train.csv")
     assert result.exit_code == 2
-    assert "No such command 'tran'; did you mean 'train'?" in result.stderr
-    assert "No such command 'qqqq'." in run("qqqq").stderr
+    assert "no such command 'tran'; did you mean 'train'?" in result.stderr
+    assert "no such command 'qqqq'; 'protonn-edge --help' lists" in run("qqqq").stderr
     table = tmp_path / "t.csv"
     table.write_text("a,Fault state\n1,x\n2,y\n")
-    refused = run("data", table, "--read", "label=fault state")
+    refused = run("data", table, "--label", "fault state")
     assert_one_sentence(refused, "not a column of", "did you mean 'Fault state'?")

@@ -211,7 +211,7 @@ def test_the_options_for_reading_are_those_of_the_training(table: Path) -> None:
     lines = [f"{line};{'yes' if row % 3 else 'no'}" for row, line in enumerate(rows)]
     table.write_text("\n".join([f"{head};label", *lines]) + "\n")
     read = ("label=state", "drop=q,label", "decimal=comma")
-    words = [word for each in read for word in ("--read", each)]
+    words = [f"--{each}" for each in read]
     trained = run_json("train", table, "-o", model, *LINEAR, *words)
     assert load_model(model).record["file"]["read"] == [*read]
     again = run_json("predict", model, table)
@@ -220,7 +220,7 @@ def test_the_options_for_reading_are_those_of_the_training(table: Path) -> None:
     predicted = run_json("predict", model, new)
     assert (predicted["n"], set(predicted["classes"])) == (81, {"a", "b"})
     assert "accuracy" in predicted
-    assert "accuracy" not in run_json("predict", model, new, "--read", "label=label")
+    assert "accuracy" not in run_json("predict", model, new, "--label", "label")
 
 
 # --- rows without labels --------------------------------------------------------------------------
@@ -314,7 +314,7 @@ def test_labels_may_be_missing_in_some_rows_or_not_be_classes(table: Path, model
     done = succeed("predict", model, new)
     assert "% of 39 points" in done.stderr
     new.write_text("\n".join([lines[0], *(line[:-1] + "walk" for line in lines[1:])]) + "\n")
-    record = run_json("predict", model, new, "--read", "label=state")
+    record = run_json("predict", model, new, "--label", "state")
     assert "accuracy" not in record
     (text,) = (each["text"] for each in record["notices"] if each["kind"] == "labels")
     assert "labels that are not classes of the model, 'walk'" in text
@@ -351,4 +351,4 @@ def test_an_option_of_another_command_leads_to_the_one_for_the_same(
 ) -> None:
     done = run(*words)
     assert done.exit_code == 2
-    assert f"Did you mean '{flag}'?" in done.stderr
+    assert f"did you mean '{flag}'?" in done.stderr

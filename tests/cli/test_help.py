@@ -17,7 +17,7 @@ from protonn_edge.cli.command import Command
 from protonn_edge.cli.option_groups import group_of
 from protonn_edge.system.extensions import extensions
 
-IN_NO_GROUP = {"verbose", "as_json", "set_by_name"}
+IN_NO_GROUP = {"verbose", "as_json"}
 
 
 @pytest.mark.parametrize("name", ["train", "tune"])

@@ -15,7 +15,7 @@ def test_from_the_table_to_firmware(tmp_path: Path) -> None:
     table, model = tmp_path / "m.csv", tmp_path / "m.npz"
     write_table(table, 1_600, seed=1)
     shown = run_json("data", table)
-    options = "--read", "missing=median", "--set", "class_weight=balanced"
+    options = "--missing", "median", "--class-weight", "balanced"
     trained = run_json("train", table, "-o", model, *options)
     succeed("build", model, "-o", tmp_path / "uno")
 

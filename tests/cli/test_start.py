@@ -76,9 +76,9 @@ def test_the_demo_imports_no_training_for_its_help() -> None:
     "words",
     [
         ("train", "missing.csv", "-o", "m.npz"),
-        ("train", MODEL, "-o", "m.npz", "--set", "no_such=1"),
+        ("train", MODEL, "-o", "m.npz", "--trees", "1"),
         ("tune", "missing.csv", "-o", "m.npz"),
-        ("tune", MODEL, "-o", "m.npz", "--set", "no_such=1"),
+        ("tune", MODEL, "-o", "m.npz", "--trees", "1"),
         ("tune", MODEL, "-o", "m.npz", "--jobs", "tcp://"),
         ("convert", "missing.skops", "-o", "m.npz"),
         ("convert", "missing.npz", "-o", "folder"),

@@ -48,7 +48,7 @@ stopped("train.csv", "-o", "kept.npz", *few, after="epoch 3 ")
 stopped("train.csv", "-o", "twice.npz", *few, after="epoch 3 ", times=2)
 stopped("train.csv", "-o", "late.npz", *few, after="epoch 9 ")
 stopped("train.csv", "-o", "whole.npz", *few)
-layers = ("--image-shape", "4x4", "--features", "conv:2x3", "--set", "network_epochs=5")
+layers = ("--image-shape", "4x4", "--features", "conv:2x3", "--network-epochs", "5")
 for kind in ("linear", "protonn", "forest"):
     of_kind = (*layers, "--classifier", kind)
     stopped("images.csv", "-o", f"{kind}.npz", *of_kind, after="learning the layers, pass 2 ")

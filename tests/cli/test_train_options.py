@@ -37,7 +37,7 @@ def run_train(data: Path, *options: object) -> Result:
 
 
 def train(data: Path, *options: object) -> Model:
-    brief = ("--set", "iterations=2", "--set", "pass_epochs=2")
+    brief = ("--iterations", "2", "--pass-epochs", "2")
     result = run_train(data, *(brief if "alternating" in options else ("--epochs", 3)), *options)
     assert result.exit_code == 0, result.output
     return load_model(data.parent / "model.npz")
@@ -46,10 +46,10 @@ def train(data: Path, *options: object) -> Model:
 @pytest.mark.parametrize(
     ("options", "name", "value"),
     [
-        (["--set", "init_projection=gaussian"], "init_projection", "gaussian"),
-        (["--set", "init_prototypes=sample"], "init_prototypes", "sample"),
-        (["--set", "class_weight=balanced"], "class_weight", "balanced"),
-        (["--set", "quantization_aware=false"], "quantization_aware", False),
+        (["--init-projection", "gaussian"], "init_projection", "gaussian"),
+        (["--init-prototypes", "sample"], "init_prototypes", "sample"),
+        (["--class-weight", "balanced"], "class_weight", "balanced"),
+        (["--no-quantization-aware"], "quantization_aware", False),
         (["--image-shape", "3x4", "--augment"], "image_shape", [3, 4]),
         (["--image-shape", "3x4", "--features", "pool:2x2"], "features", "pool:2x2"),
         (
@@ -58,12 +58,12 @@ def train(data: Path, *options: object) -> Model:
             "crop:2x4,pool:1x2",
         ),
         (
-            ["--image-shape", "3x4", "--features", "conv:2x3,max", "--set", "network_epochs=2"],
+            ["--image-shape", "3x4", "--features", "conv:2x3,max", "--network-epochs", "2"],
             "features",
             "conv:2x3,max",
         ),
         (["--image-shape", "3x4", "--augment"], "augment", True),
-        (["--image-shape", "3x4", "--set", "augment=0.5"], "augment", 0.5),
+        (["--image-shape", "3x4", "--augment-share", "0.5"], "augment", 0.5),
         (["--batch-size", 8], "batch_size", 8),
         (["--projection-bits", 4], "projection_bits", 4),
         *additions("options that are settings").values(),
@@ -109,12 +109,12 @@ def test_sizes_are_not_given_with_a_model_to_start_from(data: Path) -> None:
             "--prototypes has no effect, because the model to start from determines",
         ),
         (
-            ("--set", "gamma=2"),
-            "--set gamma has no effect, because the model to start from determines",
+            ("--gamma", "2"),
+            "--gamma has no effect, because the model to start from determines",
         ),
         (
-            ("--set", "normalization=none"),
-            "--set normalization is given, but the model to start from has its own",
+            ("--normalization", "none"),
+            "--normalization is given, but the model to start from has its own",
         ),
     ):
         assert said in refusal(run_train(data, "--start-from", first, *options))
@@ -138,7 +138,7 @@ def test_sizes_are_not_given_with_a_model_to_start_from(data: Path) -> None:
         (["--features", "men,max"], "the term 'men' of the features is not one of mean, deviation"),
         (
             ["--features", "deskwe,pool:2x2"],
-            "audio, deskew, crop; correct or remove it",
+            "auto, deskew, crop; correct or remove it",
         ),
         (
             ["--features", "crop:6x6/4,pool:2x2"],
@@ -156,14 +156,18 @@ def test_sizes_are_not_given_with_a_model_to_start_from(data: Path) -> None:
             "can use a crop only",
         ),
         (["--features", "conv:2x3,bits:3"], "must have 8, 4 or 2 bits per weight"),
-        (["--set", "onset=3"], "--set onset is given, but the classifier 'protonn' has no such"),
+        (["--trees", "3"], "--trees is given, but the classifier 'protonn' has no such parameter"),
+        (["--set", "gamma=3"], "--set gamma=3 is an option of its own now; give --gamma 3"),
+        (["--set=quantization_aware=false"], "give --no-quantization-aware"),
+        (["--set", "augment=0.5"], "give --augment-share 0.5"),
+        (["--set", "n_prototypes=3"], "give --prototypes 3"),
+        (["--set", "gama=3"], "--set gama=3 is no option; give the option --NAME VALUE"),
         (
-            ["--set", "epochs=3"],
-            "--set epochs is given, but this parameter has an option of its own; give --epochs 3",
+            ["--read", "label=a b"],
+            "--read 'label=a b' is an option of its own now; give --label 'a b'",
         ),
-        (["--set", "gamma"], "--set gamma has no value; use --set gamma=VALUE"),
-        (["--set", "callback=1"], "can be set only in Python"),
-        (["--set", "network_moved_share=2"], "--set network_moved_share"),
+        (["--gamma"], "option '--gamma' requires an argument"),
+        (["--network-moved-share", "2"], "--network-moved-share"),
         (
             ["--image-shape", "3x4", "--features", "crop:2x2"],
             "prepares images but computes no features",
@@ -174,12 +178,12 @@ def test_sizes_are_not_given_with_a_model_to_start_from(data: Path) -> None:
         (["--prototypes", 61], "--prototypes is 61, but the data has only 48 training points"),
         (["--projection-bits", 5], "'5' is not one of"),
         (
-            ["--projection-bits", 4, "--set", "normalization=l2"],
+            ["--projection-bits", 4, "--normalization", "l2"],
             "--projection-bits is not possible",
         ),
         *additions("options that cannot be meant").values(),
         (["--lambda-w", 0], "0"),
-        (["--set", "sparsity_prototypes=1.5"], "1.5"),
+        (["--sparsity-prototypes", "1.5"], "1.5"),
         (["--learning-rate", 1e9], "diverges at the learning rate 1e+09"),
     ],
 )
@@ -262,7 +266,7 @@ def test_epochs_are_reported_where_all_matrices_are_trained_at_once(data: Path) 
 
 @needs("conversion")
 def test_training_goes_on_from_the_reference_implementations_files(data: Path) -> None:
-    model = train(data, "--projection-dim", 3, "--set", "normalization=none")
+    model = train(data, "--projection-dim", 3, "--normalization", "none")
     folder = data.parent / "reference"
     folder.mkdir()
     for name, matrix in (
@@ -276,7 +280,7 @@ def test_training_goes_on_from_the_reference_implementations_files(data: Path) -
     assert raw.head.n_projections == 3
     assert raw.normalizer.kind == "none"
     assert raw.head.gamma == pytest.approx(model.head.gamma)
-    scaled = train(data, "--start-from", folder, "--set", "normalization=standard")
+    scaled = train(data, "--start-from", folder, "--normalization", "standard")
     assert scaled.normalizer.kind == "standard"
     (folder / "Z").write_text("1\t2\n3\n")
     result = run_train(data, "--start-from", folder)

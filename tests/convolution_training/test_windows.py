@@ -123,7 +123,7 @@ def test_data_says_what_its_points_are(tmp_path: Path) -> None:
     named = {"channel_names": np.array(["x", "y", "z"]), "sample_rate": np.array(50.0)}
     for name, facts in (("windows.npz", named), ("images.npz", {})):
         np.savez(tmp_path / name, X_train=X, y_train=y, **facts)
-    words = ["--classifier", "linear", "--features", "conv:4x3/2,max", "--set", "network_epochs=1"]
+    words = ["--classifier", "linear", "--features", "conv:4x3/2,max", "--network-epochs", "1"]
     shapes = []
     for name, given in (("windows", []), ("images", []), ("images", ["--window", "32x3"])):
         path = tmp_path / "model.npz"

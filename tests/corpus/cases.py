@@ -24,7 +24,7 @@ repeats a line, which is a Python f-string, for n from 0 to 39. It knows:
 - the names of the case, and ``np``
 
 ``>`` reads the files: as a table, as a recording, or by a command, with the options that follow.
-Options without dashes are those of ``--read``. Behind the colon are facts, separated by ``|``; a
+Options such as ``label=x`` are ``--label x``. Behind the colon are facts, separated by ``|``; a
 line that begins with two blanks has more of them. A fact is a name of `FACTS` with its value, or a
 Python expression behind ``=``, in which `found` is what was read. If the reading is ``refused``,
 the first fact is the places in the package that may refuse it.
@@ -48,7 +48,7 @@ from extension_parts import additions, folders
 from flower_tables import shuffled_flowers
 from refusals import places_of
 
-from protonn_edge.data.options import options_of_texts
+from protonn_edge.data.options import READ_NAMES, options_of_texts
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 
@@ -197,11 +197,8 @@ def assert_refused(
 
 
 def _as_options(words: Sequence[str]) -> Iterator[str]:
-    """Yield options of a command; those without dashes in front are of --read."""
-    for place, word in enumerate(words):
-        if "=" in word and not word.startswith("-") and not words[place - 1].startswith("--set"):
-            yield "--read"
-        yield word
+    """Yield options of a command, also those for reading without dashes."""
+    return (f"--{word}" if word.partition("=")[0] in READ_NAMES else word for word in words)
 
 
 # --- facts ----------------------------------------------------------------------------------------

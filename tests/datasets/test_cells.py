@@ -246,16 +246,16 @@ def test_few_different_cells_are_kept_as_they_are_written() -> None:
     assert coded is not None
     assert list(coded) == ["1.0", "1", "a", "1", "a"]
     assert list(coded[1:3]) == ["1", "a"]
-    assert list(coded.of_rows(np.array([False, True, False, False, True]))) == ["1", "a"]
+    assert list(coded[np.array([False, True, False, False, True])]) == ["1", "a"]
 
 
 def test_numbers_beyond_single_precision_are_odd() -> None:
     cells = ColumnCells(None)
     cells.add(["1e39", "2"])
-    cells.add_numbers(np.array([3.0, 1e39]))
+    cells.add(np.array([3.0]))
     values, _ = cells.finish()
-    np.testing.assert_array_equal(values, [np.nan, 2, 3, np.nan])
-    assert cells.odd == {"1e39": [0], "1e+39": [3]}
+    np.testing.assert_array_equal(values, [np.nan, 2, 3])
+    assert cells.odd == {"1e39": [0]}
 
 
 @given(low=st.integers(0, 2**40), spread=st.integers(1, 2**20))

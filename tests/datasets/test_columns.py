@@ -12,7 +12,7 @@ import pytest
 from command_line import run_json, succeed
 
 from protonn_edge.data.leaks import leaks
-from protonn_edge.data.options import options_of_texts
+from protonn_edge.data.options import options_of
 from protonn_edge.data.reading import load_dataset
 
 COUNT = 60
@@ -121,7 +121,7 @@ def test_a_copy_of_the_label_is_noticed(tmp_path: Path, column: object, is_copy:
     said = [notice.text for notice in leaks(load_dataset(path))]
     expected = (
         "column 'copy' alone determines the label; if the device does not measure it, leave it out "
-        "with --read drop=copy"
+        "with --drop copy"
     )
     assert said == ([expected] if is_copy else [])
 
@@ -145,5 +145,5 @@ def test_a_suggested_option_can_be_pasted_into_a_shell(tmp_path: Path, name: str
         ["sh", "-c", f"printf '%s\\n' {words}"], capture_output=True, text=True, check=True
     )
     flag, option = shown.stdout.splitlines()
-    assert flag == "--read"
-    assert load_dataset(path, options_of_texts([option])).feature_names == (name, "x")
+    assert flag == "--keep"
+    assert load_dataset(path, options_of({"keep": [option]})).feature_names == (name, "x")

@@ -60,7 +60,7 @@ def test_held_out_rows_do_not_say_what_fills_gaps(tmp_path: Path) -> None:
 
 def test_a_model_fills_the_gaps_of_other_tables(gappy: Path) -> None:
     model, other = gappy.with_name("m.npz"), gappy.with_name("other.csv")
-    made = ("--read", "missing=most-frequent", "--read", "one-hot=colour")
+    made = ("--missing", "most-frequent", "--one-hot", "colour")
     succeed("train", gappy, "-o", model, *made, *EPOCHS, "--holdout", 0)
     loaded = load_model(model)
     assert loaded.feature_names == ("x", "y [mm]", "colour=blue", "colour=red")
@@ -74,21 +74,21 @@ def test_a_model_fills_the_gaps_of_other_tables(gappy: Path) -> None:
     X, _ = load_points(other, expected_by(loaded))
     assert X.tolist() == [[0, 7, 0, 0], [3, 5, 0, 1], [1, 1, 1, 0]]
     assert run_json("predict", model, other)["n"] == 3
-    assert run_json("predict", model, other, "--read", "missing=drop")["n"] == 1
-    assert "gaps" in refusal(run("predict", model, other, "--read", "missing=error"))
+    assert run_json("predict", model, other, "--missing", "drop")["n"] == 1
+    assert "gaps" in refusal(run("predict", model, other, "--missing", "error"))
 
 
 def test_a_model_without_values_does_not_invent_them(gappy: Path) -> None:
     model = gappy.with_name("m.npz")
-    succeed("train", gappy, "-o", model, "--read", "missing=drop", *EPOCHS, "--holdout", 0)
+    succeed("train", gappy, "-o", model, "--missing", "drop", *EPOCHS, "--holdout", 0)
     table = {"missing": "drop", "values": [], "one_hot": {}, "offsets": {}}
     assert load_model(model).record["table"] == table
     assert (
         run_json("predict", model, gappy)["n"]
-        == run_json("data", gappy, "--read", "missing=drop")["n_train"]
+        == run_json("data", gappy, "--missing", "drop")["n_train"]
     )
-    assert "gaps" in refusal(run("predict", model, gappy, "--read", "missing=error"))
-    sentence = refusal(run("predict", model, gappy, "--read", "missing=median"))
+    assert "gaps" in refusal(run("predict", model, gappy, "--missing", "error"))
+    sentence = refusal(run("predict", model, gappy, "--missing", "median"))
     assert "the model has no values for gaps; fill them, or" in sentence
 
 
@@ -103,7 +103,7 @@ def test_rows_without_a_label_of_the_training_file_are_answered(
         lines[row] = ",".join([*cells[:column], "", *cells[column + 1 :]])
     gappy.write_text("\n".join(lines) + "\n")
     model, target = gappy.with_name("m.npz"), "class" if label == "colour" else "value"
-    made = ("--read", "missing=drop", "--read", f"label={label}", "--target", target)
+    made = ("--missing", "drop", "--label", f"{label}", "--target", target)
     succeed("train", gappy, "-o", model, *made, *EPOCHS)
     found = run_json("predict", model, gappy)
     (text,) = (each["text"] for each in found["notices"] if each["kind"] == "held_out")
@@ -141,7 +141,7 @@ def test_a_damaged_record_is_refused(entry: object) -> None:
 
 def test_a_record_of_other_features_is_refused(gappy: Path) -> None:
     path = gappy.with_name("m.npz")
-    succeed("train", gappy, "-o", path, "--read", "missing=median", *EPOCHS)
+    succeed("train", gappy, "-o", path, "--missing", "median", *EPOCHS)
     model = load_model(path)
     table = {**model.record["table"], "values": [1.0]}
     save_model(replace(model, record={**model.record, "table": table}), path)

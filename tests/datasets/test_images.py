@@ -124,7 +124,7 @@ def test_names_of_files_may_have_the_class(tmp_path: Path) -> None:
 
 def test_a_model_is_trained_and_used_without_the_size_again(tmp_path: Path) -> None:
     images, model, out = folder_of(tmp_path / "images"), tmp_path / "m.npz", tmp_path / "out.csv"
-    trained = run_json("train", images, "-o", model, "--read", "size=4x4", "--epochs", 2)
+    trained = run_json("train", images, "-o", model, "--size", "4x4", "--epochs", 2)
     assert load_model(model).record["settings"]["image_shape"] == [4, 4]
     assert trained["n"] == run_json("verify", model, images)["n"] == 4
     predicted = run_json("predict", model, images, "-o", out)
@@ -134,7 +134,7 @@ def test_a_model_is_trained_and_used_without_the_size_again(tmp_path: Path) -> N
     assert [row["file"].partition("/")[0] for row in rows] == predicted["predicted"]
     (images / "light" / "1.png").rename(images / "light" / "another.png")
     assert run_json("verify", model, images)["n"] == 24  # it is another folder now
-    assert run_json("data", images, "--read", "size=4x4")["n_train"] == 24
+    assert run_json("data", images, "--size", "4x4")["n_train"] == 24
 
 
 # --- what is refused ------------------------------------------------------------------------------
@@ -213,12 +213,10 @@ def test_options_of_other_data_are_refused(tmp_path: Path) -> None:
     images, table = folder_of(tmp_path / "images"), tmp_path / "table.csv"
     table.write_text("a,b,label\n1,2,x\n3,4,y\n5,6,x\n")
     np.savez(tmp_path / "arrays.npz", X=np.zeros((4, 2)), y=[0, 1, 0, 1])
-    assert_one_sentence(
-        run("data", images, "--read", "label=1"), "--read label needs a table with columns"
-    )
+    assert_one_sentence(run("data", images, "--label", "1"), "--label needs a table with columns")
     for data in (table, tmp_path / "arrays.npz"):
-        done = run("data", data, "--read", "size=2x2")
-        assert_one_sentence(done, "--read size needs a folder of images")
+        done = run("data", data, "--size", "2x2")
+        assert_one_sentence(done, "--size needs a folder of images")
         with refused_by("data.reading"):
             load_dataset(data, name="{class}_{take}")
 

@@ -21,8 +21,6 @@ from markdown_it import MarkdownIt
 
 from protonn_edge.chips.boards import export_board_names
 from protonn_edge.cli import COMMANDS
-from protonn_edge.cli.tables import READ_HELP
-from protonn_edge.cli.train_options import PARAMETERS, parameters_of
 from protonn_edge.model.registry import KINDS
 
 _READER = MarkdownIt("commonmark").enable("table")
@@ -92,17 +90,10 @@ def options() -> set[str]:
     return {*own, *others, *_OTHERS}
 
 
-def is_setting(name: str) -> bool:
-    return any(name in parameters_of(kind) for kind in PARAMETERS)
-
-
-READ = {key.partition("=")[0] for key in READ_HELP}
 VALUES: dict[str, Callable[[str], bool]] = {
     "board": {*export_board_names()}.__contains__,
     **additions("values of options"),
     "classifier": {*KINDS, "any", "best"}.__contains__,
-    "read": READ.__contains__,
-    "set": is_setting,
 }
 
 
@@ -150,8 +141,7 @@ def test_boards_that_pages_name_exist() -> None:
         ("build --board host", ["--board host"]),
         *additions("values that do not exist").items(),
         ("train --classifier bayes", ["--classifier bayes"]),
-        ("train --set dead_zone=1", ["--set dead_zone"]),
-        ("train --read lable=x", ["--read lable"]),
+        ("train --lable x", ["--lable", "--lable"]),
         ("train --hop 3", ["--hop"]),
         ("--partial 3", ["--partial"]),
         ("split --test 0.2", ["split"]),

@@ -25,9 +25,7 @@ def exported(folder: Path, header: str, *options: str) -> tuple[str, str]:
 
 def test_what_fills_gaps_and_the_features_of_a_text_are_listed(tmp_path: Path) -> None:
     header = "temp (C),current [A],mode,label\n"
-    readme, source = exported(
-        tmp_path, header, "--read", "missing=median", "--read", "one-hot=mode"
-    )
+    readme, source = exported(tmp_path, header, "--missing", "median", "--one-hot", "mode")
     temp, amperes = (
         r"\| 0 temp \(C\) \| 4\d+ \| 4[0-9.]+ \|",
         r"\| 1 current \[A\] \| \d+ \| [0-9.]+",
@@ -45,7 +43,7 @@ def test_what_fills_gaps_and_the_features_of_a_text_are_listed(tmp_path: Path) -
 
 def test_names_cannot_end_a_comment_or_a_table(tmp_path: Path) -> None:
     header = '"*/ int x; /*|","a|b[c](//d)<script>",m*/,label\n'
-    readme, source = exported(tmp_path, header, "--read", "missing=median", "--read", "one-hot=m*/")
+    readme, source = exported(tmp_path, header, "--missing", "median", "--one-hot", "m*/")
     assert "| 0 __ int x_ ___ | " in readme
     assert "](" not in readme
     assert source.count("*/") == 2
@@ -56,10 +54,7 @@ def test_other_models_have_no_such_section(tmp_path: Path) -> None:
     readme, source = exported(
         tmp_path,
         "temp (C),current [A],mode,label\n",
-        "--read",
-        "missing=drop",
-        "--read",
-        "drop=mode",
+        *("--missing", "drop", "--drop", "mode"),
     )
     assert "## Gaps" not in readme
     assert "value" not in source

@@ -102,7 +102,7 @@ class Written:
         sentence = refusal(run(*self.command, *self.options))
         if f"{self.time!r} rises from row to row" in sentence and not self.options:
             assert "time=" in sentence
-            self.options.extend(["--read", f"time={self.time}"])
+            self.options.extend(["--time", f"{self.time}"])
             return self.refused(*names)
         assert not (missing := [each for each in names if each not in sentence]), (
             missing,
@@ -224,9 +224,9 @@ def _slower_sensor(rng: np.random.Generator, folder: Path) -> None:
             others[name][row] = f"{value:.2f}"
     written = _written(rng, folder, replace(recorded, others=others))
     sentence = written.refused(*names)
-    fast, slower = (_advised(each, "channels=") for each in sentence.split(" or, "))
-    _is_near(written.windows("--read", fast), recorded.rate, 0.03)
-    made = written.windows("--read", slower)
+    fast, slower = (_advised(each, "--channels") for each in sentence.split(" or, "))
+    _is_near(written.windows("--channels", fast), recorded.rate, 0.03)
+    made = written.windows("--channels", slower)
     _is_near(made, recorded.rate / every, 0.03)
     assert sorted(made["channel_names"]) == sorted(names)
 
@@ -251,7 +251,7 @@ def _in_turn(rng: np.random.Generator, folder: Path) -> None:
     options = ()
     # names of sessions may be enough
     if name not in ("device", "sensor nr") or run(*written.command).exit_code:
-        options = "--read", _advised(written.refused(name, "session="), "--read")
+        options = "--session", _advised(written.refused(name, "--session"), "--session")
     made = written.windows(*options)
     _is_near(made, one.rate, 0.03)
     assert made["n_train"] == count * one.windows(), (made["n_train"], count, one.windows())

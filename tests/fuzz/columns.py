@@ -25,7 +25,7 @@ from protonn_edge.data.expected import Expected
 from protonn_edge.data.groups import with_own_groups
 from protonn_edge.data.leaks import leaks
 from protonn_edge.data.naming import Notice
-from protonn_edge.data.options import TableOptions, options_of_texts
+from protonn_edge.data.options import READ_NAMES, TableOptions, options_of_texts
 from protonn_edge.data.preparation import Preparation
 from protonn_edge.data.reading import Labels, load_dataset, read_points
 from protonn_edge.system.errors import InputError
@@ -40,6 +40,7 @@ _NAMES = (
 )
 _NOTATIONS = ((",", "."), (";", "."), (";", ","), ("\t", "."), ("\t", ","), ("|", "."))
 _WORD = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\s'";,)]|,(?=\S))+""")  # as `shlex.quote` writes it
+_ADVICE = re.compile(rf"--((?:{'|'.join(READ_NAMES)}) {_WORD.pattern})")
 _QUOTES = ("", "", "", "'", "`", "“”")
 
 
@@ -115,14 +116,14 @@ def run_case(seed: int, folder: Path) -> None:
 
 
 def advice_in(text: str) -> list[list[str]]:
-    """Return the values of ``--read`` in a message as a shell reads them; adjoining ones as one."""
+    """Return the options for reading in a message as a shell reads them; adjoining ones as one."""
     ways: list[list[str]] = []
     end = -1
-    for found in re.finditer(rf"--read ({_WORD.pattern})", text):
+    for found in re.finditer(_ADVICE, text):
         if end >= 0 and text[end : found.start()] == " ":
-            ways[-1] += shlex.split(found[1])
+            ways[-1].append("=".join(shlex.split(found[1])))
         else:
-            ways.append(shlex.split(found[1]))
+            ways.append(["=".join(shlex.split(found[1]))])
         end = found.end()
     return ways
 

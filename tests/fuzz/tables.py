@@ -58,13 +58,13 @@ def _options(rng: np.random.Generator) -> tuple[object, ...]:
     if chance < 0.5:
         return ()
     if chance < 0.7:
-        return ("--read", "label=" + pick(rng, ("last", "1", "label", "f0", "99", "x" * 3000)))
+        return ("--label", pick(rng, ("last", "1", "label", "f0", "99", "x" * 3000)))
     if chance < 0.85:
         return (
-            "--read",
-            "drop=" + pick(rng, ("f0", "f1,f2", "label", "nothing", "1", ",", "a\nb", '"')),
+            "--drop",
+            pick(rng, ("f0", "f1,f2", "label", "nothing", "1", ",", "a\nb", '"')),
         )
-    return ("--read", "delimiter=" + pick(rng, (";", ",", "tab", "|")))
+    return ("--delimiter", pick(rng, (";", ",", "tab", "|")))
 
 
 def _write(rng: np.random.Generator, folder: Path) -> Path:

@@ -100,7 +100,7 @@ KIND = Kind(
         "--ensemble": "extra",
         "--max-depth": "6",
         "--min-leaf": "2",
-        "leaves": "shares",
+        "--leaves": "shares",
         "--size-budget": "4000",
     },
     steps=("float", "inputs", "leaves"),
@@ -112,5 +112,5 @@ KIND = Kind(
     ),
     reads_weights=False,
     calibrated={"n_trees": 30},
-    rejecting=("--set", "leaves=shares", "--min-leaf", "3", "--trees", "30"),
+    rejecting=("--leaves", "shares", "--min-leaf", "3", "--trees", "30"),
 )

@@ -62,7 +62,7 @@ class Kind:
         Options of the command line for models that differ in kind, by a name each; the first is
         taken where one is enough.
     flags : mapping of str to str
-        Options of the command line, or names of --set, and how the record has them.
+        Options of the command line, and how the record has them.
     steps : sequence of str
         What `inspect` lists of its way into integers.
     tuning : sequence of str

@@ -28,7 +28,7 @@ def _drawn(rng: np.random.Generator, n: int, classes: int, maximum: int) -> Inte
     )
 
 
-_BRIEF = ("--regularization", "0.001", "--set", "tolerance=0.01")
+_BRIEF = ("--regularization", "0.001", "--tolerance", "0.01")
 
 KIND = Kind(
     classifier=LinearClassifier,

@@ -71,17 +71,13 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
 @every_kind
 def test_training_says_what_became_of_it(kind: str, trained: Trained, tmp_path: Path) -> None:
     path, flags = tmp_path / "model.npz", kind_of(kind).flags
-    options = [text for flag in flags.items() for text in _words(*flag)]
+    options = [text for flag in flags.items() for text in flag]
     record = run_json("train", trained.data(""), "-o", path, "--classifier", kind, *options)
     assert record["accuracy"] > 0.6
     model = load_model(path)
     assert model.head.kind == (kind_of(kind).model or kind)
     settings = model.record["settings"].values()
     assert set(flags.values()) <= {_as_option(value) for value in settings}
-
-
-def _words(name: str, value: str) -> tuple[str, str]:
-    return (name, value) if name.startswith("--") else ("--set", f"{name}={value}")
 
 
 def _as_option(value: Any) -> str:

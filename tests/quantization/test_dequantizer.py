@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import numbers_of, replace
+from chains import numbers_of
 from model_factory import random_model, random_points
 
 from protonn_edge.kinds.protonn.prototypes.integers import (
@@ -17,9 +17,6 @@ from protonn_edge.kinds.protonn.prototypes.integers import (
 )
 from protonn_edge.kinds.protonn.quantize import (
     dequantize,
-    far_coordinates_first,
-    quantize_in_order,
-    widths_for,
 )
 from protonn_edge.model.integer_chain import IntegerChain, named_stages
 from protonn_edge.model.quantization import quantize
@@ -85,11 +82,3 @@ def test_the_table_is_read_as_the_device_reads_it() -> None:
     table = exponential_table() / RBF_MAXIMUM
     expected = [table[0], table[0], table[1], table[117], table[255], 0, 0]
     np.testing.assert_allclose(tabulated_rbf(exponents.astype(np.float32)), expected, rtol=1e-6)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_quantizing_in_order_with_the_bits_known_changes_nothing(seed: int) -> None:
-    model = random_model(seed)
-    model = replace(model, head=far_coordinates_first(model.head))
-    known = quantize_in_order(model, widths_for(model))
-    assert known.model_sha256 == quantize(model).model_sha256

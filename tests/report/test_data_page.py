@@ -150,7 +150,7 @@ def test_any_table_has_a_page_and_a_recording_its_takes(
         rows.append(",".join(map(str, cells)))
     data = tmp_path / "d.csv"
     data.write_text("\n".join([",".join([*names, "ax", "ay", "y"]), *rows]) + "\n")
-    page = page_of(data, "--read", "label=y")
+    page = page_of(data, "--label", "y")
     takes = 0 if not columns else 1 + ("session" in columns or labels == "classes")
     assert page.count("section", id="takes") == (takes > 0)
     assert page.text.count("rows 1 to ") + page.text.count("rows 31 to ") == takes

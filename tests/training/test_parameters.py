@@ -9,6 +9,7 @@ import re
 import pytest
 from command_line import every_command, run
 
+from protonn_edge.cli.train_options import flag_of
 from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.learn.parameters import SharedParameters
 
@@ -61,7 +62,7 @@ def test_help_is_short_and_a_kinds_help_has_the_rest() -> None:
         for words in (("--classifier", name, "--help"), ("--help", "--classifier", name)):
             shown = text + run("train", *words).stdout
             for parameter, declared in kind.parameters.items():
-                said = declared.option.split("/")[0] if declared.option else f"  {parameter}="
+                said = flag_of(parameter, declared).split("/")[0]
                 assert not declared.help or said in shown, parameter
 
 
@@ -70,7 +71,7 @@ def test_every_option_of_train_is_the_parameter_of_that_name() -> None:
         name: each for kind in CLASSIFIERS.values() for name, each in kind.parameters.items()
     }
     options = {param.name: param for param in every_command()["train"].params}
-    with_option = {name for name, each in parameters.items() if each.option}
-    assert with_option <= options.keys()
-    for name in with_option:
-        assert parameters[name].option.split("/")[0] in options[name].opts
+    with_option = {name: each for name, each in parameters.items() if each.help}
+    assert with_option.keys() <= options.keys()
+    for name, declared in with_option.items():
+        assert flag_of(name, declared).split("/")[0] in options[name].opts

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from chains import numbers_of
+from model_factory import random_model
 
 from protonn_edge.data.splits import load_digits_dataset
-from protonn_edge.kinds.protonn.prototypes.integers import tabulated_rbf
+from protonn_edge.kinds.protonn.prototypes.integers import distance_step, tabulated_rbf
+from protonn_edge.kinds.protonn.quantize import dequantize, quantize_in_order
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
-from protonn_edge.kinds.protonn.train.joint import QuantizationAware
+from protonn_edge.kinds.protonn.train.rounding import QuantizationAware
 from protonn_edge.learn.objective import Parameters, squared_distances
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
@@ -53,9 +56,30 @@ def test_scores_in_training_are_the_integer_models(settings: dict[str, object]) 
     assert np.mean(scores.argmax(axis=1) == expected.argmax(axis=1)) > 0.98
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_rounded_parameters_are_those_of_the_quantizer(seed: int) -> None:
+    model = random_model(seed)
+    rounding, parameters = rounding_of(model)
+    assert rounding.choose_widths(parameters)
+    rounded = rounding.rounded(parameters)
+    assert rounded is not None
+    integers = quantize_in_order(model)
+    floats = dequantize(integers)
+    scale = np.where(model.normalizer.scale == 0, np.inf, model.normalizer.scale)
+    W = floats.projection / scale
+    # the quantizer may choose the next unit of a weight, if sums would not fit
+    np.testing.assert_allclose(rounded.projection, W, atol=0.02 * np.abs(W).max())
+    offset = floats.bias + floats.projection @ model.normalizer.offset
+    step = distance_step(numbers_of(integers)["distance_shift"])
+    B = floats.prototypes - offset[:, None]
+    np.testing.assert_allclose(rounded.prototypes, B, atol=0.6 * step)
+    np.testing.assert_allclose(rounded.labels, floats.labels, atol=1e-6)
+
+
 def test_zeros_stay_zeros() -> None:
     model = trained_model(sparsity_projection=0.3, epochs=5)
     rounding, parameters = rounding_of(model)
+    assert rounding.choose_widths(parameters)
     rounded = rounding.rounded(parameters)
     assert rounded is not None
     assert not rounded.projection[parameters.projection == 0].any()
@@ -86,6 +110,7 @@ def test_what_no_integer_model_holds_is_trained_as_it_is() -> None:
     rounding, (V, C, Z, sharpness) = rounding_of(model)
     far = Parameters(V, C + 1e6 * np.arange(30, dtype=np.float32), Z, sharpness)
     assert not rounding.choose_widths(far)
+    assert rounding.choose_widths(Parameters(V, C, Z, sharpness))
     assert rounding.rounded(far) is None
 
 

@@ -13,7 +13,12 @@ import functools
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from protonn_edge.chips.avr.instruction_set import EEPROM_CYCLES, EFFECTS, WITH_RETURN_ADDRESS
+from protonn_edge.chips.avr.instruction_set import (
+    EEPROM_CYCLES,
+    EFFECTS,
+    PRODUCTS,
+    WITH_RETURN_ADDRESS,
+)
 from protonn_edge.chips.cores import Core
 
 INTERRUPT_FLAG = 7
@@ -131,6 +136,7 @@ class Decoded(NamedTuple):
     operands: Mapping[str, int]
     moved: int | None = None  # the lower register of the pointer that it increments or decrements
     decrements: bool = False  # before its use
+    pointer: int | None = None  # the lower register of the pointer that it uses
 
     @property
     def end(self) -> int:
@@ -149,6 +155,45 @@ class Decoded(NamedTuple):
         return EEPROM_CYCLES.get(self.operands["b"], 0) if writes else 0
 
 
+def written_by(here: Decoded) -> set[int]:
+    """Return the registers that an instruction writes, also those of a pointer that it moves."""
+    writes = registers_of(here)[1] | (0 if here.moved is None else 3 << here.moved)
+    return {number for number in range(32) if writes >> number & 1}
+
+
+def registers_of(here: Decoded) -> tuple[int, int]:
+    """Return the registers that an instruction reads and those that it writes, as bits.
+
+    A pointer that it moves is only read: it stays the address that it is.
+    """
+    reads = writes = 0
+    operands = here.operands
+    for letter, how in zip("dr" if "d" in operands else "r", _letters(here), strict=False):
+        if letter in operands:
+            width = 3 if how.isupper() else 1
+            reads |= (width << operands[letter]) * (how in "ruRU")
+            writes |= (width << operands[letter]) * (how in "uwUW")
+    if here.name in PRODUCTS:
+        writes |= 3
+    if here.name in {"lpm", "elpm"} and "d" not in operands:
+        writes |= 1
+    if here.name == "sbc" and operands["d"] == operands["r"]:
+        reads = 0
+    if here.name in {"eor", "sub"} and operands["d"] == operands["r"]:
+        reads = 0
+    if here.moved is not None:
+        reads |= 3 << here.moved
+    return reads, writes
+
+
+def _letters(here: Decoded) -> str:
+    """Return how the operands d and r are used, in this order."""
+    letters = EFFECTS[here.name].operands
+    if here.name in {"st", "std", "sts", "push"}:
+        return "r"
+    return letters.replace("-", "") if here.name == "out" else letters
+
+
 @functools.lru_cache(maxsize=1 << 14)  # checks follow many paths through the same code
 def decode(code: bytes, address: int, wraps_at: int = 0) -> Decoded | None:
     """Return the instruction at a byte address, or None; short jumps may wrap at `wraps_at`."""
@@ -164,8 +209,9 @@ def decode(code: bytes, address: int, wraps_at: int = 0) -> Decoded | None:
             distance = operands["k"] - (operands["k"] >> (bits - 1) << bits)
             target = address + 2 + 2 * distance
             operands = {**operands, "k": target % wraps_at if wraps_at else target}
-        moved = encoding.moved
-        return Decoded(name, address, 2, operands, moved and abs(moved), (moved or 0) < 0)
+        moved = encoding.moved and abs(encoding.moved)
+        pointer = moved or _pointer(name, operands)
+        return Decoded(name, address, 2, operands, moved, (encoding.moved or 0) < 0, pointer)
     second = _word(code, address + 2)
     if second is None:
         return None
@@ -175,6 +221,14 @@ def decode(code: bytes, address: int, wraps_at: int = 0) -> Decoded | None:
     return Decoded(name, address, 4, operands)
 
 
+def _pointer(name: str, operands: Mapping[str, int]) -> int | None:
+    """Return the lower register of the pointer that an instruction uses and does not move."""
+    if "y" in operands:
+        return 28 if operands["y"] else 30
+    return {"ld": 26, "st": 26}.get(name, 30 if name in _THROUGH_Z else None)
+
+
+_THROUGH_Z = frozenset({"lpm", "elpm", "ijmp", "icall", "eijmp", "eicall"})
 _DISTANCE_BITS = {"rjmp": 12, "rcall": 12, "brbs": 7, "brbc": 7}
 
 

@@ -6,11 +6,22 @@ sum; the carry between them remembers which two forms are added.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from protonn_edge.chips.avr.semantics import (
+    CARRY,
+    HALF,
+    NEGATIVE,
+    OVERFLOW,
+    SIGN,
+    TRANSFER,
+    ZERO,
+    KnownNumbers,
+)
 from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.forms import (
     Bit,
@@ -31,23 +42,10 @@ from protonn_edge.extensions.proof.forms import (
     scaled,
     single,
 )
-from protonn_edge.extensions.proof.state import (
-    CARRY,
-    HALF,
-    NEGATIVE,
-    OVERFLOW,
-    SIGN,
-    ZERO,
-    Carry,
-    ChipState,
-    Combined,
-    Doubled,
-    Flag,
-    Zeros,
-)
+from protonn_edge.extensions.proof.state import Carry, Combined, Doubled, Flag, Zeros
 
 
-class Bitwise:
+class Bitwise(KnownNumbers):
     """Bits of flags and bytes, and what AND, OR and EOR make of them."""
 
     def __init__(self, algebra: Algebra) -> None:
@@ -72,7 +70,58 @@ class Bitwise:
             return self.algebra.top_bit(value)
         return self.algebra.bit(lambda x: x >> number & 1, value)
 
-    def exclusive(self, one: Condition, other: Condition) -> Condition:
+    def flag_of(self, value: Value, number: int) -> Flag | None:
+        """Return a bit of a byte, if the byte is defined."""
+        return None if value is None else Flag(partial(self.bit_of, value, number))
+
+    def with_flag(self, value: Value, number: int, flag: Any) -> Any:
+        """Return a byte with another bit."""
+        bit = self.bit(flag)
+        if isinstance(bit, Order):
+            raise Unproven("a comparison of sums is used as a number")
+        moved = self.algebra.byte(lambda x: x << number, bit)
+        return self.either(self.both(value, 255 ^ 1 << number), moved)
+
+    def equal(self, a: Value, b: Value) -> int | Flag:
+        """Return whether two bytes are equal."""
+        algebra = self.algebra
+        if same(a, b) and a is not None:
+            return 1
+        return Flag(lambda: algebra.equal(algebra.number(a), algebra.number(b)))
+
+    def complement(self, value: Any) -> Any:
+        """Return 255 less a byte."""
+        if isinstance(value, Byte):
+            return Byte(minus(constant(-1), value.form), value.bit)
+        if isinstance(value, Doubled):
+            return Doubled(minus(constant(-1), value.form), value.bit, value.times)
+        return super().complement(value)
+
+    def swapped(self, value: Value) -> Value:
+        """Return a byte whose halves are exchanged."""
+        if value is None:
+            return None
+        return self.algebra.byte(lambda x: x << 4 & 240 | x >> 4, value)
+
+    def exclusive(self, a: Value, b: Value) -> Value:
+        """Return the bits that are set in one of two bytes, and not in both."""
+        for one, other in ((a, b), (b, a)):
+            if isinstance(one, int) and one == 0:
+                return other
+        if a is None or b is None:
+            return None
+        return self.algebra.byte(lambda x, y: x ^ y, a, b)
+
+    def set_signs(self, flags: list[Any], result: Value) -> None:
+        """Set the flags of a result that has no carries."""
+        if result is None:
+            flags[ZERO:HALF] = [None] * 4
+            return
+        flags[SIGN] = flags[NEGATIVE] = Flag(lambda: self.algebra.top_bit(result))
+        flags[OVERFLOW] = 0
+        flags[ZERO] = Zeros(self.algebra, [result])
+
+    def _differ(self, one: Condition, other: Condition) -> Condition:
         """Return whether one of two bits is set, and not both."""
         if isinstance(one, Order) or isinstance(other, Order):
             raise Unproven("two comparisons of sums together")
@@ -103,40 +152,28 @@ class Bitwise:
 class Arithmetic(Bitwise):
     """What instructions compute with."""
 
-    def set_signs(self, state: ChipState, result: Value, overflow: Any) -> None:
-        """Set the flags of a result, but for carries."""
-        flags, algebra = state.flags, self.algebra
-        flags[NEGATIVE] = Flag(lambda: algebra.top_bit(result))
-        flags[OVERFLOW] = overflow
-        if isinstance(overflow, int) and overflow == 0:
-            flags[SIGN] = flags[NEGATIVE]
-        else:
-            negative = flags[NEGATIVE]
-            flags[SIGN] = Flag(lambda: self.exclusive(self.bit(negative), self.bit(overflow)))
-        flags[ZERO] = Zeros(algebra, [result])
-
     def sum(
-        self, state: ChipState, a: Any, b: Any, carry: Any, sign: int, *, chain: bool = False
+        self, flags: list[Any], a: Any, b: Any, carry: Any, sign: int, *, chain: bool = False
     ) -> Any:
         """Add two bytes, or subtract; with `chain`, Z stays clear if it is."""
-        flags, algebra, before = state.flags, self.algebra, state.flags[ZERO]
+        algebra = self.algebra
         if a is None or b is None or carry is None:
-            flags[:6] = [None] * 6
+            flags[:TRANSFER] = [None] * 6
             return None
         if isinstance(a, int) and isinstance(b, int) and isinstance(carry, int):
-            return self._sum_of_numbers(state, a, b, carry, sign, chain=chain)
+            return super().sum(flags, a, b, carry, sign, chain=chain)
         if a is b and sign > 0 and isinstance(carry, int) and _is_inside(a):
-            return self._doubled(state, a)
+            return self._doubled(flags, a)
         operands = None
         if isinstance(carry, Carry) and not (sign < 0 and carry.is_bit and _are_zeros(a, b)):
             operands = self._continued(a, b, carry, sign)
         if operands is None and not isinstance(carry, int) and sign < 0 and _are_zeros(a, b):
             bit = self.bit(carry)
             if isinstance(bit, int):
-                return self._sum_of_numbers(state, 0, 0, bit, sign, chain=chain)
-            extended = self._sign_byte(state, bit)
+                return super().sum(flags, 0, 0, bit, sign, chain=chain)
+            extended = self._sign_byte(flags, bit)
             if extended is not None:
-                self._chained(state, extended, before, chain)
+                self.set_zero(flags, extended, chain=chain)
                 return extended
         x, y, bit = operands or self._operands(a, b, carry, sign)
         modulus = 256 << bit
@@ -147,18 +184,49 @@ class Arithmetic(Bitwise):
         flags[NEGATIVE] = Flag(lambda: algebra.top_bit(result))
         flags[OVERFLOW] = Flag(lambda: algebra.overflow(x, y, modulus, sign))
         flags[SIGN] = Flag(lambda: algebra.signed(x, y, modulus, sign))
-        self._chained(state, result, before, chain)
+        self.set_zero(flags, result, chain=chain)
         return result
 
-    def _doubled(self, state: ChipState, value: Byte | Doubled) -> Doubled:
+    def _doubled(self, flags: list[Any], value: Byte | Doubled) -> Doubled:
         """Shift a byte to the left; all that is of use is its upper bits, and the carry."""
         upper = Byte(value.form, value.bit)
-        state.flags[:6] = [None] * 6
-        state.flags[CARRY] = carry = Carry(self.algebra, upper.form, upper.form, upper.bit + 8, 1)
+        flags[:TRANSFER] = [None] * 6
+        flags[CARRY] = carry = Carry(self.algebra, upper.form, upper.form, upper.bit + 8, 1)
         carry.compute = lambda: self.algebra.top_bit(upper)
         return Doubled(scaled(value.form, 2), value.bit, getattr(value, "times", 0) + 1)
 
-    def halved(self, value: Byte, above: Any, *, signed: bool) -> Byte | None:
+    def product(self, flags: list[Any], a: Value, b: Value, signed: tuple[bool, bool]) -> list[Any]:
+        """Return the bytes of a product, and set flags."""
+        algebra = self.algebra
+        forms = (algebra.number(each, signed=of) for each, of in zip((a, b), signed, strict=True))
+        total = algebra.product(*forms)
+        low, high = byte_of(total, 0), byte_of(total, 1)
+        flags[CARRY] = Flag(lambda: algebra.top_bit(high))
+        flags[ZERO] = Zeros(algebra, [low, high])
+        return [low, high]
+
+    def halved(self, flags: list[Any], value: Value, above: Any, *, signed: bool) -> Value:
+        """Shift a byte and a flag above it to the right, or its own sign, and set flags."""
+        algebra = self.algebra
+        if value is None:
+            flags[:HALF] = [None] * 5
+            return None
+        result: Value = None
+        if isinstance(value, Byte):
+            result = self._half_of_sum(value, above, signed=signed)
+        if result is None:
+            top = algebra.top_bit(value) if signed else self.bit(above)
+            if isinstance(top, Order):
+                root, array = algebra.cut(minus(top.x, top.y))
+                top = Bit(root, array == 0 if top.equal else array < 0)
+            result = algebra.byte(lambda x, t: x >> 1 | t << 7, value, top)
+        carry = flags[CARRY] = flags[SIGN] = self.lowest_bit(value)
+        flags[NEGATIVE] = Flag(lambda: algebra.top_bit(result))
+        flags[OVERFLOW] = Flag(lambda: self._differ(algebra.top_bit(result), self.bit(carry)))
+        flags[ZERO] = Zeros(algebra, [result])
+        return result
+
+    def _half_of_sum(self, value: Byte, above: Any, *, signed: bool) -> Byte | None:
         """Return the byte of a sum that begins a bit higher, if the bit that is shifted in fits.
 
         With `signed`, that is the byte's own sign. Else it must be the bit above the byte of a form
@@ -187,37 +255,19 @@ class Arithmetic(Bitwise):
         carry.compute = compute
         return carry
 
-    def _sum_of_numbers(
-        self, state: ChipState, a: int, b: int, carry: int, sign: int, *, chain: bool
-    ) -> int:
-        flags, before = state.flags, state.flags[ZERO]
-        total = a + sign * (b + carry)
-        result = total & 255
-        flags[CARRY] = total >> 8 & 1
-        flags[HALF] = (a ^ b ^ result) >> 4 & 1
-        flags[NEGATIVE] = negative = result >> 7
-        flags[OVERFLOW] = over = ((a ^ result) & (b ^ result if sign > 0 else a ^ b)) >> 7
-        flags[SIGN] = negative ^ over
-        self._chained(state, result, before, chain)
-        return result
-
-    def _chained(self, state: ChipState, result: Value, before: Any, chain: bool) -> None:
+    def set_zero(self, flags: list[Any], result: Value, *, chain: bool) -> None:
         """Set Z by a byte and, if it continues lower ones, by these."""
-        if not chain:
-            number = isinstance(result, int)
-            state.flags[ZERO] = int(result == 0) if number else Zeros(self.algebra, [result])
-        elif isinstance(before, Zeros):
-            state.flags[ZERO] = Zeros(self.algebra, [*before.values, result])
-        elif before is None:
-            state.flags[ZERO] = None
-        else:
+        before = flags[ZERO] if chain else 1
+        if isinstance(before, Zeros):
+            flags[ZERO] = Zeros(self.algebra, [*before.values, result])
+        elif before is not None:
             bit = self.bit(before)
             if not isinstance(bit, int):
-                state.flags[ZERO] = Flag(lambda: self._both_zero(bit, result))
-            elif not bit:
-                state.flags[ZERO] = 0
+                flags[ZERO] = Flag(lambda: self._both_zero(bit, result))
+            elif isinstance(result, int):
+                flags[ZERO] = int(bit and result == 0)
             else:
-                self._chained(state, result, before, chain=False)
+                flags[ZERO] = Zeros(self.algebra, [result]) if bit else 0
 
     def _both_zero(self, bit: Condition, result: Value) -> Condition:
         if isinstance(bit, Order):
@@ -285,7 +335,7 @@ class Arithmetic(Bitwise):
             return None
         return recentred(plus(low, scaled(high, modulus)), 256 * modulus)
 
-    def _sign_byte(self, state: ChipState, bit: Bit | Order) -> Value:
+    def _sign_byte(self, flags: list[Any], bit: Bit | Order) -> Value:
         """Return 0 or 255, whether a bit is set: a sign, as the byte above a sum."""
         if isinstance(bit, Bit) and (bit.form is None or bit.form.root is not None):
             result: Value = byte_of(single(bit.root, np.where(bit.mask, 255, 0)), 0)
@@ -295,7 +345,6 @@ class Arithmetic(Bitwise):
             form = bit.form if isinstance(bit, Bit) else minus(bit.x, bit.y)
             assert form is not None
             result = Byte(form, -(-max(form.high, -form.low).bit_length() // 8) * 8)
-        flags = state.flags
         flags[OVERFLOW] = 0
         flags[CARRY] = flags[NEGATIVE] = flags[SIGN] = flags[HALF] = bit
         return result

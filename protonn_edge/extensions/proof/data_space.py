@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chips.avr.semantics import IO_REGISTERS, SREG
 from protonn_edge.extensions.proof.adapted import CallersArray
 from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.forms import (
@@ -84,7 +85,7 @@ class DataSpace:
         root, _ = self.pointer("stack", np.arange(FIRST_SRAM, 0x10000), range(-_BASE, 1))
         return [byte_of(variable(root), k) for k in range(2)]
 
-    def place(self, low: Value, high: Value, offset: int = 0) -> int | tuple[Root, Any]:
+    def address(self, low: Value, high: Value, offset: int = 0) -> int | tuple[Root, Any]:
         """Return an address: a number, or a root and the addresses over it."""
         if low is None or high is None:
             raise Unproven("an undefined address is used")
@@ -106,11 +107,24 @@ class DataSpace:
         """Return the bytes of a pointer that is incremented or decremented."""
         form = _whole(low, high)
         if form is None:
-            place = self.place(low, high)
+            place = self.address(low, high)
             assert isinstance(place, tuple)
             form = single(*place)
         moved = plus(form, constant(by))
         return [byte_of(moved, 0), byte_of(moved, 1)]
+
+    def load(self, state: ChipState, place: int | tuple[Root, Any]) -> Any:
+        """Return the byte at an address."""
+        if isinstance(place, tuple):
+            return self._load_one_of(state, *place)
+        return self.read(state, place)
+
+    def store(self, state: ChipState, place: int | tuple[Root, Any], value: Any) -> None:
+        """Set the byte at an address."""
+        if isinstance(place, tuple):
+            self._store_one_of(state, *place, value)
+        else:
+            self.write(state, place, value)
 
     def read(self, state: ChipState, place: int) -> Any:
         """Return a byte of the data space."""
@@ -150,12 +164,12 @@ class DataSpace:
         else:
             inside = place in self._writable[place - place % OFFSETS]
         if not inside:
-            raise Unproven(f"it writes to {_named(place)}")
+            raise Unproven(f"it writes {_named(place)}")
         state.memory[place] = value
         if place >= OFFSETS:
             self.clear_below(state)
 
-    def read_one_of(self, state: ChipState, root: Root, addresses: NDArray[np.int64]) -> Value:
+    def _load_one_of(self, state: ChipState, root: Root, addresses: NDArray[np.int64]) -> Value:
         """Return the byte at an address that depends on a root, as the byte's value must."""
         mask = state.reached(root)
         if self.kept.issuperset(addresses[mask].tolist()):
@@ -166,7 +180,7 @@ class DataSpace:
             values[here] = np.broadcast_to(_over(root, self.read(state, address)), here.shape)[here]
         return byte_of(single(root, values), 0)
 
-    def write_one_of(
+    def _store_one_of(
         self, state: ChipState, root: Root, addresses: NDArray[np.int64], value: Value
     ) -> None:
         """Set the byte at an address that depends on a root, as the bytes' values must."""
@@ -188,7 +202,7 @@ class DataSpace:
 
     def top(self, state: ChipState) -> int:
         """Return where the next byte on the stack goes."""
-        place = self.place(*state.stack)
+        place = self.address(*state.stack)
         if not isinstance(place, int) or place < OFFSETS:
             raise Unproven("the stack is elsewhere than before the call")
         return place
@@ -214,6 +228,8 @@ def _over(root: Root, value: object) -> Any:
 
 
 def _named(place: int) -> str:
+    if IO_REGISTERS <= place <= SREG:
+        return f"I/O 0x{place - IO_REGISTERS:x}"
     if place < OFFSETS:
         return f"0x{place:x}, which is none of the model's variables"
     return "beyond its arguments and its stack"

@@ -6,36 +6,29 @@ read. No byte is being written: this is a condition of the claim.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from protonn_edge.extensions.proof.data_space import DataSpace
 from protonn_edge.extensions.proof.forms import Unproven, Value
 from protonn_edge.extensions.proof.state import ChipState
 
-if TYPE_CHECKING:
-    from protonn_edge.extensions.proof.machine import Machine
-
-CONTROL, DATA, ADDRESS = 0x1F, 0x20, (0x21, 0x22)
-"""I/O registers; a state has them in its memory, where no variables are."""
-READ, WRITING = 0, 1  # bits of the first
-_FIRST = 0x20  # the address of I/O register 0
+CONTROL, READ, WRITING = 0x1F, 0, 1
+"""An I/O register, and two of its bits."""
+DATA, ADDRESS = 0x40, (0x41, 0x42)
+"""Where registers are in the data space; a state has them in its memory."""
 
 
-def write(state: ChipState, register: int, value: Value) -> None:
-    """Set a byte of the address."""
-    state.memory[_FIRST + register] = value
-
-
-def read(machine: Machine, state: ChipState) -> None:
+def read(space: DataSpace, state: ChipState, content: Mapping[int, Value]) -> None:
     """Let the data register be the byte at the address."""
-    place = machine.place(*(state.memory.pop(_FIRST + each, None) for each in ADDRESS))
-    if not isinstance(place, int) or place not in machine.eeprom:
+    place = space.address(*(state.memory.pop(each, None) for each in ADDRESS))
+    if not isinstance(place, int) or place not in content:
         raise Unproven("it reads the EEPROM at an unknown place")
-    state.memory[_FIRST + DATA] = machine.eeprom[place]
+    state.memory[DATA] = content[place]
 
 
 def taken(state: ChipState) -> Value:
     """Return the byte in the data register, once."""
-    if _FIRST + DATA not in state.memory:
+    if DATA not in state.memory:
         raise Unproven("it reads the EEPROM's data before an address")
-    byte: Value = state.memory.pop(_FIRST + DATA)
+    byte: Value = state.memory.pop(DATA)
     return byte

@@ -12,6 +12,7 @@ import numpy as np
 from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
 from protonn_edge.chips.avr.names import Variable
 from protonn_edge.chips.avr.program import LinkedProgram
+from protonn_edge.chips.avr.semantics import INTERRUPTS
 from protonn_edge.extensions.proof.adapted import function_of
 from protonn_edge.extensions.proof.answers import NOTHING, ProvenAnswers
 from protonn_edge.extensions.proof.data_space import OFFSETS
@@ -25,10 +26,9 @@ from protonn_edge.extensions.proof.forms import (
     same,
     variable,
 )
-from protonn_edge.extensions.proof.instructions import ACTIONS
 from protonn_edge.extensions.proof.machine import Machine
 from protonn_edge.extensions.proof.reference import Reference
-from protonn_edge.extensions.proof.state import INTERRUPTS, ChipState, spanned
+from protonn_edge.extensions.proof.state import ChipState, spanned
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.system.errors import CheckFailed
@@ -97,7 +97,7 @@ class PredictionProof:
     ) -> None:
         self.program, self.model, self.prefix = program, model, prefix
         self.variables = variables_of(program.variables, prefix)
-        self.machine = Machine(program, ACTIONS, initial_bytes(program, self.variables))
+        self.machine = Machine(program, initial_bytes(program, self.variables))
         self.machine.kept = frozenset(_places(variables_of(program.kept, prefix)))
         self.machine.chooses = bool(model.policy.other_answers or self.machine.kept)
         self.explorer = Explorer(self.machine, most_steps)

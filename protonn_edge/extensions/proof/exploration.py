@@ -16,6 +16,7 @@ import numpy as np
 
 from protonn_edge.chips.avr import instruction_set
 from protonn_edge.chips.avr.program import LinkedProgram
+from protonn_edge.chips.avr.semantics import INTERRUPTS
 from protonn_edge.extensions.proof.choices import Parted
 from protonn_edge.extensions.proof.facts import OrderFacts, before_parting, decided
 from protonn_edge.extensions.proof.forms import Bit, Byte, Impossible, Root, Unproven
@@ -29,7 +30,6 @@ from protonn_edge.extensions.proof.merging import (
 )
 from protonn_edge.extensions.proof.order import CallFrame, Flow, Position, flow_from
 from protonn_edge.extensions.proof.state import (
-    INTERRUPTS,
     ChipState,
     Meeting,
     over_way,

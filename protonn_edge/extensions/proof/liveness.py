@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from protonn_edge.chips.avr import instruction_set
-from protonn_edge.chips.avr.instruction_set import EFFECTS, KEPT_BY_CALLEE, PRODUCTS
-from protonn_edge.chips.avr.instructions import Decoded
+from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
+from protonn_edge.chips.avr.instructions import registers_of
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.extensions.proof.order import Flow
 
@@ -32,19 +32,6 @@ class Live(NamedTuple):
 NOTHING = Live(0, 0)
 KEPT = sum(1 << register for register in (1, *KEPT_BY_CALLEE, 28, 29))
 AT_RETURN = Live(KEPT | 3 << 24, 0)
-
-
-def pointer_of(code: bytes, here: Decoded) -> int | None:
-    """Return the lower register of the pointer that an instruction reads memory through."""
-    if here.name in {"ldd", "std"}:
-        return 28 if here.operands["y"] else 30
-    if here.name in {"lpm", "elpm", "ijmp", "icall", "eijmp", "eicall"}:
-        return 30
-    if here.name in {"ld", "st"}:
-        if here.moved is not None:
-            return here.moved
-        return 26 if code[here.address] & 15 == 0b1100 else 30
-    return None
 
 
 class Liveness:
@@ -104,37 +91,6 @@ class Liveness:
             addresses |= reads if into else 0
         else:
             addresses &= ~writes
-        pointer = pointer_of(self._program.code, here)
-        if pointer is not None:
-            used, addresses = used | 3 << pointer, addresses | 3 << pointer
+        if here.pointer is not None:
+            used, addresses = used | 3 << here.pointer, addresses | 3 << here.pointer
         return Live(used, addresses)
-
-
-def registers_of(here: Decoded) -> tuple[int, int]:
-    """Return the registers that an instruction reads and those that it writes."""
-    reads = writes = 0
-    operands = here.operands
-    for letter, how in zip("dr" if "d" in operands else "r", _letters(here), strict=False):
-        if letter in operands:
-            width = 3 if how.isupper() else 1
-            reads |= (width << operands[letter]) * (how in "ruRU")
-            writes |= (width << operands[letter]) * (how in "uwUW")
-    if here.name in PRODUCTS:
-        writes |= 3
-    if here.name in {"lpm", "elpm"} and "d" not in operands:
-        writes |= 1
-    if here.name == "sbc" and operands["d"] == operands["r"]:
-        reads = 0
-    if here.name in {"eor", "sub"} and operands["d"] == operands["r"]:
-        reads = 0
-    if here.moved is not None:
-        reads |= 3 << here.moved
-    return reads, writes
-
-
-def _letters(here: Decoded) -> str:
-    """Return how the operands d and r are used, in this order."""
-    letters = EFFECTS[here.name].operands
-    if here.name in {"st", "std", "sts", "push"}:
-        return "r"
-    return letters.replace("-", "") if here.name == "out" else letters

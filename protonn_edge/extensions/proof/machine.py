@@ -1,29 +1,37 @@
-"""A chip whose bytes are parts of sums of tables: its memory, stack and program."""
+"""A chip whose bytes are parts of sums of tables: its program, calls and branches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from protonn_edge.chips.avr.instructions import Decoded
+from protonn_edge.chips.avr.instruction_set import TAKEN_BRANCH
+from protonn_edge.chips.avr.instructions import Decoded, written_by
 from protonn_edge.chips.avr.program import LinkedProgram
+from protonn_edge.chips.avr.semantics import (
+    ACTIONS,
+    INTERRUPTS,
+    Action,
+    Processor,
+    Z,
+)
 from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.arithmetic import Arithmetic
-from protonn_edge.extensions.proof.data_space import DataSpace, any_bit, anything
+from protonn_edge.extensions.proof.chip_memory import ChipMemory
+from protonn_edge.extensions.proof.data_space import OFFSETS, any_bit, anything
 from protonn_edge.extensions.proof.forms import (
     Bit,
     Byte,
+    Condition,
     Order,
     Root,
     Unproven,
-    Value,
     same,
     variable,
 )
-from protonn_edge.extensions.proof.liveness import registers_of
-from protonn_edge.extensions.proof.state import INTERRUPTS, ChipState
+from protonn_edge.extensions.proof.state import ChipState
 from protonn_edge.system.errors import CheckFailed
 
 RETURN = 1 << 25
@@ -45,43 +53,32 @@ _COMPUTING = {
 }  # fmt: skip
 """Instructions that change registers and flags alone."""
 
-Operands = Mapping[str, int]
-Action = Callable[["Machine", ChipState, Operands, Decoded], Fork | None]
+_UNFOLLOWED = {"icall", "reti"}
+"""Instructions that lead where no flow of the explorer does."""
 
 
-class Machine(DataSpace):
+class Machine(ChipMemory, Processor):
     """A chip with a program.
 
     Attributes
     ----------
     executed : dict of int to tuple
         The instructions that were executed, by their places.
-    flash_read : set of int
-        Places of tables in flash that were read.
-    tables : dict of int to Value
-        Bytes of flash that are others than the program's.
-    eeprom : dict of int to Value
-        The bytes of the EEPROM that may be read; without any, its registers may not be used.
     chooses : bool
         Whether each value that depends on a comparison of two sums gets a name where paths meet, as
         a rule about the largest scores or a counter needs it. Else only the larger of two bytes
         does: other programs have fewer states without names.
     """
 
+    arithmetic: Arithmetic
+
     def __init__(
         self,
         program: LinkedProgram,
-        actions: Mapping[str, Action],
         initial: Mapping[int, int] | None = None,
         algebra: Algebra | None = None,  # another one, such as that of a program to compare with
     ) -> None:
-        self.program, self._actions = program, actions
-        self.code = program.code
-        super().__init__(algebra or Algebra(), initial or {})
-        self.arithmetic = Arithmetic(self.algebra)
-        self.flash_read: set[int] = set()  # places of tables
-        self.tables: dict[int, Value] = {}
-        self.eeprom: dict[int, Value] = {}
+        super().__init__(program, algebra or Algebra(), initial or {})
         self.chooses = False
         # the return address of the outermost call, which no program knows
         bytes_of_address = range(program.core.return_bytes)
@@ -92,18 +89,13 @@ class Machine(DataSpace):
         """Execute an instruction; return the ways on if inputs decide between two."""
         known = self.executed.get(state.place)
         if known is None:
-            try:
-                here = self.program.reached(state.place)
-            except CheckFailed as failure:
-                raise Unproven(str(failure)) from None
-            if here.name not in self._actions:
-                raise Unproven(f"the instruction {here.name}")
-            known = self.executed[state.place] = self._actions[here.name], here
+            here = self._reached(state.place)
+            known = self.executed[state.place] = ACTIONS[here.name], here
         action, here = known
         state.place = here.end
         self.algebra.facts, self.algebra.masks = state.facts, state.masks
         try:
-            return action(self, state, here.operands, here)
+            return cast("Fork | None", action(self, state, here.operands, here))
         except Unproven as reason:
             if self.kept and here.name in _COMPUTING:
                 self._leave_open(state, here)
@@ -111,28 +103,23 @@ class Machine(DataSpace):
             where = self.program.names.name_of(here.address)
             raise Unproven(f"{reason} ({here.name} at 0x{here.address:x}, {where})") from None
 
+    def _reached(self, place: int) -> Decoded:
+        """Return an instruction, if all that it does is stated."""
+        try:
+            here = self.program.reached(place)
+        except CheckFailed as failure:
+            raise Unproven(str(failure)) from None
+        if here.name not in ACTIONS or here.name in _UNFOLLOWED:
+            raise Unproven(f"the instruction {here.name}")
+        if here.moved is not None and here.operands["d"] & ~1 == here.moved:
+            raise Unproven("a pointer that moves is read or written itself, which is undefined")
+        return here
+
     def _leave_open(self, state: ChipState, here: Decoded) -> None:
         """Let all that an instruction computes be anything: it may be needed for counters alone."""
-        for number in range(32):
-            if registers_of(here)[1] >> number & 1:
-                state.registers[number] = anything()
+        for number in written_by(here):
+            state.registers[number] = anything()
         state.flags[:INTERRUPTS] = [any_bit() for _ in range(INTERRUPTS)]
-
-    def _move_stack(self, state: ChipState, by: int) -> None:
-        low, high = state.stack
-        state.stack = self.moved(low, high, by)
-
-    def push(self, state: ChipState, value: object) -> None:
-        """Put a byte onto the stack."""
-        self._move_stack(state, -1)
-        self.write(state, self.top(state) + 1, value)
-
-    def pop(self, state: ChipState) -> Any:
-        """Take a byte off the stack."""
-        value = self.read(state, self.top(state) + 1)
-        self._move_stack(state, 1)
-        self.clear_below(state)
-        return value
 
     def enter(self, state: ChipState, function: int, back: int | None = None) -> None:
         """Call a function, which returns to an address, or from the outermost call."""
@@ -140,11 +127,52 @@ class Machine(DataSpace):
             self.push(state, byte if back is None else back >> 8 * number + 1 & 255)
         state.place = function
 
-    def left(self, state: ChipState) -> int:
-        """Return from a function; return where to, or RETURN."""
+    def leave(self, state: ChipState) -> None:
+        """Return from a function: to where it was called, or to RETURN."""
         popped = [self.pop(state) for _ in self.back][::-1]
         if all(same(*each) for each in zip(popped, self.back, strict=True)):
-            return RETURN
-        if not all(isinstance(each, int) for each in popped):
+            state.place = RETURN
+        elif all(isinstance(each, int) for each in popped):
+            state.place = sum(byte << 8 * k + 1 for k, byte in enumerate(popped))
+        else:
             raise Unproven("the return address is lost")
-        return sum(byte << 8 * k + 1 for k, byte in enumerate(popped))
+
+    def target(self, state: ChipState) -> int:
+        """Return the place in code that Z has."""
+        place = self.address(*state.registers[Z : Z + 2])
+        if not isinstance(place, int) or place >= OFFSETS:
+            raise Unproven("it jumps to an unknown place")
+        return 2 * place
+
+    def jump(self, state: ChipState, target: int) -> None:
+        """Go to a place."""
+        state.place = target
+
+    def part(self, state: ChipState, flag: Any, taken: int, other: int) -> Fork | None:
+        """Go one way, if what is known decides that; else return both."""
+        if taken == other:  # whether a branch is taken cannot be seen by its place
+            state.cycles = state.cycles[0], state.cycles[1] + TAKEN_BRANCH
+        bit = self._condition(flag)
+        if isinstance(bit, Bit):
+            reached = bit.mask[state.reached(bit.root)]
+            if reached.all() or not reached.any():
+                bit = int(reached.any())
+        elif isinstance(bit, Order):
+            known = self.algebra.sums.known(state.facts, bit)
+            bit = bit if known is None else int(known)
+        if isinstance(bit, int):
+            state.place = taken if bit else other
+            return None
+        return Fork(bit, taken, other)
+
+    def _condition(self, flag: Any) -> Condition:
+        """Return a bit; in programs that count something, any bit if it is not computed.
+
+        Counters decide only what is counted, so both ways are right, or neither of the answers is.
+        """
+        try:
+            return self.arithmetic.bit(flag)
+        except Unproven:
+            if not self.kept:
+                raise
+            return any_bit()

@@ -35,8 +35,6 @@ from protonn_edge.extensions.proof.forms import (
 )
 from protonn_edge.extensions.proof.order import CallFrame
 
-CARRY, ZERO, NEGATIVE, OVERFLOW, SIGN, HALF, TRANSFER, INTERRUPTS = range(8)
-
 
 class Flag:
     """A flag that is computed when it is used."""

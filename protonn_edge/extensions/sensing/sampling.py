@@ -316,7 +316,7 @@ def used_channels(
             f"the model takes {counted(len(named) or n, 'channel')} "
             f"({listed(named) or 'without names'}), but {sampling.name} provides "
             f"{', '.join(channels)}; name a sensor for each channel, or rename the columns of the "
-            f"recording, such as with 'windows --read channels=\"{channels[0]}={_example(named)}\"'"
+            f"recording, such as with 'windows --channels \"{channels[0]}={_example(named)}\"'"
         )
     pairs = ", ".join(f"{name} = {channel}" for name, channel in zip(named, channels, strict=False))
     text = (

@@ -31,13 +31,13 @@ ACTIONS: dict[str, str] = {
     "--seconds={seconds} --pause={pause} --takes={takes}? --emulate+played --sensor={played}? "
     "--port={port}? --baud={baud}? --board={board}?",
     # look, cut, train
-    "data": "data {data} --html=data.html --read={read}?",
+    "data": "data {data} --html=data.html --size={size}? --label={column}?",
     "windows": "windows {data} -o {windows} --window={window} --stride={stride}? --test={test}? "
     "--trigger={trigger}?",
     "train": "train {points} -o {model} --classifier={classifier} --features={features}? "
-    "--epochs={epochs}? --image-shape={image}? --read={read}? --holdout={holdout}? "
-    "--groups={groups}? --minutes={minutes}? --budget={budget}? --teachable={teachable}? "
-    "--seed={seed}? --board={board}?",
+    "--epochs={epochs}? --image-shape={image}? --size={size}? --label={column}? "
+    "--holdout={holdout}? --groups={groups}? --minutes={minutes}? --budget={budget}? "
+    "--teachable={teachable}? --seed={seed}? --board={board}?",
     # run
     "build": "build {model} -o {project} --sensor={sensor}? --hop={hop}? --votes={votes}? "
     "--board={board}?",
@@ -46,8 +46,9 @@ ACTIONS: dict[str, str] = {
     "--board={board}? --teach+teaching",
     "build-points": "build {model} -o {project} --board={board}?",
     "measure": "hil {points} --project={project} --emulate+emulated --port={port}? "
-    "--board={board}? --read={read}? -o {results}",
-    "report": "report {results} --data={points} --project={project} --read={read}? -o report.html",
+    "--board={board}? --size={size}? --label={column}? -o {results}",
+    "report": "report {results} --data={points} --project={project} --size={size}? "
+    "--label={column}? -o report.html",
 }
 """Words, in which a field stands in braces. A word that ends in "?" is left out without its field,
 and repeated if the field has several values; "--emulate+played" is given with the field "played".
@@ -147,9 +148,8 @@ FIELDS: Mapping[str, _Check] = {
     "features": _matching(r"[\w:,.x-]{1,300}", "a list of features"),
     "epochs": _number(1, 1e6),
     "image": _matching(r"\d{1,4}x\d{1,4}", "a size such as 28x28"),
-    "read": _matching(
-        r"size=\d{1,4}x\d{1,4}|label=[^\x00-\x1f]{1,100}", "a size or a column of labels"
-    ),
+    "size": _matching(r"\d{1,4}x\d{1,4}", "a size such as 28x28"),
+    "column": _text,
     "holdout": _number(0, 0.9, whole=False),
     "groups": _text,
     "minutes": _number(0.01, 1e4, whole=False),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from protonn_edge.cli.tables import points_for
 from protonn_edge.data.naming import NO_CLASS, NO_LABEL
-from protonn_edge.data.options import options_of_texts
+from protonn_edge.data.options import options_of
 from protonn_edge.data.units import units_of
 from protonn_edge.extensions.sensing.editing.edits import TakeEditor
 from protonn_edge.extensions.sensing.editing.takes import EditableRecording, read_takes
@@ -106,16 +107,15 @@ class _Silent:
         """Leave them out."""
 
 
-def figures(model_file: Path, data: Path, read: str = "") -> JsonObject:
+def figures(model_file: Path, data: Path, read: Mapping[str, str]) -> JsonObject:
     """Return a model's answers to the points of a file that training held out, in integers.
 
-    `read` is a value of the option --read.
+    `read` has options for reading the data, by their names, such as "label".
     """
     model = load_model(model_file)
     quiet: Any = _Silent()
-    points = points_for(
-        model, data, options_of_texts([read] if read else []), quiet, labels="optional"
-    )
+    table = options_of({name: [text] for name, text in read.items() if text})
+    points = points_for(model, data, table, quiet, labels="optional")
     X = points.X
     scores: Array
     if why_floats_alone(model) is None:

@@ -242,9 +242,8 @@ def _figures(_: Workspace, request: PageRequest) -> JsonObject:
     """Return the answers of a model to points that it was not trained on."""
     from protonn_edge.extensions.studio.views import figures
 
-    found: JsonObject = figures(
-        request.path("model"), request.path("points"), request.value("read")
-    )
+    read = {"size": request.value("size"), "label": request.value("column")}
+    found: JsonObject = figures(request.path("model"), request.path("points"), read)
     return found
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import GROUPS
-from protonn_edge.cli.tables import with_group_column
+from protonn_edge.cli.tables import READ_FLAGS, with_group_column
 from protonn_edge.data.options import TableOptions
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.model import Model
@@ -36,7 +36,7 @@ class InspectOptions(AddedOptions):
     """The options of `inspect` for people who teach a board."""
 
     NEEDS: ClassVar[Mapping[str, str]] = {
-        "--read --teach": "--data",
+        f"{READ_FLAGS} --teach": "--data",
         "--groups": "--teach",
         "--teach": "--groups",
     }

@@ -13,7 +13,7 @@ def check_cut(window: int, channels: int) -> None:
         channels,
         CHANNEL_LIMIT,
         "channels",
-        "choose some with --read channels=NAMES or, if each row is a whole window, give the "
+        "choose some with --channels NAMES or, if each row is a whole window, give the "
         "file to 'train --window'",
     )
     if channels > 1:

@@ -33,6 +33,7 @@ from protonn_edge.model.formulas import arrays_of
 from protonn_edge.model.integer_chain import IntegerChain, Scored, chain_for, own_inputs, stage_of
 from protonn_edge.model.matvec import NIBBLE_MAXIMUM
 from protonn_edge.model.model import Model
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, InvalidValue
 
 _INT16_LIMIT = (1 << 15) - 1
@@ -83,20 +84,15 @@ def widths_for(model: Model) -> Widths:
     return Widths(bits, best.accumulator_bits, _label_maximum(head, prototypes))
 
 
-def quantize_in_order(model: Model, widths: Widths | None = None) -> IntegerChain:
+def quantize_in_order(model: Model) -> IntegerChain:
     """Return the integer model with the rows of W and B in the float model's order.
 
-    `quantize` reorders them first. By default, the `widths` are the best for the model.
+    `quantize` reorders them first.
     """
     head = _head(model)
     prototypes = _quantize_prototypes(head)
-    if widths is None:
-        best = _best_projection(model, prototypes)
-        label_maximum = _label_maximum(head, prototypes)
-    else:
-        input_bits, accumulator_bits, label_maximum = widths
-        fitted = _fit_projection(model, prototypes, input_bits, accumulator_bits)
-        best = _existing(fitted)
+    best = _best_projection(model, prototypes)
+    label_maximum = _label_maximum(head, prototypes)
     score_scale = float(np.abs(head.labels).max()) / label_maximum / tables.RBF_MAXIMUM
     residuals, shift = prototypes.residuals, prototypes.distance_shift
     # Outside of this range, points are far from all prototypes; there may be other voters.
@@ -110,13 +106,7 @@ def quantize_in_order(model: Model, widths: Widths | None = None) -> IntegerChai
         projection.output,
         voters=None if head.voters is None else head.voters.integers(label_maximum),
     )
-    return chain_for(
-        model,
-        best.inputs,
-        (projection, last),
-        score_scale,
-        with_units=widths is None,  # given bits come from training
-    )
+    return chain_for(model, best.inputs, (projection, last), score_scale)
 
 
 def _head(model: Model) -> ProtoNNHead:
@@ -177,15 +167,11 @@ def _best_projection(model: Model, prototypes: _Prototypes) -> FittedProjection:
         math.inf if _clips(_head(model)) else tolerated,
         IntegerProjection.widths,
     )
-    return _existing(best)
-
-
-def _existing(projection: FittedProjection | None) -> FittedProjection:
-    if projection is None:
+    if best is None:
         raise no_scale(
             "the weights of the projection", "train with a smaller gamma or normalized features"
         )
-    return projection
+    return best
 
 
 @dataclass(frozen=True)
@@ -201,19 +187,27 @@ def _quantize_prototypes(head: ProtoNNHead) -> _Prototypes:
     """Return the finest steps in which the prototypes, and all points near them, fit bytes."""
     widths = head.gamma * head.prototypes.astype(np.float64)
     spread = float(np.ptp(widths, axis=1).max())
-    for distance_shift in range(_DISTANCE_SHIFT, -1, -1):
-        step = tables.distance_step(distance_shift)
-        if spread <= widest_spread(distance_shift):
-            steps = widths / step
-            centre = (steps.max(axis=1) + steps.min(axis=1)) / 2
-            residuals = np.rint(steps - centre[:, None]).astype(np.int8)
-            return _Prototypes(centre, residuals, distance_shift)
-    raise InvalidValue(
-        "the prototypes",
-        f"a spread of {spread:.4g} RBF widths, but the integer model covers only "
-        f"{widest_spread():.0f}",
-        "train with a smaller gamma",
-    )
+    distance_shift = finest_shift(spread)
+    if distance_shift is None:
+        raise InvalidValue(
+            "the prototypes",
+            f"a spread of {spread:.4g} RBF widths, but the integer model covers only "
+            f"{widest_spread():.0f}",
+            "train with a smaller gamma",
+        )
+    steps = widths / tables.distance_step(distance_shift)
+    centre = (steps.max(axis=1) + steps.min(axis=1)) / 2
+    residuals = np.rint(steps - centre[:, None]).astype(np.int8)
+    return _Prototypes(centre, residuals, distance_shift)
+
+
+def finest_shift(spread: float) -> int | None:
+    """Return the distance shift of the finest steps that cover prototypes of this spread.
+
+    The spread is in RBF widths; None if no steps cover it.
+    """
+    shifts = range(_DISTANCE_SHIFT, -1, -1)
+    return next((shift for shift in shifts if spread <= widest_spread(shift)), None)
 
 
 def widest_spread(distance_shift: int = 0) -> float:
@@ -328,23 +322,27 @@ def _fit_projection(
     folded = folding.FoldedMap.of(
         weights, model, inputs, tables.distance_step(prototypes.distance_shift)
     )
-    limit = _CLIPPED_AT * float(np.sqrt(np.square(folded.weights).mean()))
+    most, limit = weight_limits(folded.weights, head.projection_bits)
     return fit_projection(
         folded,
         inputs,
         accumulator_bits,
         centre=prototypes.centre,
         weights=np.clip(folded.weights, -limit, limit) if _clips(head) else None,
-        most=NIBBLE_MAXIMUM if _clips(head) else folding.RESIDUAL_MAXIMUM,
+        most=most,
     )
+
+
+def weight_limits(weights: Array, bits: int) -> tuple[int, float]:
+    """Return the largest integer of W in 8 or 4 bits, and the size at which weights are clipped."""
+    if bits == 8:
+        return folding.RESIDUAL_MAXIMUM, math.inf
+    return NIBBLE_MAXIMUM, _CLIPPED_AT * float(np.sqrt(np.square(weights).mean()))
 
 
 @dataclass(frozen=True, eq=False)
 class DequantizedModel:
     """Float parameters with the integer model's values, for unrounded coordinates and RBF.
-
-    Quantization-aware training computes with them, so that it minimizes the loss of the integer
-    model itself rather than of a separate formula.
 
     Distances are in units of 1/gamma: the RBF is ``exp(-||b_j - (W x + bias)||^2)``.
     """

@@ -141,7 +141,7 @@ def test_sets_of_labels_go_there_and_back(tmp_path: Path):
     lines = (",".join(map(str, y)) + " " + row for y, row in zip(sets, rows, strict=True))
     data.write_text("\n".join(lines) + "\n")
     model, folder, again = (tmp_path / name for name in ("m.npz", "run", "again.npz"))
-    options = ("--prototypes", 5, "--epochs", 2, "--set", "normalization=l2")
+    options = ("--prototypes", 5, "--epochs", 2, "--normalization", "l2")
     succeed("train", data, "-o", model, *options)
     done = convert(model, "-o", folder)
     assert done.exit_code == 2

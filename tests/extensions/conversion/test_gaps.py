@@ -102,7 +102,7 @@ def test_agreement_is_with_the_estimator_that_keeps_its_gaps(tmp_path: Path):
         (tmp_path / "data").mkdir(exist_ok=True)
         table(tmp_path / "data" / f"{part}.txt", WITH_GAPS[some], Y[some])
     found = run_json(
-        *("convert", source, "--data", tmp_path / "data", "--read", "missing=median"),
+        *("convert", source, "--data", tmp_path / "data", "--missing", "median"),
         *("-o", tmp_path / "m.npz"),
     )
     given, y = WITH_GAPS[1::2], Y[1::2]
@@ -128,10 +128,10 @@ def test_the_advice_on_gaps_fits_an_estimator_that_accepts_them(tmp_path: Path):
     without = stored(RandomForestClassifier(3, random_state=0).fit(X, Y), tmp_path / "trees.skops")
     sentence = refusal(run("convert", without, "--data", data, "-o", tmp_path / "m.npz"))
     assert "trees.skops has answers that the device cannot give" in sentence
-    assert "--read missing=drop or, if the trees were trained on filled gaps" in sentence
+    assert "--missing drop or, if the trees were trained on filled gaps" in sentence
     knows = RandomForestClassifier(3, random_state=0).fit(WITH_GAPS, Y)
     source = stored(knows, tmp_path / "knows.skops")
-    for options in ((), ("--read", "missing=median"), ("--read", "missing=drop")):
+    for options in ((), ("--missing", "median"), ("--missing", "drop")):
         sentence = refusal(
             run("convert", source, "--data", data, "-o", tmp_path / "m.npz", *options)
         )
@@ -143,7 +143,7 @@ def test_the_advice_on_gaps_fits_an_estimator_that_accepts_them(tmp_path: Path):
 def test_rows_without_gaps_need_no_warning(tmp_path: Path):
     data = table(tmp_path / "data.csv", WITH_GAPS, Y)
     source = stored(RandomForestClassifier(3, random_state=0).fit(X, Y), tmp_path / "trees.skops")
-    given = ("convert", source, "--data", data, "-o", tmp_path / "m.npz", "--read", "missing=drop")
+    given = ("convert", source, "--data", data, "-o", tmp_path / "m.npz", "--missing", "drop")
     found = run_json(*given)
     assert [step["name"] for step in found["steps"]] == ["estimator", "exact", "integers"]
     assert found["warning"] is None

@@ -1,4 +1,4 @@
-"""Columns of text that a OneHotEncoder encodes become features, as with `--read one-hot`."""
+"""Columns of text that a OneHotEncoder encodes become features, as with `--one-hot`."""
 
 from __future__ import annotations
 
@@ -99,11 +99,8 @@ def test_a_file_of_the_pipeline_is_converted_with_its_columns_of_text(tmp_path: 
     data = write(tmp_path / "crops.csv")
     given = ("convert", tmp_path / "crops.skops", "--data", data, "-o", tmp_path / "crops.npz")
     sentence = refusal(run(*given))
-    assert (
-        "makes features of the texts in column 'crop', 'bed'; add --read one-hot=crop,bed"
-        in sentence
-    )
-    succeed(*given, "--read", "one-hot=crop,bed")
+    assert "makes features of the texts in column 'crop', 'bed'; add --one-hot crop,bed" in sentence
+    succeed(*given, "--one-hot", "crop,bed")
     here, there = from_sklearn(pipeline, X, Y).model, load_model(tmp_path / "crops.npz")
     assert there.feature_names == here.feature_names
     assert there.record["table"] == here.record["table"]

@@ -157,7 +157,8 @@ def test_other_objectives_are_refused(reader: str, objective: str) -> None:
 
 def one_output(end: str = "") -> bytes:
     """Return a network in ONNX with one output."""
-    factory = pytest.importorskip("onnx_factory")
+    from extensions.conversion import onnx_factory as factory  # skips where onnx is missing
+
     (W, V), (b, c) = NETWORKS[1].fit(X, Y).coefs_, NETWORKS[1].intercepts_
     chain = [("MatMul", "x W", "a"), ("Add", "a b", "s"), ("Relu", "s", "r")]
     chain += [("MatMul", "r V", "t"), ("Add", "t c", "u"), *([(end, "u", "y")] if end else [])]
@@ -181,7 +182,8 @@ def test_an_output_behind_a_sigmoid_is_no_number() -> None:
 
 
 def test_convolutions_are_trained_to_predict_a_number() -> None:
-    factory = pytest.importorskip("onnx_factory")
+    from extensions.conversion import onnx_factory as factory  # skips where onnx is missing
+
     rng = np.random.default_rng(0)
     W, V = rng.normal(size=(4, 1, 3, 3)), rng.normal(size=(1, 64)) / 8
     nodes = [
@@ -257,7 +259,7 @@ def test_the_command_converts_a_file(tmp_path: Path) -> None:
     skops = pytest.importorskip("skops.io", reason="needs skops: pip install 'protonn-edge[skops]'")
     table, model = write_table(tmp_path / "data.csv"), tmp_path / "model.npz"
     skops.dump(TREES[0].fit(X, Y), tmp_path / "tree.skops")
-    read = ["--read", "label=temperature"]
+    read = ["--label", "temperature"]
     command = ["convert", tmp_path / "tree.skops", "--data", table, "-o", model, *read]
     assert run_json(*command)["lost"] <= 0.005
     assert load_model(model).classes == ("temperature",)

@@ -119,17 +119,17 @@ ADDITIONS: Mapping[str, Mapping[str, Any]] = {
     "options without outlier exposure": {"in turn": ["--optimizer", "alternating"]},
     "options that are settings": {
         "steps": (
-            ["--optimizer", "alternating", "--set", "step_sizes=inverse"],
+            ["--optimizer", "alternating", "--step-sizes", "inverse"],
             "step_sizes",
             "inverse",
         ),
         "in turn": (["--optimizer", "alternating"], "optimizer", "alternating"),
-        "some matrices": (["--set", "trained=B,Z"], "trained", ["B", "Z"]),
+        "some matrices": (["--trained", "B,Z"], "trained", ["B", "Z"]),
         "at once": (["--classifier", "protonn"], "optimizer", "joint"),
     },
     "options that cannot be meant": {
-        "twice": (["--set", "trained=W,W"], "'W,W' must be one or more of W, B, Z"),
-        "unknown": (["--set", "trained=V"], "'V' must be one or more of W, B, Z"),
+        "twice": (["--trained", "W,W"], "'W,W' must be one or more of W, B, Z"),
+        "unknown": (["--trained", "V"], "'V' must be one or more of W, B, Z"),
     },
     "options in pairs": {
         "--classifier bonsai": {"classifier": "bonsai"},

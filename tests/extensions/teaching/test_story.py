@@ -64,7 +64,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     groups = folder / "people.txt"
     groups.write_text("".join(f"{person}\n" * 60 for person in range(6)))
-    features = ["--features", "mean,deviation", "--set", f"sample_rate={RATE}", "--epochs", 30]
+    features = ["--features", "mean,deviation", "--sample-rate", f"{RATE}", "--epochs", 30]
     features += ["--holdout", 0]  # people are few
     size = ["--projection-dim", 5, "--prototypes", 9]
     teachable = ["--teachable", 12, "--groups", groups]
@@ -155,7 +155,7 @@ def test_the_owner_speaks_to_a_microphone(tmp_path: Path) -> None:
         sensor="microphone",
     )
     groups.write_text("".join(f"{person}\n" * 36 for person in range(6)))
-    features = ["--features", "audio:8x10", "--set", "sample_rate=8000", "--epochs", 20]
+    features = ["--features", "audio:8x10", "--sample-rate", "8000", "--epochs", 20]
     more = ["--projection-dim", 8, "--teachable", 12, "--groups", groups]
     succeed("train", tmp_path / "clips.npz", "-o", model, *features, *more)
     succeed("build", model, "--sensor", "microphone", "-o", tmp_path / "live")

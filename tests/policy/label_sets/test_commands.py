@@ -47,7 +47,7 @@ def test_train_says_the_precision_at_one_three_and_five(folder: Path) -> None:
 
 def test_train_has_the_precisions_in_its_json(folder: Path, tmp_path: Path) -> None:
     options = ("--epochs", 2, "--prototypes", 15, "--loss", "hinge")
-    options = (*options, "--set", "init_projection=sleec")
+    options = (*options, "--init-projection", "sleec")
     data = folder / "data.svm"
     record = run_json("train", data, "-o", tmp_path / "m.npz", "--holdout", 0.3, *options)
     shares = record["test"]["precision_at"]
@@ -117,7 +117,7 @@ def test_the_board_ranks_labels_as_numpy_does(folder: Path, tmp_path: Path) -> N
 def test_points_of_unit_norm_are_for_floats_alone(tmp_path: Path) -> None:
     lines = "".join(f"{i % 2} {1 + i % 2}:{1 + i} 3:1\n" for i in range(40))
     (tmp_path / "d.svm").write_text(lines)
-    options = ("--set", "normalization=l2", "--prototypes", 4, "--epochs", 5)
+    options = ("--normalization", "l2", "--prototypes", 4, "--epochs", 5)
     record = run_json("train", tmp_path / "d.svm", "-o", tmp_path / "m.npz", *options)
     assert record["train_accuracy"] == 1.0
     assert "unit norm" in record["no_device"]

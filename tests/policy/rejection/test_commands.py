@@ -157,7 +157,7 @@ def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) ->
         ),
         (["train", train, "--rejection", "0.05%"], "720 points are too few"),
         (
-            ["train", train, "--rejection", "1%", "--set", "normalization=l2"],
+            ["train", train, "--rejection", "1%", "--normalization", "l2"],
             "--rejection applies only to models that",
         ),
         *(

@@ -19,7 +19,7 @@ from protonn_edge.model.file import load_model
 from protonn_edge.policy.value.figures import Interval, interval_of_mean
 from protonn_edge.policy.value.rule import Value
 
-NAMED = ("--read", "label=temperature")
+NAMED = ("--label", "temperature")
 SMALL = ("--epochs", "20", "--prototypes", "12")
 
 
@@ -139,10 +139,10 @@ def test_numbers_may_be_classes(tmp_path: Path) -> None:
     [
         ("--rejection", "1%"),
         pytest.param(("--classifier", "bonsai"), marks=needs("research")),
-        ("--classifier", "forest", "--set", "leaves=shares"),
+        ("--classifier", "forest", "--leaves", "shares"),
         ("--classifier", "linear", "--solver", "saga"),
         ("--one-class",),
-        ("--set", "class_weight=balanced"),
+        ("--class-weight", "balanced"),
         ("--outlier-exposure", "0.5"),
         ("--teachable", "3"),
         ("--loss", "hinge"),
@@ -168,7 +168,7 @@ def test_other_labels_are_refused(tmp_path: Path, labels: list[str]) -> None:
     table = tmp_path / "data.csv"
     rows = [f"{row % 7},{labels[row % 4]}" for row in range(80)]
     table.write_text("\n".join(["x,y", *rows]) + "\n")
-    told = run("train", table, "--read", "label=y", "--target", "value", "-o", tmp_path / "m.npz")
+    told = run("train", table, "--label", "y", "--target", "value", "-o", tmp_path / "m.npz")
     assert_one_sentence(told)
 
 

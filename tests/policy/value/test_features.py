@@ -42,13 +42,13 @@ CASES = {
     "layers": (
         gauges,
         None,
-        ("--features", "conv:4x3,max2,6x3", "--image-shape", "12x12", "--set", "network_epochs=12"),
+        ("--features", "conv:4x3,max2,6x3", "--image-shape", "12x12", "--network-epochs", "12"),
     ),
     "sound": (tones, 8000.0, ("--features", "audio:8x4")),
     "layers of a window": (
         swings,
         50.0,
-        ("--features", "conv:4x5/2,6x3,average", "--set", "network_epochs=12"),
+        ("--features", "conv:4x5/2,6x3,average", "--network-epochs", "12"),
     ),
 }
 

@@ -86,7 +86,7 @@ def test_a_model_no_better_than_the_mean_is_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     rows = [f"{x:.3f},{y:.3f}" for x, y in rng.normal(size=(200, 2))]
     path.write_text("\n".join(["x,y", *rows]) + "\n")
-    options = ("--read", "label=y", "--classifier", "linear", "-o", tmp_path / "model.npz")
+    options = ("--label", "y", "--classifier", "linear", "-o", tmp_path / "model.npz")
     done = run("train", path, *options)
     assert done.exit_code == 0
     assert "not clearly better than always answering the mean" in done.stderr

@@ -21,7 +21,7 @@ from protonn_edge.model.registry import REGRESSORS
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.policy.value.tuning import ExplainedShare, ValueFidelity, metric_for
 
-NAMED = ("--read", "label=temperature")
+NAMED = ("--label", "temperature")
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ def test_a_value_for_gaps_is_listed_as_the_integer_to_pass(tmp_path: Path) -> No
     ]
     table.write_text("\n".join(["degrees,speed,label", *rows]) + "\n")
     path = tmp_path / "model.npz"
-    succeed("train", table, "--read", "missing=median", "--holdout", 0, "--epochs", 2, "-o", path)
+    succeed("train", table, "--missing", "median", "--holdout", 0, "--epochs", 2, "-o", path)
     succeed("export", path, "--c", tmp_path / "library")
     readme = (tmp_path / "library" / "README.md").read_text()
     listed = re.findall(r"(?m)^\| \d \w+ \| (-?\d+) \| ([-.\d]+) \|$", readme)

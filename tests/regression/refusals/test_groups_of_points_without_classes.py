@@ -41,7 +41,7 @@ def test_a_table_of_numbers_is_divided_by_groups(tmp_path: Path) -> None:
         for (a, b), g, y in zip(X[:, :2], GROUPS, NUMBERS, strict=True)
     ]
     table.write_text("\n".join(["a,b,person,y", *rows]) + "\n")
-    options = ("--read", "label=y", "--groups", "person", "--epochs", "3")
+    options = ("--label", "y", "--groups", "person", "--epochs", "3")
     told = run_json("train", table, *options, "-o", tmp_path / "model.npz")
     assert told["n"] == 30  # one person
     asked = run("train", table, *options, "--group-shift", "1.5", "-o", tmp_path / "other.npz")

@@ -27,17 +27,15 @@ def test_images_are_scaled_as_the_model_knows_them(
     images: Path, tmp_path: Path, features: tuple[str, ...]
 ) -> None:
     model = tmp_path / "m.npz"
-    succeed("train", images, "-o", model, "--read", "size=4x6", "--epochs", 1, *features)
-    complaint = "--read size is 6x4, but the model was trained on images of 4x6 pixels; omit it"
-    assert_one_sentence(run("predict", model, images, "--read", "size=6x4"), complaint)
+    succeed("train", images, "-o", model, "--size", "4x6", "--epochs", 1, *features)
+    complaint = "--size is 6x4, but the model was trained on images of 4x6 pixels; omit it"
+    assert_one_sentence(run("predict", model, images, "--size", "6x4"), complaint)
     right = succeed("predict", model, images).stdout
-    assert succeed("predict", model, images, "--read", "size=4x6").stdout == right
+    assert succeed("predict", model, images, "--size", "4x6").stdout == right
 
 
 def test_another_shape_than_that_of_the_images_is_refused(images: Path, tmp_path: Path) -> None:
-    done = run(
-        "train", images, "-o", tmp_path / "m.npz", "--read", "size=4x6", "--image-shape", "6x4"
-    )
+    done = run("train", images, "-o", tmp_path / "m.npz", "--size", "4x6", "--image-shape", "6x4")
     assert_one_sentence(done, "but the images have 4x6 pixels; omit --image-shape")
-    same = ("--read", "size=4x6", "--image-shape", "4x6", "--epochs", 1)
+    same = ("--size", "4x6", "--image-shape", "4x6", "--epochs", 1)
     succeed("train", images, "-o", tmp_path / "m.npz", *same)

@@ -51,12 +51,9 @@ def test_a_class_without_points_has_no_precision() -> None:
 def test_a_warning_about_many_points_of_a_class_omits_what_was_done(tmp_path: Path) -> None:
     path = grouped(tmp_path, (2, 7))
     train = "train", path, "-o", tmp_path / "m.npz", "--classifier", "linear"
-    both = (
-        "which 'train' prints if points are held out, and 'hil', and try "
-        "--set class_weight=balanced"
-    )
+    both = "which 'train' prints if points are held out, and 'hil', and try --class-weight balanced"
     assert both in succeed(*train, "--holdout", 0).stderr
     held_out = succeed(*train, "--holdout", 0.25).stderr
-    assert "check the recall of each class, and try --set class_weight=balanced" in held_out
-    done = succeed(*train, "--holdout", 0.25, "--set", "class_weight=balanced").stderr
+    assert "check the recall of each class, and try --class-weight balanced" in held_out
+    done = succeed(*train, "--holdout", 0.25, "--class-weight", "balanced").stderr
     assert "check the recall" not in done

@@ -78,7 +78,7 @@ def test_without_names_columns_are_matched_by_position_and_it_is_said(
     model: Path, write: Write, flowers: Flowers
 ) -> None:
     rows, header = shuffled(flowers, (0, 1, 2, 3))
-    done = succeed("inspect", model, "--data", write(rows), "--read", "label=first")
+    done = succeed("inspect", model, "--data", write(rows), "--label", "first")
     assert "features are matched by position" in done.stderr
     nameless = model.with_name("nameless.npz")
     save_model(random_model(features=4, classes=2), nameless)
@@ -108,7 +108,7 @@ def test_a_test_file_may_be_told_its_label(model: Path, write: Write, flowers: F
     rows, header = shuffled(flowers, (0, 1, 2, 3))
     data = write([["setosa", *row] for row in rows], ["label", "truth", *header[1:]])
     assert accuracy(model, data) < 0.5
-    record = run_json("inspect", model, "--data", data, "--read", "label=truth")
+    record = run_json("inspect", model, "--data", data, "--label", "truth")
     assert record["stages"][-1]["accuracy"] > 0.9
 
 
@@ -117,9 +117,7 @@ def test_going_on_from_a_model_takes_its_columns(
 ) -> None:
     data = write(*shuffled(flowers, (3, 2, 1, 0)))
     new = data.with_name("new.npz")
-    succeed(
-        "train", data, "-o", new, "--read", "label=species", "--start-from", model, "--epochs", 1
-    )
+    succeed("train", data, "-o", new, "--label", "species", "--start-from", model, "--epochs", 1)
     assert load_model(new).feature_names == NAMES
 
 

@@ -25,12 +25,12 @@ def parts(n: int = 120, faults: int = 6) -> list[list[object]]:
 def test_weighted_classes_are_compared_with_a_constant_by_mean_recall(
     write: Write, tmp_path: Path
 ) -> None:
-    options = ("-o", tmp_path / "m.npz", "--classifier", "linear", "--set")
+    options = ("-o", tmp_path / "m.npz", "--classifier", "linear", "--class-weight")
     learned = write(parts(400, 20), HEADER, name="learned.csv")
-    printed = run_json("train", learned, *options, "class_weight=balanced")
+    printed = run_json("train", learned, *options, "balanced")
     assert printed["train_accuracy"] < 0.95  # less than always answering 'good'
     assert "chance" not in {each["kind"] for each in printed["notices"]}
     noise = [[*row[:1], row[2], row[2], row[3]] for row in parts(400, 20)]
-    done = run("train", write(noise, HEADER, name="noise.csv"), *options, "class_weight=balanced")
+    done = run("train", write(noise, HEADER, name="noise.csv"), *options, "balanced")
     assert "correctly, as a mean over the classes, which is not clearly better" in done.stderr
     assert "(50.00 %)" in done.stderr

@@ -48,4 +48,4 @@ def test_more_columns_than_features_may_be_are_refused(
 
 def test_a_list_of_columns_that_ends_within_a_line_is_refused(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("label,a\na,1\nb,2\n")
-    refuses(run("data", tmp_path / "d.csv", "--read", "drop=a\nb"), "data.options")
+    refuses(run("data", tmp_path / "d.csv", "--drop", "a\nb"), "data.options")

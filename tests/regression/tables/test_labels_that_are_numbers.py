@@ -14,7 +14,7 @@ from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.values import ValueDataset
 from protonn_edge.model.file import load_model
 
-NAMED = ("--read", "label=temperature")
+NAMED = ("--label", "temperature")
 LINEAR = ("--classifier", "linear")
 
 
@@ -90,7 +90,7 @@ def test_the_sentence_about_a_label_that_is_no_number_fits_every_command(folder:
 
 def test_numbers_are_predicted_in_floats_alone(tmp_path: Path) -> None:
     table, output = write_table(tmp_path / "data.csv"), tmp_path / "predicted.csv"
-    options = ("--set", "normalization=l2", "--epochs", "5", "-o", tmp_path / "model.npz")
+    options = ("--normalization", "l2", "--epochs", "5", "-o", tmp_path / "model.npz")
     succeed("train", table, *NAMED, *options)
     told = run_json("predict", tmp_path / "model.npz", table, "-o", output)
     rows = list(csv.DictReader(output.read_text().splitlines()))

@@ -21,7 +21,7 @@ def test_the_columns_of_the_features_are_named_as_in_the_page(tmp_path: Path):
     ]
     table = tmp_path / "t.csv"
     table.write_text("\n".join(rows) + "\n")
-    read = ["--read", "label=first"]
+    read = ["--label", "first"]
     succeed("train", table, "-o", tmp_path / "m.npz", "--classifier", "linear", *read)
     model = load_model(tmp_path / "m.npz")
     given = _given(model, table, TableOptions(label="first"), Output(as_json=True))

@@ -22,7 +22,7 @@ def test_predictions_have_the_rows_of_the_file(tmp_path: Path) -> None:
     names = ("a", "b", "c")
     save_model(replace(random_model(4, features=3, classes=3), feature_names=names), model)
     table.write_text("a,b,c\nn/a,1,2\n1,2,3\n2,,4\n3,4,5\n")
-    arguments = ("predict", model, table, "--read", "missing=drop")
+    arguments = ("predict", model, table, "--missing", "drop")
     assert run_json(*arguments)["rows"] == [1, 3]
     assert run(*arguments, "-o", tmp_path / "p.csv").exit_code == 0
     with (tmp_path / "p.csv").open() as stream:

@@ -7,6 +7,7 @@ from click.core import ParameterSource
 
 from protonn_edge.cli.command import OUTPUT, Output, command, options_of
 from protonn_edge.cli.paths import check_there
+from protonn_edge.cli.tables import READ_FLAGS
 from protonn_edge.extensions.conversion.commands.convert_given import ConvertOptions
 from protonn_edge.model.other_files import may_be_model, other_file
 from protonn_edge.system.errors import InputError
@@ -19,7 +20,7 @@ _OPTIONS = {  # that apply to only one kind of SOURCE
 
 
 @command(
-    "convert", needs={"--read": "--data"}, examples=("svm.skops --data train.csv -o model.npz",)
+    "convert", needs={READ_FLAGS: "--data"}, examples=("svm.skops --data train.csv -o model.npz",)
 )
 def convert_command(
     given: ConvertOptions = options_of(ConvertOptions), out: Output = OUTPUT

@@ -146,7 +146,7 @@ def _check_features(given: ConvertOptions, fitted: FittedEstimator, dataset: Dat
     if found != wanted:
         raise InputError(
             f"{given.data} has {counted(found, 'feature')}, but {given.source} takes {wanted:,}; "
-            "use the columns of its training, in the same order, such as with --read drop=COLUMNS"
+            "use the columns of its training, in the same order, such as with --drop COLUMNS"
         )
 
 
@@ -178,8 +178,8 @@ def _read(data: Path, given: ConvertOptions, fitted: FittedEstimator) -> Dataset
             raise
         raise InputError(
             f"{data} has gaps, to which {given.source} has answers that the device cannot give; "
-            "leave these rows out with --read missing=drop or, if the trees were trained on "
-            "filled gaps, fill them in the same way, such as with --read missing=median"
+            "leave these rows out with --missing drop or, if the trees were trained on "
+            "filled gaps, fill them in the same way, such as with --missing median"
         ) from None
 
 
@@ -192,7 +192,7 @@ def _of_texts(
     if missing or known is None:
         raise InputError(
             f"{given.source} makes features of the texts in column {listed(missing)}; add "
-            f"--read one-hot={','.join(missing)}"
+            f"--one-hot {','.join(missing)}"
         )
     return replace(dataset, preparation=replace(known, one_hot=one_hot))
 

@@ -138,7 +138,7 @@ def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
         guessed = dataset.layout is not None and dataset.layout.label_found.startswith("the last")
         label = next((each for each in dataset.columns if guessed and each.role == "label"), None)
         where = "" if label is None else f" in {label.title}"
-        other = "" if label is None else f", or use it as a feature: --read keep={label.flag_value}"
+        other = "" if label is None else f", or use it as a feature: --keep {label.flag_value}"
         raise InputError(
             f"the data has {dataset.n_classes:,} classes{where}, {listed(dataset.classes)}; name "
             f"the normal class with --normal{other}"

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
 from protonn_edge.cli.options import LEVEL, PATH, FiniteRange, Qualified
 from protonn_edge.cli.paths import WINDOWS, OutputFile, check_ending
-from protonn_edge.cli.tables import TABLE
+from protonn_edge.cli.tables import RECORDING_TABLE
 from protonn_edge.data import recordings
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice, check_names, label_text, listed, quoted
 from protonn_edge.data.onset import THRESHOLDS
 from protonn_edge.data.options import TableOptions
-from protonn_edge.data.values import takes_among_all
 from protonn_edge.extensions.sensing.commands.windows_file import WindowsFile
 from protonn_edge.extensions.sensing.recordings.recorded import (
     Recording,
@@ -29,6 +28,8 @@ from protonn_edge.extensions.sensing.recordings.recorded import (
     read_noise,
     read_recording,
 )
+from protonn_edge.extensions.sensing.recordings.tested_takes import last_takes, takes_among_all
+from protonn_edge.extensions.sensing.recordings.triggers import Trigger
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.registry import modules_named
 from protonn_edge.model.signals import SAMPLE_RATES
@@ -82,6 +83,7 @@ def windows_command(
         "folder, the last takes.",
         FiniteRange(0, 1, max_open=True),
         flag="--test",
+        also=("holdout",),
         shown=0.0,
     ),
     background: str | None = option(
@@ -99,7 +101,7 @@ def windows_command(
         FiniteRange(*SAMPLE_RATES),
     ),
     added: list[WindowsAddition] = additions("windows"),
-    table: TableOptions = TABLE,
+    table: TableOptions = RECORDING_TABLE,
     out: Output = OUTPUT,
 ) -> None:
     """Cut RECORDING, with samples of all channels in chronological order, into labelled windows.
@@ -113,7 +115,7 @@ def windows_command(
     if background is not None:
         check_names([label_text(background)], "--background", distinct=True)
     if table.name is not None and recording.exists() and not recording.is_dir():
-        raise unneeded("--read name", f"is for a folder of takes, but {recording} is not a folder")
+        raise unneeded("--name", f"is for a folder of takes, but {recording} is not a folder")
     options = replace(table, background=background, sample_rate=rate)
     recorded = _read(recording, options, added)
     for each in recorded.dataset.notices:
@@ -180,7 +182,7 @@ def _check_labels(path: Path, recorded: Recording, window: int) -> None:
         column = "" if layout is None else f" ({layout.label})"
         raise InputError(
             f"the labels{column} change {len(runs) - 1:,} times in {len(labels):,} samples; name "
-            "a column with one label for all samples of a movement with --read label=NAME, or use "
+            "a column with one label for all samples of a movement with --label NAME, or use "
             "a folder with a file per class"
         )
 
@@ -197,7 +199,7 @@ def _refuse_markers(path: Path, recorded: Recording, runs: Sequence[recordings.R
     column = next((each for each in recorded.dataset.columns if each.role == "label"), None)
     which, drop = "the labels mark", ""
     if column is not None:
-        which, drop = f"{column.title} marks", f" and use --read drop={column.flag_value}"
+        which, drop = f"{column.title} marks", f" and use --drop {column.flag_value}"
     beside = f"{path.stem}_labels.csv" if path.is_file() else "NAME_labels.csv"
     raise InputError(
         f"{path}: {which} single rows ({len(marked):,} of {names} among {quoted(classes[usual])}), "
@@ -228,7 +230,7 @@ def _trigger(
             "smaller number"
         )
     runs = recordings.runs_of(recorded.dataset.y_train, recorded.seams)
-    return recordings.Trigger.of(recorded.samples, runs, window, count, level or None)
+    return Trigger.of(recorded.samples, runs, window, count, level or None)
 
 
 def _at_onsets(recorded: Recording, window: int, onset: int) -> recordings.SegmentDetector:
@@ -251,7 +253,7 @@ def _windows(
         raise unneeded("--test", "is given, but the folder has its own takes for testing")
     if share and recorded.take_of is not None and recorded.groups is not None:
         if recorded.values is None:
-            tested = recordings.last_takes(recorded.take_of, labels, share)
+            tested = last_takes(recorded.take_of, labels, share)
         else:
             tested = takes_among_all(recorded.take_of, recorded.values, share)
         share = 0.0

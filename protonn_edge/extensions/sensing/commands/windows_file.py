@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from protonn_edge.data import recordings
 from protonn_edge.data.instruments import to_arrays
 from protonn_edge.data.naming import Notice, listed
-from protonn_edge.data.values import means_of_windows, spread_of
+from protonn_edge.data.values import spread_of
 from protonn_edge.extensions.sensing.recordings.recorded import Recording
 from protonn_edge.extensions.sensing.sensor_kinds import ANALOG_RATE, MICROPHONE
 from protonn_edge.system.arrays import Array
@@ -66,7 +66,10 @@ class WindowsFile:
         if values is None:
             return None
         begins = (self.windows.begins, self.windows.test_begins)
-        return [means_of_windows(values, each, window) for each in begins]
+        return [
+            np.array([values[begin : begin + window].mean() for begin in some], np.float64)
+            for some in begins
+        ]
 
     @property
     def groups(self) -> list[str] | None:
@@ -206,8 +209,8 @@ class WindowsFile:
         if column.is_whole and order == sorted(set(order)):
             text = (
                 f"each number of {column.title} is in one run of rows, and they rise, as numbers "
-                f"of events do; if it counts events, use --read session={column.flag_value} and "
-                "name the column of labels with --read label=NAME"
+                f"of events do; if it counts events, use --session {column.flag_value} and "
+                "name the column of labels with --label NAME"
             )
             yield Notice("counted", text, warning=True, columns=(column.key,))
 

@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 
 from protonn_edge.data.cells import FLOAT32_MAX
 from protonn_edge.data.clock import (
-    MOST_RATE,
     Clock,
-    hertz,
-    seconds_of_a_unit,
     usual_step,
 )
 from protonn_edge.data.dataset import RowTimes, Table
 from protonn_edge.data.instruments import Instrument
-from protonn_edge.data.joined import at_rows, seams_of
 from protonn_edge.data.naming import Notice, listed, quoted
+from protonn_edge.extensions.sensing.recordings.time_units import (
+    MOST_RATE,
+    hertz,
+    seconds_of_a_unit,
+)
 from protonn_edge.system.errors import InputError, counted
 
 _SAME_RATE = 0.05  # maximum relative difference between the rates of two files
@@ -54,7 +55,7 @@ def timed(table: Table, files: Sequence[str], rate: float | None = None) -> Tabl
     table = _sorted_by_time(table)
     name, times, are_dates = table.times or RowTimes("", np.empty(0), are_dates=False)
     file_of = np.zeros(len(times), np.int64) if table.file_of is None else table.file_of
-    known_seams, seams = seams_of(table), seams_of(table).copy()
+    known_seams, seams = table.gaps_between, table.gaps_between.copy()
     takes = dict[str, Clock]()
     for take in np.unique(file_of).tolist():
         rows = np.flatnonzero(file_of == take)
@@ -108,7 +109,7 @@ def of_each_session(table: Table) -> Table:
     runs = 1 + int((codes[1:] != codes[:-1]).sum())
     if runs <= 2 * len(names) or len(codes) > _IN_TURN * runs:
         return table
-    others = seams_of(table) & (np.diff(codes, prepend=codes[:1]) == 0)
+    others = table.gaps_between & (np.diff(codes, prepend=codes[:1]) == 0)
     files = np.zeros(len(codes), np.int64) if table.file_of is None else table.file_of
     order = np.lexsort((codes, files))
     part, session = np.cumsum(others)[order], codes[order]
@@ -117,7 +118,7 @@ def of_each_session(table: Table) -> Table:
         f"rows of {listed(names.tolist())} take turns; those of each are read as a recording of "
         "its own"
     )
-    return replace(at_rows(table, order, seams), notices=(*table.notices, Notice("in_turn", text)))
+    return replace(table.at(order, seams), notices=(*table.notices, Notice("in_turn", text)))
 
 
 def _sorted_by_time(table: Table) -> Table:
@@ -126,7 +127,7 @@ def _sorted_by_time(table: Table) -> Table:
     A clock that begins again is left as it is: sorting would mix what it has measured.
     """
     assert table.times is not None
-    times, seams = table.times.values, seams_of(table)
+    times, seams = table.times.values, table.gaps_between
     falls = np.diff(times, prepend=times[:1]) < 0
     part, order, late = np.cumsum(seams), np.arange(len(times)), 0
     for number in np.unique(part[falls & ~seams]).tolist():
@@ -138,7 +139,7 @@ def _sorted_by_time(table: Table) -> Table:
     if not late:
         return table
     text = f"{counted(late, 'row')} behind later ones; the rows were sorted by time"
-    return replace(at_rows(table, order, seams), notices=(*table.notices, Notice("order", text)))
+    return replace(table.at(order, seams), notices=(*table.notices, Notice("order", text)))
 
 
 def _is_better(times: NDArray[np.float64], ordered: NDArray[np.float64]) -> bool:
@@ -160,7 +161,7 @@ def _interpolated(table: Table, step: float, rate: float) -> Table:
     """Return the samples at even times, with the labels of the samples before."""
     assert table.times is not None
     times = table.times.values
-    begins = np.flatnonzero(np.concatenate([[True], seams_of(table)[1:]]))
+    begins = np.flatnonzero(np.concatenate([[True], table.gaps_between[1:]]))
     ends = np.append(begins[1:], len(times))
     steps = np.floor((times[ends - 1] - times[begins]) / step) + 1
     if steps.sum() > _MOST_ROWS:
@@ -180,7 +181,7 @@ def _interpolated(table: Table, step: float, rate: float) -> Table:
     seams[np.cumsum(counts)[:-1]] = True
     text = f"the samples, which were not evenly spaced, were interpolated at {rate:g} Hz"
     return replace(
-        at_rows(table, np.concatenate(rows), seams),
+        table.at(np.concatenate(rows), seams),
         X=np.concatenate(X).astype(np.float32),
         times=table.times._replace(values=np.concatenate(grids)),
         sample_rate=rate,

@@ -163,9 +163,9 @@ export class Models {
             return [model.name, model.error];
         }
         const points = this.training.points;
-        const key = `${model.name} ${model.at} ${points} ${this.training.read}`;
+        const key = `${model.name} ${model.at} ${points} ${JSON.stringify(this.training.read)}`;
         if (points && !this.known.has(key)) {
-            this.known.set(key, await this.wire.ask("figures", { model: model.name, points, read: this.training.read }, true));
+            this.known.set(key, await this.wire.ask("figures", { model: model.name, points, ...this.training.read }, true));
         }
         const found = this.known.get(key);
         const interval = found?.quality?.accuracy_interval.map(percent).join(" to ");
@@ -205,8 +205,8 @@ export class Report {
 
     #steps() {
         const { model, points } = fieldsOf(this.form);
-        const read = points === this.training.points ? this.training.read : undefined;
-        const common = { points, read, project: "measured", results: "results.csv" };
+        const read = points === this.training.points ? this.training.read : {};
+        const common = { points, ...read, project: "measured", results: "results.csv" };
         const { port, emulated, board } = this.recording.source();
         const upload = emulated ? [] : [["upload", { ...common, port }]];
         return [

@@ -14,7 +14,7 @@ export class Training {
         this.action = new ActionForm(this.form, wire, () => this.steps());
         this.form.elements.data.addEventListener("input", () => this.#data());
         this.form.elements.classifier.addEventListener("input", () => this.#classifier());
-        this.action.press("look", () => wire.run([["data", { data: this.points, read: this.read }]]));
+        this.action.press("look", () => wire.run([["data", { data: this.points, ...this.read }]]));
         wire.on("job", ({ job }) => {
             if (job.action === "train" && (job.state === "done" || job.state === "stopped") && job.record) {
                 this.show(this.#model, this.points);
@@ -51,7 +51,7 @@ export class Training {
     /** How the file of points is read. */
     get read() {
         const { column, size } = fieldsOf(this.form);
-        return size ? `size=${size}` : column ? `label=${column}` : undefined;
+        return size ? { size } : column ? { column } : {};
     }
 
     #data() {
@@ -71,7 +71,7 @@ export class Training {
 
     steps() {
         const { data, window, stride, test, size, column, features, ...more } = fieldsOf(this.form);
-        const train = { points: this.points, model: this.#model, read: this.read, ...more };
+        const train = { points: this.points, model: this.#model, ...this.read, ...more };
         if (data && features && more.classifier !== "best") {
             train.features = features;
         }
@@ -82,7 +82,7 @@ export class Training {
     }
 
     async show(model, points) {
-        const found = await this.wire.ask("figures", { model, points, read: this.read });
+        const found = await this.wire.ask("figures", { model, points, ...this.read });
         find("#figures").hidden = !found;
         if (!found) {
             return;

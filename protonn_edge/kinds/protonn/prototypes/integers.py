@@ -67,19 +67,23 @@ def exponential_table() -> NDArray[np.uint8]:
     return table
 
 
-def cut_rbf(exponents: NDArray[np.float32]) -> NDArray[np.float32]:
+def cut_rbf(exponents: NDArray[np.float32], kernel: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the unrounded `tabulated_rbf`: ``exp(-exponents)``, 0 from the table's end on."""
-    return np.where(exponents < np.float32(EXPONENT_LIMIT), np.exp(-exponents), np.float32(0))
+    cut: NDArray[np.float32] = kernel * (exponents < np.float32(EXPONENT_LIMIT))
+    return cut
 
 
-def tabulated_rbf(exponents: NDArray[np.float32]) -> NDArray[np.float32]:
+def tabulated_rbf(
+    exponents: NDArray[np.float32],
+    _kernel: NDArray[np.float32] | None = None,
+) -> NDArray[np.float32]:
     """Return the table's values for squared distances in units of 1/gamma, as shares of 127.
 
     They approximate ``exp(-exponents)`` in steps of 1/127, and are 0 beyond the table's end.
     """
     bins = np.minimum(exponents * np.float32(_BINS_PER_EXPONENT), np.float32(TABLE_SIZE))
-    kernel: NDArray[np.float32] = _table_and_beyond()[bins.astype(np.int32)]
-    return kernel
+    values: NDArray[np.float32] = _table_and_beyond().take(bins.astype(np.int32))
+    return values
 
 
 @cache

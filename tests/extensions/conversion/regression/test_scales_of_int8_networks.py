@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from extensions.conversion import onnx_factory
 from refusals import refused_by
 
 from protonn_edge import from_network
@@ -18,8 +19,6 @@ from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.point_format import PointFormat
 from protonn_edge.system.errors import InputError
-
-onnx_factory = pytest.importorskip("onnx_factory", reason="needs onnx: pip install '.[test]'")
 
 
 def quantized(scale: float, zero: int) -> bytes:

@@ -10,6 +10,7 @@ from extensions.proof.agreement.call import Call, Place
 from extensions.proof.agreement.inputs import AnyInputs, DrawnInputs
 from extensions.proof.agreement.linked import Forms, Linked
 
+from protonn_edge.chips.avr.semantics import INTERRUPTS
 from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.exploration import Explorer
 from protonn_edge.extensions.proof.forms import (
@@ -22,9 +23,8 @@ from protonn_edge.extensions.proof.forms import (
     congruent,
     same,
 )
-from protonn_edge.extensions.proof.instructions import ACTIONS
 from protonn_edge.extensions.proof.machine import Machine
-from protonn_edge.extensions.proof.state import INTERRUPTS, ChipState
+from protonn_edge.extensions.proof.state import ChipState
 
 FORMS = ("assembly", "portable")
 _PRESERVED = (*range(2, 18), 28, 29)
@@ -115,7 +115,7 @@ def run(
     """Run a form of a function to its return; its registers may be others than another form's."""
     known, places = call.known(linked), call.places(linked)
     initial = {at: known.get(place, 0) for at, place in places.items()}
-    machine = Machine(linked.program, ACTIONS, initial, algebra)
+    machine = Machine(linked.program, initial, algebra)
     code = bytearray(machine.code)
     for name, content in call.tables.items():
         for at, byte in enumerate(content, linked.tables[name].address):

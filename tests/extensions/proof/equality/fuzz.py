@@ -25,7 +25,6 @@ from protonn_edge.chips.avr.program import LinkedProgram, Sections
 from protonn_edge.chips.cores import UNO_CORE
 from protonn_edge.extensions.proof.exploration import Explorer
 from protonn_edge.extensions.proof.forms import Byte, Root, Unproven, single
-from protonn_edge.extensions.proof.instructions import ACTIONS
 from protonn_edge.extensions.proof.machine import Machine
 from protonn_edge.extensions.proof.state import ChipState
 
@@ -175,7 +174,7 @@ class Example:
 
     def wrong(self, tally: Counter[str]) -> list[str]:
         """Return what a symbolic execution says that is not true."""
-        machine = Machine(self.program, ACTIONS)
+        machine = Machine(self.program)
         machine.algebra.MOST_VALUES = 1 << 14
         try:
             ends = Explorer(machine, 2_000).run(self.start(machine, self.registers))
@@ -187,7 +186,7 @@ class Example:
         found = []
         for inputs in self.inputs:
             numbers = [byte_of(each, inputs) for each in self.registers]
-            plain = Machine(self.program, ACTIONS)
+            plain = Machine(self.program)
             (true,) = Explorer(plain).run(self.start(plain, numbers))
             here = [each for each in ends if holds(machine, each, inputs)]
             # Paths on which sums are unequal may hold others, too.

@@ -31,7 +31,6 @@ from protonn_edge.extensions.proof.forms import (
     single,
     variable,
 )
-from protonn_edge.extensions.proof.instructions import ACTIONS
 from protonn_edge.extensions.proof.machine import Machine
 from protonn_edge.extensions.proof.stages import prototypes
 from protonn_edge.extensions.proof.state import ChipState
@@ -215,7 +214,7 @@ def test_what_a_call_leaves_behind_decides_no_other(
 
 
 def test_a_branch_to_the_next_instruction_may_take_a_cycle_more() -> None:
-    machine = Machine(program_of(encoded("brbs", s=1, k=0) + encoded("ret")), ACTIONS)
+    machine = Machine(program_of(encoded("brbs", s=1, k=0) + encoded("ret")))
     start = Example(0).start(machine, [0] * 32)
     (end,) = Explorer(machine).run(start)
     assert end.cycles == (5, 6)
@@ -229,7 +228,7 @@ def test_a_loop_over_prototypes_leaves_the_stack_as_it_is() -> None:
 def test_an_rbf_is_that_of_the_distance_and_not_of_an_input() -> None:
     root, table = Root("x0", np.arange(4)), np.arange(100, 108)
     stage = SimpleNamespace(distance_limit=8, distance_shift=0, table=table)
-    loop = SimpleNamespace(stage=stage, machine=Machine(program_of(b"\0\0"), ACTIONS), entry=0)
+    loop = SimpleNamespace(stage=stage, machine=Machine(program_of(b"\0\0")), entry=0)
     state = ChipState(0)
     state.memory[0] = Byte(single(root, table[:4]), 0)  # that of a distance of 0 is 100
     with pytest.raises(Unproven, match="no function of the distance"):

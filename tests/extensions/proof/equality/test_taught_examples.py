@@ -17,7 +17,6 @@ from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.extensions.proof.difference import prove
 from protonn_edge.extensions.proof.exploration import Explorer
 from protonn_edge.extensions.proof.forms import Unproven
-from protonn_edge.extensions.proof.instructions import ACTIONS
 from protonn_edge.extensions.proof.machine import Machine
 from protonn_edge.model.integer_chain import IntegerChain
 
@@ -87,7 +86,7 @@ def test_a_program_with_other_votes_is_not_proven(
     ids=["data", "no address", "write", "no content"],
 )
 def test_only_known_bytes_of_the_eeprom_are_read(code: bytes, reason: str) -> None:
-    machine = Machine(program_of(code + encoded("ret")), ACTIONS)
+    machine = Machine(program_of(code + encoded("ret")))
     machine.eeprom = {1: 7}
     with pytest.raises(Unproven, match=reason):
         Explorer(machine).run(Example(0).start(machine, [0] * 32))

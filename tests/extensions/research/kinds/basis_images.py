@@ -11,9 +11,9 @@ from protonn_edge.extensions.research.kinds.basis_images.train.classifier import
 )
 
 _STUDENT = ("--image-shape", "8x8", "--features", "conv:4x3/2")
-_BRIEF = ("--set", "teacher_epochs=2", "--set", "network_epochs=6", "--epochs", "15")
-_QUICK = ("--set", "teacher_epochs=2", "--set", "network_epochs=4", "--set", "epochs=15")
-_SMALL = (*_STUDENT, *_BRIEF, "--basis-images", "4", "--set", "image_parts=2x1", "--hidden", "10")
+_BRIEF = ("--teacher-epochs", "2", "--network-epochs", "6", "--epochs", "15")
+_QUICK = ("--teacher-epochs", "2", "--network-epochs", "4", "--epochs", "15")
+_SMALL = (*_STUDENT, *_BRIEF, "--basis-images", "4", "--image-parts", "2x1", "--hidden", "10")
 
 KIND = replace(
     dense.KIND,
@@ -36,11 +36,11 @@ KIND = replace(
     variants={"basis-images": _SMALL},
     flags={
         "--basis-images": "4",
-        "image_parts": "2x1",
+        "--image-parts": "2x1",
         "--teacher": "9x3/2",
-        "teacher_epochs": "3",
-        "similarity": "0.2",
-        "network_epochs": "7",
+        "--teacher-epochs": "3",
+        "--similarity": "0.2",
+        "--network-epochs": "7",
         "--hidden": "12",
         "--epochs": "16",
         "--features": "conv:5x3,max2",

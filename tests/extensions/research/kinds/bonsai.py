@@ -58,8 +58,8 @@ _SMALL = (
     "2",
     "--lambda-weights",
     "0.5",
-    "--set",
-    "sparsity_gates=0.5",
+    "--sparsity-gates",
+    "0.5",
 )
 
 KIND = Kind(
@@ -90,12 +90,12 @@ KIND = Kind(
     settings={"epochs": 40},
     accuracy=0.88,
     own_settings={"epochs": 4, "depth": 2, "sparsity_gates": 0.5},
-    weak={"epochs": 1},
+    weak={"epochs": 3},
     facts={},
     variants={"bonsai": _SMALL},
-    flags={"--depth": "2", "sparsity_gates": "0.5", "--epochs": "16"},
+    flags={"--depth": "2", "--sparsity-gates": "0.5", "--epochs": "16"},
     steps=("float", "inputs", "coordinates", "tree"),
-    tuning=("--set", "epochs=15", "--trials", "2", "--max-latency-ms", "3"),
+    tuning=("--epochs", "15", "--trials", "2", "--max-latency-ms", "3"),
     refused_settings=(
         ({"depth": 5}, "'depth' parameter of"),
         ({"sparsity_weights": 0.0}, "'sparsity_weights' parameter of"),

@@ -32,7 +32,7 @@ def run_train(data: Path, *options: object) -> Result:
 
 
 def test_each_matrixs_turn_is_reported_as_the_reference_does(data: Path) -> None:
-    options = ["--optimizer", "alternating", "--set", "iterations=2", "--set", "pass_epochs=3"]
+    options = ["--optimizer", "alternating", "--iterations", "2", "--pass-epochs", "3"]
     result = run_train(data, *options, "--holdout", 0.25, "--verbose")
     assert result.exit_code == 0, result.output
     lines = [line for line in result.stdout.splitlines() if line.startswith("iteration")]

@@ -152,8 +152,8 @@ def _read(read: Callable[[TableOptions], Any], form: _Form, *texts: str) -> Any:
     except InputError as error:
         sentence = str(error)
     assert "\n" not in sentence, sentence
-    advised = re.findall(r"--read (label=(?:'[^']*'|[^\s,;()]+))", sentence)
-    options = [word for text in dict.fromkeys(advised) for word in shlex.split(text)]
+    advised = re.findall(r"--(label (?:'[^']*'|[^\s,;()]+))", sentence)
+    options = ["=".join(shlex.split(text)) for text in dict.fromkeys(advised)]
     mine = {f"label={form.label}", f"label={form.place + 1}"}
     if form.place == 0:
         mine.add("label=first")
@@ -230,7 +230,7 @@ def _a_folder_a_person(rng: np.random.Generator, folder: Path) -> None:
     for read in (load_dataset, read_recording):
         found, refusal = _tried(read, folder)
         if refusal:
-            assert "--read name='{person}/{class}'" in refusal, refusal
+            assert "--name '{person}/{class}'" in refusal, refusal
             found = read(folder, options_of_texts(["name={person}/{class}"]))
         else:
             notices = getattr(found, "dataset", found).notices

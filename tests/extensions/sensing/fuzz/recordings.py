@@ -54,7 +54,7 @@ def _options(rng: np.random.Generator) -> list[object]:
     if rng.random() < 0.2:
         name = pick(rng, ("channels", "session", "time", "label", "drop"))
         value = pick(rng, (*_CHANNELS, *_TIMES, "1", "2", "last", "1,2", "label"))
-        options += ["--read", f"{name}={value}"]
+        options += [f"--{name}", value]
     if rng.random() < 0.1:
         options += ["--rate", pick(rng, ("50", "0.001", "1e6"))]
     return options

@@ -99,7 +99,7 @@ def test_a_gesture_is_recorded_trained_uploaded_and_watched(record_property: Pro
     for kind in ("rest", "wave", "circle"):
         record(kind, gesture(kind, 500))
     succeed("windows", "recording.csv", "-o", "windows.npz", "--window", 50, "--stride", 10)
-    features = ["--features", "mean,deviation,crossings:2,bands:2", "--set", "sample_rate=100"]
+    features = ["--features", "mean,deviation,crossings:2,bands:2", "--sample-rate", "100"]
     succeed("train", "windows.npz", "-o", "model.npz", *features, "--epochs", 20)
     how = ["--sensor", "mpu6050", "--hop", 15, "--votes", "3,refractory=1.5"]
     built = run_json("build", "model.npz", *how)

@@ -35,7 +35,7 @@ def cut(path: Path, output: Path, *options: str) -> dict[str, np.ndarray]:
         return dict(arrays)
 
 
-READ = ("--read", "label=speed")
+READ = ("--label", "speed")
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_the_end_of_a_session_is_for_testing(recording: Path, tmp_path: Path) ->
 @needs_emulated_avr
 def test_train_predicts_the_value_of_windows_on_the_device(recording: Path, tmp_path: Path) -> None:
     cut(recording, tmp_path / "windows.npz", *READ, "--test", "0.3")
-    words = ("--features", "deviation,change", "--set", "sample_rate=50", "--prototypes", "8")
+    words = ("--features", "deviation,change", "--sample-rate", "50", "--prototypes", "8")
     told = run_json("train", tmp_path / "windows.npz", *words, "-o", tmp_path / "model.npz")
     assert told["test"]["r2"] > 0.95
     assert run_json("verify", tmp_path / "model.npz", tmp_path / "windows.npz")["mismatches"] == 0
@@ -111,7 +111,7 @@ def test_whole_numbers_that_may_be_a_quantity_are_asked_about(tmp_path: Path) ->
         lines += [f"{rate},{value:.0f}" for value in np.random.default_rng(rate).normal(0, 50, 60)]
     path = tmp_path / "recording.csv"
     path.write_text("\n".join(lines) + "\n")
-    words = ("windows", path, "--read", "label=rate", "--window", "20", "-o", tmp_path / "w.npz")
+    words = ("windows", path, "--label", "rate", "--window", "20", "-o", tmp_path / "w.npz")
     assert_one_sentence(run(*words), "--target value or --target class")
     assert run_json(*words, "--target", "value")["value"] == "rate"
     assert len(run_json(*words, "--target", "class")["classes"]) == 30

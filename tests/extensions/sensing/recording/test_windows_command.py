@@ -46,7 +46,7 @@ def windows(recording: Path) -> Path:
 @pytest.fixture(scope="module")
 def model(windows: Path) -> Path:
     path = windows.with_name("model.npz")
-    options = ["--features", FEATURES, "--prototypes", 4, "--epochs", 30, "--set", "sample_rate=50"]
+    options = ["--features", FEATURES, "--prototypes", 4, "--epochs", 30, "--sample-rate", "50"]
     done = run("train", windows, "-o", path, *options)
     assert done.exit_code == 0, done.output
     return path
@@ -101,7 +101,7 @@ def test_every_execution_agrees_on_windows(model: Path, windows: Path, tmp_path:
         (["--features", "mean", "--window", "7y3"], "is not a number of samples and channels"),
         (["--window", "20x2"], "no features of windows are"),
         (["--features", "mean", "--projection-dim", 9], "the projection has only 2 inputs"),
-        (["--features", "mean", "--set", "sample_rate=0"], "--set sample_rate"),
+        (["--features", "mean", "--sample-rate", "0"], "--sample-rate"),
     ],
 )
 def test_wrong_window_features_are_one_sentence(
@@ -155,7 +155,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_gestures_are_cut_where_they_move(log: Path, tmp_path: Path) -> None:
-    options = ["--window", 50, "--trigger", "auto", "--read", "channels=az,ax", "--test", 0.25]
+    options = ["--window", 50, "--trigger", "auto", "--channels", "az,ax", "--test", 0.25]
     record = json.loads(run("windows", log, "-o", tmp_path / "w.npz", *options, "--json").stdout)
     assert record["n_of_class"] == {"push": 6, "rest": 24, "wave": 6}
     assert record["n_test"] == 4 + 8
@@ -208,8 +208,8 @@ def test_windows_of_one_class_are_learned(log: Path, tmp_path: Path) -> None:
             "--trigger has before=50, but a window has only 50 samples",
         ),
         (["--trigger", "often"], "neither a number above 0 nor 'auto'"),
-        (["--read", "channels=ax,bx"], "--read channels is 'bx', which is not a column"),
-        (["--read", "time=when"], "--read time is 'when', which is not a column"),
+        (["--channels", "ax,bx"], "--channels is 'bx', which is not a column"),
+        (["--time", "when"], "--time is 'when', which is not a column"),
     ],
 )
 def test_cutting_that_cannot_be_meant_is_one_sentence(
@@ -229,7 +229,7 @@ def test_a_column_called_as_a_time_is_no_channel(tmp_path: Path) -> None:
     assert made["channel_names"] == ["ax"]
     (told,) = (each for each in made["notices"] if each["kind"] == "left_out")
     assert told["columns"] == ["t"]
-    assert run_json(*cut, "--read", "keep=t")["channel_names"] == ["t", "ax"]
+    assert run_json(*cut, "--keep", "t")["channel_names"] == ["t", "ax"]
 
 
 def sound_of(path: Path, samples: np.ndarray) -> None:
@@ -241,10 +241,10 @@ def sound_of(path: Path, samples: np.ndarray) -> None:
 def test_a_rate_other_than_the_file_is_told(tmp_path: Path) -> None:
     sound_of(tmp_path / "hum.wav", np.arange(1000) % 9)
     cut = ["windows", tmp_path / "hum.wav", "-o", tmp_path / "w.npz", "--window", 100]
-    made = run_json(*cut, "--rate", 16_000, "--read", "label=hum")
+    made = run_json(*cut, "--rate", 16_000, "--label", "hum")
     assert made["sample_rate"] == 16_000
     assert "has 8000 samples a second" in str(made["notices"])
-    assert "8000" not in str(run_json(*cut, "--rate", 8_000, "--read", "label=hum")["notices"])
+    assert "8000" not in str(run_json(*cut, "--rate", 8_000, "--label", "hum")["notices"])
 
 
 def test_clips_are_cut_where_sound_begins(tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_samples_without_a_label_are_a_class_if_it_has_a_name(tmp_path: Path) ->
     refused = run(*cut)
     assert refused.exit_code == 2
     assert (
-        "r.csv:42 has no label in column 3; correct or drop the row, use --read missing=drop or,"
+        "r.csv:42 has no label in column 3; correct or drop the row, use --missing drop or,"
         in refused.stderr
     )
     assert run(*cut, "--background", " ").exit_code == 2

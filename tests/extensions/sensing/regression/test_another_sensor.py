@@ -48,7 +48,7 @@ def trained(folder: Path, head: str, per_g: float, digits: int = 0, *words: str)
     """Return the model file of such a recording, cut into windows."""
     source = recording(folder / "r.csv", head, per_g, digits)
     run_json("windows", source, "-o", folder / "w.npz", "--window", 20, *words)
-    features = ["--features", "mean,deviation,max", "--set", "sample_rate=100", "--epochs", 3]
+    features = ["--features", "mean,deviation,max", "--sample-rate", "100", "--epochs", 3]
     run_json("train", folder / "w.npz", "-o", folder / "m.npz", *features)
     return folder / "m.npz"
 

@@ -73,13 +73,13 @@ def notices(recording: Recording, kind: str) -> list[str]:
 def test_several_files_in_the_folder_of_a_take_are_asked_about(logger: Path) -> None:
     sentence = refusal(run("windows", logger, "-o", logger / "w.npz", "--window", 20))
     assert "has the files 'Accelerometer.csv', 'Annotation.csv', 'Gyroscope.csv'" in sentence
-    assert "choose with --read files='Accelerometer," in sentence
-    assert "give --read name='{class}/{take}'" in sentence
+    assert "choose with --files 'Accelerometer," in sentence
+    assert "give --name '{class}/{take}'" in sentence
     assert not (logger / "w.npz").exists()
 
 
 def test_one_sensor_of_each_take_is_chosen(logger: Path) -> None:
-    words = ("--read", "files=Gyroscope", "--read", "name={class}_{person}-{take}", "--window", 20)
+    words = ("--files", "Gyroscope", "--name", "{class}_{person}-{take}", "--window", 20)
     succeed("windows", logger, "-o", logger / "w.npz", *words)
     with np.load(logger / "w.npz") as written:
         assert written["X_train"].shape == (12, 20, 3)
@@ -102,9 +102,7 @@ def test_two_sensors_of_each_take_are_joined_in_the_order_given(logger: Path) ->
 def test_a_class_for_each_folder_is_questioned(logger: Path) -> None:
     recording = read_recording(logger, TableOptions(files=("Accelerometer",)))
     (text,) = notices(recording, "names")
-    assert (
-        "if run_anna-2026 belongs to class run, give --read name='{class}_{person}-{take}'" in text
-    )
+    assert "if run_anna-2026 belongs to class run, give --name '{class}_{person}-{take}'" in text
 
 
 def test_a_take_without_a_chosen_file_is_reported(logger: Path) -> None:
@@ -140,9 +138,7 @@ def test_files_of_each_class_at_the_same_times_are_asked_about(
     for label in ("run", "walk"):
         write(f"{label}/Accelerometer.csv", "time,x")
         write(f"{label}/Gyroscope.csv", "time,x", begin_ms)
-    with pytest.raises(
-        InputError, match="choose with --read files='Accelerometer,Gyroscope', and if"
-    ):
+    with pytest.raises(InputError, match="choose with --files 'Accelerometer,Gyroscope', and if"):
         read_recording(tmp_path)
     joined = read_recording(tmp_path, TableOptions(files=("Accelerometer", "Gyroscope")))
     assert joined.channels == ("Accelerometer x", "Gyroscope x")
@@ -154,7 +150,7 @@ def test_files_with_other_channels_may_be_sensors_too(write: Write, tmp_path: Pa
     for label in ("run", "walk"):
         write(f"{label}/Accelerometer.csv", "time,ax")
         write(f"{label}/Gyroscope.csv", "time,gx")
-    with pytest.raises(InputError, match="choose with --read files='Accelerometer,Gyroscope'"):
+    with pytest.raises(InputError, match="choose with --files 'Accelerometer,Gyroscope'"):
         read_recording(tmp_path)
     joined = read_recording(tmp_path, TableOptions(files=("Accelerometer", "Gyroscope")))
     assert joined.channels == ("ax", "gx")
@@ -200,7 +196,7 @@ def test_a_pattern_with_a_slash_reads_names_of_folders(phyphox: Path) -> None:
 
 def test_channels_get_the_names_of_a_sensor(phyphox: Path) -> None:
     chosen = "ay=Acceleration y,ax=Acceleration x (m/s^2)"
-    words = ("--read", f"channels={chosen}", "--window", 20)
+    words = ("--channels", f"{chosen}", "--window", 20)
     succeed("windows", phyphox, "-o", phyphox / "w.npz", *words)
     with np.load(phyphox / "w.npz") as written:
         assert written["channel_names"].tolist() == ["ay", "ax"]
@@ -227,7 +223,7 @@ def test_folders_of_single_files_are_called_after_their_takes(write: Write, tmp_
     assert recording.groups is not None
     assert set(recording.groups) == {"mia", "tim"}
     (text,) = notices(read_recording(tmp_path), "names")
-    assert "belongs to class chop, give --read name=" in text
+    assert "belongs to class chop, give --name " in text
 
 
 @pytest.mark.parametrize("name", ["take.zip", "walk/take.ZIP"])

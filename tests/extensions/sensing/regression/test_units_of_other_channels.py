@@ -25,7 +25,7 @@ def recording(path: Path, head: str, per_unit: float, digits: int = 0, mode: str
 
 
 def windows_of(source: Path, *read: str) -> dict[str, np.ndarray]:
-    words = [word for each in read for word in ("--read", each)]
+    words = [f"--{each}" for each in read]
     target = source.with_suffix(".npz")
     succeed("windows", source, "-o", target, "--window", 20, *words)
     return dict(np.load(target))

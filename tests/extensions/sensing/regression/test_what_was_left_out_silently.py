@@ -53,11 +53,11 @@ def test_takes_without_a_clip_are_counted_and_named(tmp_path: Path) -> None:
 def test_a_rate_that_contradicts_the_windows_is_refused(tmp_path: Path) -> None:
     data = windows_of(tmp_path / "w.npz")
     train = ("train", data, "-o", tmp_path / "m.npz", "--features", "mean", "--epochs", 1)
-    assert refusal(run(*train, "--set", "sample_rate=100")).startswith(
+    assert refusal(run(*train, "--sample-rate", "100")).startswith(
         "error: sample_rate is 100, but the data was sampled at 50 Hz; omit sample_rate"
     )
     assert not (tmp_path / "m.npz").exists()
-    succeed(*train, "--set", "sample_rate=51")
+    succeed(*train, "--sample-rate", "51")
 
 
 def test_recordings_are_not_points(tmp_path: Path) -> None:

@@ -39,8 +39,8 @@ def test_each_speaker_says_each_class_and_windows_cuts_one_clip_of_each_take() -
         for place, name in enumerate(("lights on", "Lights off"), start=1)
         for speaker in (1, 2, 3)
     )
-    pattern = "name={class}/{person}_{take}"
-    succeed("windows", "w", "-o", "w.npz", "--window", 2560, "--onset", 4, "--read", pattern)
+    pattern = "{class}/{person}_{take}"
+    succeed("windows", "w", "-o", "w.npz", "--window", 2560, "--onset", 4, "--name", pattern)
     with np.load("w.npz", allow_pickle=False) as cut:
         assert np.bincount(cut["y_train"]).tolist() == [3, 3]
         assert sorted(set(cut["groups"].tolist())) == ["1", "2", "3"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from protonn_edge.chips.avr.semantics import INTERRUPTS
 from protonn_edge.extensions.proof.forms import (
     Root,
     SumForm,
@@ -19,7 +20,7 @@ from protonn_edge.extensions.proof.stages.prototypes import (
     check_frame,
     check_unchanged,
 )
-from protonn_edge.extensions.proof.state import INTERRUPTS, ChipState
+from protonn_edge.extensions.proof.state import ChipState
 from protonn_edge.extensions.teaching.protonn.proof.code import TaughtCode
 from protonn_edge.extensions.teaching.protonn.proof.examples import Example
 

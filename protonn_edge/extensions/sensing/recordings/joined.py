@@ -48,9 +48,7 @@ def options_of(options: TableOptions, paths: Sequence[Path]) -> list[TableOption
     for place, path in enumerate(paths):
         channels = of_file(place, options.channels)
         if options.channels and not channels:
-            raise InputError(
-                f"--read channels names no column of {path}; leave this file out of files"
-            )
+            raise InputError(f"--channels names no column of {path}; leave this file out of files")
         drop, keep = of_file(place, options.drop), of_file(place, options.keep)
         each_one.append(replace(options, drop=drop, keep=keep, channels=channels))
     return each_one
@@ -78,7 +76,7 @@ def joined(tables: Sequence[Table], names: Sequence[str], folder: Path) -> Table
         if table.times is None or (first.times and table.times.are_dates != first.times.are_dates):
             raise InputError(
                 f"the files {stem!r} in {folder} have no column of times like the others, so their "
-                "samples cannot be joined; choose one file with --read files=NAME"
+                "samples cannot be joined; choose one file with --files NAME"
             )
     assert first.times is not None
     assert first.file_of is not None
@@ -92,7 +90,7 @@ def joined(tables: Sequence[Table], names: Sequence[str], folder: Path) -> Table
     if not inside.any():
         raise InputError(
             f"the files {listed(names)} in {folder} have no common times, so their samples cannot "
-            "be joined; choose one file with --read files=NAME"
+            "be joined; choose one file with --files NAME"
         )
     units = [table.instrument.units if table.instrument else () for table in tables]
     known = all(len(each) == len(own) for each, own in zip(units, channels, strict=True))
@@ -108,11 +106,11 @@ def joined(tables: Sequence[Table], names: Sequence[str], folder: Path) -> Table
         notices=(*notices, Notice("joined", text)),
         instrument=instrument,
     )
-    return of_rows(joined, inside)
+    return joined.parted(inside)
 
 
 def in_order(table: Table, given: Sequence[str]) -> Table:
-    """Return a table with its channels in the order in which ``--read channels`` names them."""
+    """Return a table with its channels in the order in which ``--channels`` names them."""
     wanted = [new or old for old, new in map(renamed, given)]
 
     def rank(place: int) -> int:
@@ -153,31 +151,3 @@ def _interpolated(
     exact = np.isin(times, moments)
     inside: NDArray[np.bool_] = (times >= moments.min()) & (times <= moments.max())
     return inside & (~in_gap | exact)
-
-
-def of_rows(table: Table, kept: NDArray[np.bool_]) -> Table:
-    """Return some rows of a table; the others divide it."""
-    divided = np.cumsum(seams_of(table)) + np.cumsum(~kept)
-    seams = np.diff(divided[kept], prepend=divided[kept][:1]) != 0
-    return at_rows(table, np.flatnonzero(kept), seams)
-
-
-def at_rows(table: Table, rows: NDArray[np.intp], seams: NDArray[np.bool_]) -> Table:
-    """Return these rows of a table, in this order, with the seams between them."""
-    sessions, times, files = table.sessions, table.times, table.file_of
-    numbers = rows.tolist()
-    return replace(
-        table,
-        X=table.X[rows],
-        labels=[table.labels[row] for row in numbers],
-        seams=seams,
-        sessions=sessions and [sessions[row] for row in numbers],
-        times=times and times._replace(values=times.values[rows]),
-        file_of=None if files is None else files[rows],
-        kept=None,
-    )
-
-
-def seams_of(table: Table) -> NDArray[np.bool_]:
-    """Return where samples do not directly follow the previous ones, (n,)."""
-    return np.zeros(len(table.labels), np.bool_) if table.seams is None else table.seams
