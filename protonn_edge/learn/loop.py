@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.learn.noise import Noise, neighbour_noise
 from protonn_edge.learn.objective import Matrix
@@ -33,7 +34,7 @@ WARM_UP_STEPS = 100
 _DECAY_OF_MEAN = 0.9
 _DECAY_OF_SQUARE = 0.999
 _REFERENCE_INPUTS = 16
-_LARGEST_BATCH, _SMALLEST_BATCH = 128, 16
+_LARGEST_BATCH = 128
 # With 200 epochs, training then ends after 40,000 steps. On 100,000 points with 10 classes that are
 # hard to separate, ProtoNN classifies as many test points correctly as with all 78,200 steps; with
 # half of them, 0.3 to 0.5 points fewer.
@@ -71,10 +72,13 @@ class Steps(NamedTuple):
             for start in range(0, self.n, self.batch_size):
                 yield order[start : start + self.batch_size]
 
-    def rate_at(self, step: int) -> float:
-        """Return the learning rate of a step, from 1: linear warm-up, then a cosine to zero."""
-        warm = min(1.0, step / min(WARM_UP_STEPS, max(1, self.total // 10)))
-        return self.learning_rate * warm * 0.5 * (1 + math.cos(math.pi * (step - 1) / self.total))
+    @property
+    def rates(self) -> NDArray[np.float64]:
+        """The learning rate of each step: linear warm-up, then a cosine to zero."""
+        done = np.arange(self.total)
+        warm = np.minimum(1.0, (done + 1) / min(WARM_UP_STEPS, max(1, self.total // 10)))
+        decay = 0.5 * (1 + np.cos(np.pi * done / self.total))
+        return np.asarray(self.learning_rate * warm * decay)
 
 
 def descend(
@@ -91,16 +95,17 @@ def descend(
     - `after_step`: called with the share of the steps that are done.
     """
     adam, rows, step = _Adam(tuple(parameters), factors), steps.rows(generator), 0
+    an_epoch, total, rates = steps.an_epoch, steps.total, steps.rates.tolist()
     for _ in range(steps.epochs):
-        total, points = 0.0, 0
-        for batch in islice(rows, steps.an_epoch):
+        losses, points = 0.0, 0
+        for batch in islice(rows, an_epoch):
             loss, slopes = gradient(batch)
-            total += loss * len(batch)
+            losses += loss * len(batch)
             points += len(batch)
+            adam.move(slopes, rates[step])
             step += 1
-            adam.move(slopes, steps.rate_at(step))
-            after_step(step / steps.total)
-        yield total / points
+            after_step(step / total)
+        yield losses / points
 
 
 class _Adam:
@@ -148,9 +153,9 @@ def factor_of_inputs(n_inputs: int) -> float:
     return min(1.0, math.sqrt(_REFERENCE_INPUTS / n_inputs))
 
 
-def points_a_step(points: int, steps: int) -> int:
-    """Return the batch size; few points are learned better with many steps per epoch."""
-    return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, points // steps))
+def points_a_step(points: int, steps: int, least: int) -> int:
+    """Return the batch size for this number of steps an epoch, if batches have enough points."""
+    return min(_LARGEST_BATCH, max(least, points // steps))
 
 
 Settings = TypeVar("Settings", bound=MiniBatchParameters)
@@ -223,10 +228,6 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
     def _points(self, rows: Indices) -> Float32:
         """Return the points of a step, moved and with noise."""
         return self._noise.add(self._data.moved(rows, self._generator), self._generator)
-
-    def _weights(self, rows: Indices) -> Matrix | None:
-        weight = self._data.points.weight
-        return None if weight is None else weight[rows]
 
     @abstractmethod
     def _gradient(self, rows: Indices) -> tuple[float, Iterable[Matrix]]:

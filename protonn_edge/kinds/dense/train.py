@@ -169,6 +169,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
         generator = np.random.default_rng(data.seed)
         super().__init__(network.parameters, factors, data, settings, generator)
         self.network, self._budget, self._round = network, settings.size_budget, 0
+        self._is_pruned = False
         self._masks = [np.ones(W.shape, np.bool_) for W in network.weights[:-1]]
         # the loss if all scores are 0
         Y = data.targets()
@@ -181,12 +182,12 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
             raise DivergedError(f"the loss is {loss:.3g}, but guessing gives {guess:.3g}")
 
     def _gradient(self, rows: Indices) -> tuple[float, list[Matrix]]:
-        Y, weights = self._data.targets(rows), self._weights(rows)
+        Y, weights = self._data.targets(rows), self._data.points.weights(rows)
         loss, _, gradient = self.network.backward(self._points(rows), Y, weights)
         return loss, gradient
 
     def _constrain(self, progress: float) -> None:  # noqa: ARG002
-        if self._round:
+        if self._is_pruned:
             self._apply_masks()
 
     def _tighten(self, progress: float) -> None:
@@ -208,7 +209,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
             share = sum(map(np.count_nonzero, within)) / sum(mask.size for mask in within)
             within = masks_of_share(matter, share ** (due / _ROUNDS))
         if within is not None:
-            self._masks = within
+            self._masks, self._is_pruned = within, True
             self._apply_masks()
             self._best.forget()
 
@@ -220,7 +221,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
         return self._data.qualities(self.network.scores)
 
 
-_STEPS_AN_EPOCH = 50
+_STEPS_AN_EPOCH, _SMALLEST_BATCH = 25, 32
 
 
 def _units(hidden: str) -> tuple[int, ...]:
@@ -269,7 +270,7 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
         loss = data.labels.loss(has_strangers=data.has_strangers)
         alone = not data.labels.are_classes
         start = replace(DenseNetwork.random(sizes, generator), loss=loss, alone=alone)
-        size = points_a_step(len(data), _STEPS_AN_EPOCH)
+        size = points_a_step(len(data), _STEPS_AN_EPOCH, _SMALLEST_BATCH)
         settings = settled(self, data, generator, size)
         check_budget(start.weights, settings.size_budget)
         run, history, restarts = with_back_off(

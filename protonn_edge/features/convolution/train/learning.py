@@ -37,7 +37,7 @@ from protonn_edge.system.errors import InputError
 _FLOAT_SHARE = 0.6  # share of the epochs
 _ROUNDED_RATE = 0.5  # factor on the learning rate
 _LOOKED_AT = 2_000  # images used to choose prototypes and steps
-_STEPS_AN_EPOCH = 100
+_STEPS_AN_EPOCH, _SMALLEST_BATCH = 100, 16
 _STEP = 1 / BYTE_MAXIMUM  # scales the image's bytes for the float network
 
 OnEpoch = Callable[[int, float, networks.Network], object]
@@ -146,7 +146,7 @@ class Training:
     ) -> Iterator[float]:
         """Yield the mean loss of each pass."""
         images, n = self.images, len(self.images.raw)
-        steps = Steps(n, points_a_step(n, _STEPS_AN_EPOCH), epochs, rate)
+        steps = Steps(n, points_a_step(n, _STEPS_AN_EPOCH, _SMALLEST_BATCH), epochs, rate)
 
         def gradient(rows: Indices) -> tuple[float, list[Float32]]:
             moves = self._epoch < self.schedule.epochs - self.schedule.still_epochs

@@ -96,11 +96,11 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
             largest = float(np.abs(self.parameters.labels).max())
             voters = self.voters.drawn(rows, largest, self._generator)
         parameters = self.parameters
-        rbf_of: objective.RbfOf | None = cut_rbf if self.cutoff else None
+        rbf_of: objective.RbfOf = cut_rbf if self.cutoff else objective.smooth_rbf
         rounded = None if self._rounding is None else self._rounding.rounded(self.parameters)
         if rounded is not None:
             parameters, rbf_of = rounded, tabulated_rbf
-        Y, weights = self._data.targets(rows), self._weights(rows)
+        Y, weights = self._data.targets(rows), self._data.points.weights(rows)
         return objective.objective_gradient(
             parameters, points, Y, self._loss, weights, rbf_of, voters
         )
