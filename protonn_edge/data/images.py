@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.dataset import Float32, Table, check_table_size
 from protonn_edge.data.options import TableOptions
 from protonn_edge.data.take_names import unsaid_names
@@ -73,7 +74,7 @@ def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | Non
     tested = np.array([take.tested for take in takes])
 
     def part(rows: NDArray[np.bool_]) -> Table:
-        labels = [take.label for take in compress(takes, rows)]
+        labels = Coded.of(take.label for take in compress(takes, rows))
         notices = list(unread(folder, takes, IMAGES))
         if options.name is None and len(takes) > 1:
             notices += unsaid_names(takes, labelled=False)

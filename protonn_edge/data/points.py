@@ -128,7 +128,7 @@ class _Points:
         labels = self.labels.texts()
         notices = [*raw.notices(), *roles.notices, *self.labels.notices()]
         alone = self.options.background
-        if self.recorded and alone in labels and next(self.labels.missing(), None) is None:
+        if self.recorded and alone in labels.used and next(self.labels.missing(), None) is None:
             text = f"--background is {quoted(str(alone))}, but all samples have a label"
             notices.append(Notice("background", text, warning=True))
         if self.surplus:
@@ -138,7 +138,7 @@ class _Points:
         found = self.prepared()
         kept = found.kept
         if kept is not None:
-            labels = [label for label, is_kept in zip(labels, kept, strict=True) if is_kept]
+            labels = labels[kept]
         sessions = [column.names() for column in roles.of("session") if column.texts is not None]
         seams = self.begins.copy()
         for each in sessions:
@@ -147,7 +147,7 @@ class _Points:
         time = times_of(raw, roles, self.options, recorded=self.recorded)
         if kept is not None:
             seams = _seams_of_kept(seams, kept)
-            sessions = [each.of_rows(kept) for each in sessions]
+            sessions = [each[kept] for each in sessions]
             time = time and time._replace(values=time.values[kept])
             for column in (*roles.left_out, *roles.indicators, roles.label):
                 if column is not None:

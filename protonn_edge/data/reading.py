@@ -25,6 +25,7 @@ import numpy as np
 
 from protonn_edge.data.arrays import has_labels, read_npz, read_npz_points
 from protonn_edge.data.checks import remarks
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.dataset import (
     Dataset,
     Float32,
@@ -283,8 +284,8 @@ def _held_out(
         notice = Notice("training_rows", text, warning=True)
         return replace(table, notices=(*table.notices, notice)), None
     divided, labelled = table, np.ones(len(table.labels), np.bool_)
-    if not isinstance(table, LabelSetTable) and _UNLABELLED in table.labels:
-        labelled = np.array([label != _UNLABELLED for label in table.labels])
+    if not isinstance(table, LabelSetTable) and _UNLABELLED in table.labels.used:
+        labelled = table.labels.numbers({_UNLABELLED: 0}, 1) == 1
         kept = np.ones(len(labelled), np.bool_) if table.kept is None else table.kept.copy()
         kept[kept] = labelled
         divided = replace(table.parted(labelled), kept=kept)
@@ -318,11 +319,10 @@ def _held_out(
 
 def _numbered_labels(table: Table, classes: tuple[str, ...], expected: Expected) -> Indices:
     """Return the labels (n,) of a table by their numbers in training, or `NO_CLASS`."""
-    order = classes or in_order(set(table.labels))
+    order = classes or in_order({*table.labels.used})
     # One class was the only one to train on; others are in the order of a data set.
     order = tuple(expected.classes) if len(expected.classes) == 1 else order
-    number = {name: index for index, name in enumerate(order)}
-    return np.array([number.get(label, NO_CLASS) for label in table.labels])
+    return table.labels.numbers({name: index for index, name in enumerate(order)}, NO_CLASS)
 
 
 def read_parts(
@@ -355,7 +355,7 @@ def _points_of(
             f"{table.source} was sampled at {table.sample_rate:g} Hz, but the model was trained on "
             f"data sampled at {expected.sample_rate:g} Hz; use recordings at this rate"
         )
-    left, notices = replace(table, X=X[:0], labels=()), (*table.notices, *notices)
+    left, notices = replace(table, X=X[:0], labels=Coded.of(())), (*table.notices, *notices)
     return ModelPoints(X, y, rows, left, notices, values=values)
 
 
@@ -393,9 +393,9 @@ def _known(
     of_values = expected.predicts == "value"
     alone = len(expected.classes) == 1 and not of_values
     absent = () if labels == "needed" else ("", _UNLABELLED)
-    known = np.array([label not in absent for label in table.labels])
-    given = replace(table, labels=[label for label in table.labels if label not in absent])
-    others = set(given.labels).difference(expected.classes)
+    known = table.labels.numbers(dict.fromkeys(absent, 0), 1) == 1
+    given = replace(table, labels=table.labels[known])
+    others = {*given.labels.used}.difference(expected.classes)
     if of_values:
         others = not_numbers(given)
     if labels == "ignorable" and others and not alone:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.dataset import Table
 from protonn_edge.data.name_pattern import NamePattern
 from protonn_edge.data.naming import label_text, listed
@@ -29,7 +30,6 @@ from protonn_edge.data.part_names import (
     kind_for_testing,
     names_of_parts,
 )
-from protonn_edge.data.recordings import Repeated, runs_in
 from protonn_edge.system.errors import InputError, beyond, cannot_read, lacking
 
 # Imported later, because images are found like takes, and have no tables beside them.
@@ -405,10 +405,10 @@ def _entries(folder: Path, suffixes: Sequence[str]) -> tuple[list[Path], list[Pa
 
 def are_named_after_files(table: Table, takes: Sequence[Take]) -> bool:
     """Return whether the labels of samples or points are the classes of their files."""
-    return {text for text, _ in runs_in(table.labels)} <= {take.label for take in takes}
+    return {*table.labels.used} <= {take.label for take in takes}
 
 
-def groups_of(table: Table, takes: Sequence[Take], *, labelled: bool) -> Sequence[str] | None:
+def groups_of(table: Table, takes: Sequence[Take], *, labelled: bool) -> Coded | None:
     """Return the person, session or take of each row of a table; None if there is one of a class.
 
     - `labelled`: whether files state the classes of their rows, or takes are of numbers.
@@ -422,10 +422,10 @@ def groups_of(table: Table, takes: Sequence[Take], *, labelled: bool) -> Sequenc
     assert table.file_of is not None
     if table.sessions is None:
         counts = np.bincount(table.file_of, minlength=len(takes)).tolist()
-        return Repeated(zip(own, counts, strict=True)) if len({*own}) > 1 else None
+        return Coded.repeated(zip(own, counts, strict=True)) if len({*own}) > 1 else None
     sessions = zip(table.sessions, table.file_of.tolist(), strict=True)
     # rows without a session form a separate group
-    return Repeated((text.strip() or own[take], 1) for text, take in sessions)
+    return Coded.of(text.strip() or own[take] for text, take in sessions)
 
 
 def shown(paths: Iterable[Path]) -> list[Path]:

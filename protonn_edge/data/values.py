@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.cells import Notation, number_in
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.dataset import Dataset, Table, check_feature_count
 from protonn_edge.data.naming import Notice, check_names, label_text, quoted
 from protonn_edge.system.arrays import Array
@@ -54,20 +55,6 @@ def spread_of(y: Values) -> str:
     return f"{ends}, standard deviation {y.std():.4g}"
 
 
-def means_of_windows(values: Values, begins: NDArray[np.int64], window: int) -> Values:
-    """Return the mean of the numbers of each window's samples, (windows,)."""
-    return np.array([values[begin : begin + window].mean() for begin in begins], np.float64)
-
-
-def takes_among_all(take_of: NDArray[np.int64], values: Values, share: float) -> NDArray[np.bool_]:
-    """Return the rows (rows,) of a share of the takes, evenly spaced by their mean numbers."""
-    takes = np.unique(take_of)
-    order = np.argsort([values[take_of == take].mean() for take in takes], kind="stable")
-    count = min(max(1, round(share * len(takes))), len(takes) - 1)
-    places = ((np.arange(count) + 0.5) * len(takes) / max(count, 1)).astype(np.int64)
-    return np.isin(take_of, takes[order[places]])
-
-
 def has_values(train: Table, target: str | None, names: Sequence[str]) -> bool:
     """Return whether labels are numbers: by a target that is given, or by the labels themselves."""
     if target is not None or names:
@@ -80,7 +67,7 @@ def has_values(train: Table, target: str | None, names: Sequence[str]) -> bool:
 
 def refuse_nearly_numbers(table: Table) -> None:
     """Raise `InputError` if most labels are numbers, but some are like ``$1.50`` or ``high``."""
-    labels, others = set(table.labels), not_numbers(table)
+    labels, others = {*table.labels.used}, not_numbers(table)
     found = {label: number_in(label) for label in labels}
     decimal = {label for label, each in found.items() if each and {*each[1]} & {*".,"}}
     alike = len(labels) - len(others - decimal)
@@ -107,7 +94,7 @@ def _measurements(table: Table) -> list[float]:
 
 def value_dataset(train: Table, test: Table | None) -> ValueDataset:
     """Combine the parts of a data set of numbers; a missing test part has no rows."""
-    tested = test or Table(train.source, train.X[:0], ())
+    tested = test or Table(train.source, train.X[:0], Coded.of(()))
     check_feature_count(tested, train.X.shape[1], "the training part has")
     check_names(train.feature_names, f"the features of {train.source}", distinct=False)
     columns = (each.name for each in train.columns if each.role == "label")
@@ -140,13 +127,14 @@ def value_dataset(train: Table, test: Table | None) -> ValueDataset:
 def numbers_of(table: Table) -> Values:
     """Return the labels of a table as numbers, (n,), all finite; refuse others."""
     numbers = _numbers_by_label(table)
-    for row, label in enumerate(table.labels):
-        if numbers[label] is None:
-            raise InputError(
-                f"{table.source} has the label {quoted(label)} in row {row}, which is not a finite "
-                "number; correct or drop the row"
-            )
-    return np.array([numbers[label] for label in table.labels], np.float64)
+    if wrong := [label for label, number in numbers.items() if number is None]:
+        row = min(map(table.labels.index, wrong))
+        raise InputError(
+            f"{table.source} has the label {quoted(table.labels[row])} in row {row}, which is not "
+            "a finite number; correct or drop the row"
+        )
+    values = [numbers.get(text) for text in table.labels.texts]
+    return np.array(values, np.float64)[table.labels.codes]
 
 
 def not_numbers(table: Table) -> set[str]:
@@ -161,7 +149,7 @@ def _numbers_by_label(table: Table) -> dict[str, float | None]:
     """
     is_comma = table.layout is not None and table.layout.decimal_comma
     notation = Notation("," if is_comma else ".")
-    found = {label: number_in(label) for label in dict.fromkeys(table.labels)}
+    found = {label: number_in(label) for label in table.labels.used}
     forms = Counter(each[0] for each in found.values() if each is not None)
     usual = max(forms, key=forms.__getitem__, default=None)
     values = {

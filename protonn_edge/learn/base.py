@@ -18,7 +18,7 @@ from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import joblib
 import numpy as np
@@ -54,6 +54,9 @@ from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.model.rule_kinds import fitted_rules
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.system.schema import JsonObject
+
+if TYPE_CHECKING:
+    from protonn_edge.learn.found_features import FoundFeatures
 
 
 class _Number(Interval):
@@ -96,8 +99,9 @@ def _constraint(values: Any) -> Any:
         )
     if isinstance(values, declared.Subset):
         return _Some(values.words)
-    # The length of a tuple depends on the points.
-    return tuple if isinstance(values, declared.Sides) else values
+    if isinstance(values, declared.Sides):
+        return tuple  # whose length depends on the points
+    return {declared.MODEL: Model, declared.FEATURES: Features}.get(values, values)
 
 
 _PARAMETERS = "Parameters\n----------\n"
@@ -141,6 +145,9 @@ def _sections(text: str | None) -> tuple[str, str, str]:
 
 _CALIBRATION_POINTS = 10_000
 _RECORDED_REPORTS = 5_000  # maximum reports in a model file, which limits the record's size
+CHOSEN = ("clip", "features")
+"""The parameters that a training can choose, if they are ``"auto"``."""
+
 _UNRECORDED = ("callback", "network_callback", "random_state")
 
 
@@ -207,6 +214,8 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         Epochs of training.
     clip_ : ClipChoice or None
         The share that ``clip="auto"`` chose; None if there was nothing to choose.
+    features_ : FoundFeatures
+        The features that ``features="auto"`` found.
     history_ : tuple of EpochReport
         The reports passed to the callback, without abandoned attempts.
     restarts_ : tuple of Restart
@@ -220,6 +229,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     remarks_: tuple[str, ...] = field(init=False)
     n_iter_: int = field(init=False)
     clip_: ClipChoice | None = field(init=False)
+    features_: FoundFeatures = field(init=False)
 
     refusals: ClassVar[tuple[Refusal, ...]] = ()
     is_slow: ClassVar[bool] = False  # whether a few minutes are too short for trials of a search
@@ -279,9 +289,9 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
 
     def stand_in_for(self, model: Model) -> Self:
         """Return a classifier that learns from some of a model's points, without reports."""
-        settled = model.record.get("settings", {}).get("clip", 0.0)
-        share = settled if self.clip == AUTO else self.clip
-        stand_in: Self = clone(self).set_params(callback=None, network_callback=None, clip=share)
+        settings = model.record.get("settings", {})
+        found = {name: settings.get(name) for name in CHOSEN if getattr(self, name) == AUTO}
+        stand_in: Self = clone(self).set_params(callback=None, network_callback=None, **found)
         return stand_in
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -356,6 +366,12 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         target.check(self.classes_)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with labels_are_classes(), one_thread():  # faster for small products, and reproducible
+            if self.features == AUTO:
+                from protonn_edge.learn.found_features import found_features
+
+                in_groups = replace(given, group=numbers)
+                self.features_ = found_features(settings, in_groups, labels, seed, self.refusals)
+                settings = settings.frozen(features=self.features_.text)
             if settings.group_shift > 0 and labels.are_classes:
                 given = replace(given, group=numbers)
             test = None

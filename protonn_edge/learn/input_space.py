@@ -39,9 +39,9 @@ class InputSpace:
         ends = _ends(settings, values, raw.weight)
         values = values if ends is None else np.clip(values, *ends)
         inputs = InputStatistics.of(values, raw.weight)
-        inputs = inputs if stage is None else stage.stages[-1].ranged(inputs)
+        inputs = inputs if stage is None else stage.ranged(inputs)
         inputs = settings.target.reaching(inputs)
-        inputs = inputs if stage is None else stage.stages[-1].ranged(inputs)
+        inputs = inputs if stage is None else stage.ranged(inputs)
         check_varying(inputs.lower, inputs.upper)
         normalizer = (
             normalization.normalizer_from(settings.normalization, inputs)

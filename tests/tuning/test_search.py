@@ -18,7 +18,7 @@ from protonn_edge.learn.search.objective import Objective
 from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.learn.search.store import Record
 from protonn_edge.learn.search.workers import Processes, Workers
-from protonn_edge.learn.searched import SearchSpec
+from protonn_edge.learn.searched import SearchSpec, described
 from protonn_edge.system.errors import CheckFailed, InputError
 
 LIMITS = TuningLimits(flash_bytes=4_000, latency_ms=0.4)  # the second and the third start fit
@@ -231,11 +231,12 @@ def test_a_kind_without_numbers_of_something_is_sketched_of_the_usual_points(
     make_objective, space, monkeypatch
 ):
     known = make_objective().sketch(space.starts[0])
-    monkeypatch.setattr(SearchSpace, "searched", SearchSpec({}, sketch={"epochs": 1}))
+    specs = {"protonn": {None: SearchSpec({}, sketch={"epochs": 1})}}
+    monkeypatch.setattr(SearchSpace, "specs", specs)
     assert make_objective().sketch(space.starts[0]).figures.sram_bytes == known.figures.sram_bytes
 
 
-def test_numbers_of_tables_are_short():
+def test_sizes_of_messages_are_short():
     columns = {"noise": ("input_noise",), "loss, start": ("loss", "init_projection")}
-    told = SearchSpec({}, columns=columns).described({"input_noise": 0.123456789, "loss": "hinge"})
+    told = described({"input_noise": 0.123456789, "loss": "hinge"}, columns)
     assert told == "input_noise 0.1235"

@@ -24,6 +24,7 @@ from protonn_edge.learn.search.limits import Fit, Judged, fit_of
 from protonn_edge.learn.search.points import TrialPoints
 from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.learn.search.store import Outcome, Record, new_study
+from protonn_edge.learn.searched import FEATURES, settings_of_kind
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.rounding import one_thread
 
@@ -104,10 +105,12 @@ class Objective:
         They depend on sizes and the share of non-zero weights, not on the weights' values; so a
         model that was trained for one epoch on some of the points is quantized and planned.
         """
-        points, searched = self.points, self.space.searched
-        needed = (each * int(settings[name]) for name, each in searched.sketch_points.items())
+        kind, drawn = settings_of_kind(settings)
+        points = self.points.of_kind(kind or self.points.classifier)
+        spec = self.space.specs[points.classifier][drawn.get(FEATURES)]
+        needed = (each * int(drawn[name]) for name, each in spec.sketch_points.items())
         rows = _some_of_each_class(points.metric.strata(points.y), max([_SKETCH_POINTS, *needed]))
-        classifier = points.untrained({**settings, **searched.sketch}, self.seed)
+        classifier = points.untrained({**drawn, **spec.sketch}, self.seed)
         X, y = points.X[rows], points.y[rows]
         with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore")

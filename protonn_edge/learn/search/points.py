@@ -92,7 +92,7 @@ class TrialPoints:
         if (given.asked is not None and given.asked.kind) or given.initial_model is not None:
             return {}
         measured = {}
-        for name, wanted in alternatives(given).items():
+        for name, wanted in alternatives(given, self.X).items():
             own = {
                 key: each
                 for key, each in wanted.items()

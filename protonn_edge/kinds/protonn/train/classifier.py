@@ -17,7 +17,6 @@ from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.budget_rules import sizes_within
 from protonn_edge.kinds.protonn.train.fitting import default_prototypes, learned_head
-from protonn_edge.kinds.protonn.train.refusals import REFUSALS
 from protonn_edge.kinds.protonn.train.voters import voters_training
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.group_shift import GroupShift
@@ -101,10 +100,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
 
     starts_from: ClassVar[str] = "protonn"
     takes: ClassVar[frozenset[str]] = frozenset({"class", "labels"})
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        *(each for added in protonn_additions() for each in added.refusals()),
-        *REFUSALS,
-    )
+    refusals: ClassVar[tuple[Refusal, ...]] = (*ProtoNNParameters.own_refusals(),)
 
     @property
     def _answering(self) -> Any:
