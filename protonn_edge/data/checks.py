@@ -13,7 +13,7 @@ import numpy as np
 
 from protonn_edge.data.class_names import about_counts, about_lists, about_spelling
 from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.far_values import about_far_values
+from protonn_edge.data.far_values import about_far_label, about_far_values
 from protonn_edge.data.learned import about_outside
 from protonn_edge.data.naming import Notice, listed, names_at
 from protonn_edge.data.recurring import about_recurring
@@ -69,6 +69,7 @@ CHECKS: tuple[Callable[[Dataset], Iterable[Notice]], ...] = (
     about_shared_names,
     about_constants,
     about_test_part,
+    about_far_label,
     about_far_values,
 )
 CHECKS_OF_COLUMNS: tuple[Callable[[Dataset], Iterable[Notice]], ...] = (

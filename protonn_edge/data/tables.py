@@ -134,9 +134,7 @@ class TableFile:
             rows = [_split(row, stamps) for row in rows]
         else:
             stamps = None
-        return type(self)(
-            **{**vars(self), "names": tuple(names), "first": tuple(rows), "stamps": stamps}
-        )
+        return replace(self, names=tuple(names), first=tuple(rows), stamps=stamps)
 
     @property
     def divided_by(self) -> str:
