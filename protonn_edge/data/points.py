@@ -28,7 +28,7 @@ from protonn_edge.data.preparation import (
     Preparation,
     values_of,
 )
-from protonn_edge.data.roles import Roles, roles_of
+from protonn_edge.data.roles import Judge, Roles
 from protonn_edge.data.row_labels import RowLabels
 from protonn_edge.data.row_times import refuse_slower, times_of, usual_row
 from protonn_edge.data.tables import RawTable, TableFile
@@ -75,17 +75,10 @@ def read_table(
         expected = replace(
             expected, n_features=len(wanted) or expected.n_features, feature_names=wanted
         )
-    roles = roles_of(
-        raw.columns,
-        first.path,
-        options,
-        expected,
-        header=bool(first.header),
-        begins=begins,
-        label_first=label_first,
-        recorded=recorded,
-        files=of_classes,
+    judge = Judge(
+        raw.columns, first.path, options, expected, bool(first.header), begins, recorded, of_classes
     )
+    roles = judge.roles(label_first=label_first)
     if not roles.features:
         beside = "" if roles.label is None else f" besides {roles.label.title}, the label"
         raise InputError(f"{first.path} has no column of features{beside}; {_use_of(roles)}")
