@@ -54,7 +54,7 @@ _BLOCK_CELLS = 250_000
 _Line = tuple[int, Row]
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """Some rows of a file."""
 
     lines: Sequence[int]  # the line of each
@@ -159,7 +159,7 @@ class TableFile:
         with lines_of(self.path) as lines:
             yield from self._rows_in(lines, sum(1 for _ in islice(lines, self.lines_above)))
 
-    def blocks(self, numeric: Callable[[], Collection[int]], decimal: str) -> Iterator[Block]:
+    def blocks(self, numeric: Callable[[], Collection[int]], decimal: str) -> Iterator[RowBlock]:
         """Yield many points at once; `numeric` returns the columns known to have numbers."""
         width = len(self.names)
         at_once = max(1, _BLOCK_CELLS // width)
@@ -172,11 +172,11 @@ class TableFile:
                 if cells is None:
                     block = self._block(chain(some, lines), at, at + len(some))
                 else:
-                    block = Block(range(at + 1, at + len(some) + 1), [], cells, at + len(some))
+                    block = RowBlock(range(at + 1, at + len(some) + 1), [], cells, at + len(some))
                 at = block.end
                 yield block
 
-    def _block(self, lines: Iterable[str], at: int, end: int) -> Block:
+    def _block(self, lines: Iterable[str], at: int, end: int) -> RowBlock:
         """Return the points up to a line; a row may go on behind it."""
         numbers, breaks, rows = list[int](), list[int](), list[Row]()
         for line, row in self._rows_in(lines, at):
@@ -188,7 +188,7 @@ class TableFile:
             at = line
             if line >= end:
                 break
-        return Block(numbers, breaks, list(zip(*rows, strict=True)), at)
+        return RowBlock(numbers, breaks, list(zip(*rows, strict=True)), at)
 
     def _rows_in(self, lines: Iterable[str], at: int) -> Iterator[tuple[int, Row | None]]:
         """Yield the same of lines behind the first ones."""

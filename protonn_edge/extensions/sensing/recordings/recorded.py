@@ -35,7 +35,6 @@ from protonn_edge.data.takes import (
     are_named_after_files,
     groups_of,
     label_of,
-    labels_file_of,
     refuse_recurring,
     takes_in,
 )
@@ -44,6 +43,7 @@ from protonn_edge.data.units import split_unit, unit_of
 from protonn_edge.data.values import Values, has_values, value_dataset
 from protonn_edge.extensions.sensing.recordings.acquisitions import read_acquisition
 from protonn_edge.extensions.sensing.recordings.clipping import about_clipping
+from protonn_edge.extensions.sensing.recordings.interval_files import labels_file_of
 from protonn_edge.extensions.sensing.recordings.intervals import labelled_by_intervals
 from protonn_edge.extensions.sensing.recordings.joined import in_order, joined, options_of
 from protonn_edge.extensions.sensing.recordings.timing import (
