@@ -13,6 +13,7 @@ from protonn_edge.cli.train_given import TrainOptions
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.data.division import Division, digest_of
 from protonn_edge.data.naming import NO_CLASS, NO_CLASS_NAME, Notice
+from protonn_edge.data.options import READ_NAMES
 from protonn_edge.learn.evaluation.accuracy import share_of
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.file import load_model, save_model
@@ -24,7 +25,7 @@ from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import device_forms
 from protonn_edge.system.schema import JsonObject
 
-_USED = {"data", "output", "calibrate", "read", "as_json"}
+_USED = {"data", "output", "calibrate", "as_json", *(each.replace("-", "_") for each in READ_NAMES)}
 """The parameters of `train` that have an effect, beside those of rules and extensions."""
 
 

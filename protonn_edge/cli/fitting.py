@@ -25,14 +25,19 @@ from protonn_edge.cli.train_options import flags, was_given
 from protonn_edge.cli.tune_given import TuneOptions
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.division import Division, digest_of
-from protonn_edge.data.groups import of_one_class_each, with_groups, with_own_groups
+from protonn_edge.data.groups import (
+    of_one_class_each,
+    overlapping_runs,
+    with_groups,
+    with_own_groups,
+)
 from protonn_edge.data.naming import Notice, channel_names, listed, quoted
 from protonn_edge.data.options import TableOptions, texts_of
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.recordings import is_same_rate
 from protonn_edge.data.splits import hold_groups_out, named_groups
 from protonn_edge.learn.base import DeviceClassifier
-from protonn_edge.learn.features import FeatureRequest
+from protonn_edge.learn.features import AUTO, LONGEST_WINDOW, FeatureRequest
 from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.learn.progress import EpochReport, TrainingStopped, was_stopped
 from protonn_edge.learn.refusal import TrainingRequest
@@ -119,10 +124,13 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
     Raises `InputError` if clips of sound would begin at another level than the data's: the board
     would begin its clips elsewhere.
     """
+    settings_of_data: dict[str, object] = {}
+    if settings.features is None and _has_windows(dataset, settings):
+        settings_of_data["features"] = AUTO
+        settings = settings.frozen(features=AUTO)
     asked = settings.asked
     if asked is None or not of_windows(dataset, asked):
         return _image_shape_of(dataset, settings)
-    settings_of_data: dict[str, object] = {}
     if not was_given("window_shape"):
         settings_of_data["window_shape"] = _window_of(dataset)
     if not is_same_rate(dataset.sample_rate, settings.sample_rate):
@@ -180,6 +188,35 @@ def _is_signal(dataset: Dataset) -> bool:
     return bool(dataset.sample_rate or channel_names(dataset.feature_names, channels))
 
 
+def _has_windows(dataset: Dataset, settings: FeatureParameters) -> bool:
+    """Return whether the points are windows of a sensor, for which features are to be found."""
+    starts = getattr(settings, "initial_model", None) is not None
+    if starts or settings.image_shape is not None or was_given("image_shape"):
+        return False
+    is_window = len(dataset.point_shape) == _AXES and _is_signal(dataset)
+    return is_window and dataset.onset is None and dataset.point_shape[0] <= LONGEST_WINDOW
+
+
+def with_found_features(learner: DeviceClassifier, dataset: Dataset, seed: int) -> Dataset:
+    """Have a classifier use the features that the training points choose, if it asks for that.
+
+    Points of a group or, without groups, overlapping windows are never divided. Returns the data
+    set with a notice of what was chosen.
+    """
+    if learner.features != AUTO:
+        return dataset
+    from protonn_edge.learn.found_features import found_features
+
+    groups = overlapping_runs(dataset) if dataset.groups is None else dataset.groups
+    y = dataset.as_targets(dataset.y_train)
+    points, _, labels = learner.target.labels.of(y).given(learner, dataset.X_train, y, None)
+    points = replace(points, group=groups)
+    found = found_features(learner.frozen(), points, labels, seed, learner.refusals)
+    learner.set_params(features=found.text)
+    notice = Notice("features", str(found))
+    return replace(dataset, notices=(*dataset.notices, notice))
+
+
 def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Dataset:
     """Return the data set with notices about assumptions on its windows.
 
@@ -189,10 +226,12 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
     """
     notices = []
     of_samples = of_windows(dataset, asked)
-    if not of_samples and dataset.sample_rate is not None and len(dataset.point_shape) == _AXES:
+    is_long = len(dataset.point_shape) == _AXES and dataset.point_shape[0] > LONGEST_WINDOW
+    if not of_samples and dataset.sample_rate is not None and is_long:
         text = (
-            "the features are the individual samples of the windows; for features of whole "
-            "windows, use for example --features mean,deviation,crossings,bands:3"
+            "the features are the individual samples of the windows, which are too long for "
+            "features of windows; request features of sound (--features audio:12x20), or cut "
+            f"windows of at most {LONGEST_WINDOW} samples"
         )
         notices.append(Notice("samples", text))
     if of_samples and not dataset.point_shape and not was_given("window_shape"):

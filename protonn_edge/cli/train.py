@@ -22,7 +22,7 @@ from protonn_edge.learn.searched import BEST
     examples=(
         "train.csv -o model.npz",
         "train.csv -o small.npz --budget 2kB --groups person",
-        "windows.npz -o model.npz --features mean,deviation,min,max,crossings,bands:4",
+        "windows.npz -o model.npz --features mean,deviation,min,max,change,crossings,bands:6",
         "calibration.csv --calibrate model.npz -o calibrated.npz",
     ),
 )
@@ -40,7 +40,8 @@ def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = 
 
         calibrate(given, given.calibrate, out)
         return
-    given.classifier.parameters()  # refused before training is imported
+    given.classifier.parameters()
+    given.classifier.check(in_groups=given.groups is not None)  # before training is imported
     if given.classifier.name == BEST:
         from protonn_edge.cli.tuning import train_best
 

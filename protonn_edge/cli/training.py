@@ -36,6 +36,9 @@ def train_model(given: TrainOptions, out: Output) -> None:
         dataset = dataset.matched(start.feature_names, str(given.data))
         out.notice(_known_points(start, dataset))
     learner.set_params(**fitting.settled_samples(dataset, learner))
+    dataset = fitting.with_found_features(learner, dataset, given.seed)
+    if given.groups is None:  # the file's own groups are not for moving points between them
+        dataset = replace(dataset, groups=None)
     dataset = fitting.with_sample_notices(dataset, learner.asked)
     for step in steps:
         step.prepare(learner, dataset)
@@ -73,6 +76,7 @@ def train_model(given: TrainOptions, out: Output) -> None:
 def _learner_and_data(given: TrainOptions) -> tuple[DeviceClassifier, Target, Dataset]:
     """Return what learns, the target of its training, and the data set."""
     learner = given.classifier.untrained(given.seed)
+    given.classifier.check(in_groups=given.groups is not None, own=learner.refusals)
     target = learner.frozen().target
     for added in given.added:
         target = added.completed(target)
@@ -80,8 +84,6 @@ def _learner_and_data(given: TrainOptions) -> tuple[DeviceClassifier, Target, Da
     if dataset.estimator != Dataset.estimator:
         learner = given.classifier.untrained(given.seed, dataset.estimator)
         target = learner.frozen().target
-    if given.groups is None:  # the file's own groups are not for moving points between them
-        dataset = replace(dataset, groups=None)
     return learner, target, dataset
 
 

@@ -82,7 +82,7 @@ class TuneOptions:
     classifier: GivenClassifier = any_classifier()
     added: list[TrainAddition] = additions("tune")
     seed: int = options.seed_option(2**31 - 1)
-    search_path: Path = option(
+    search_path: Path | None = option(
         "File of finished trials.  [default: OUTPUT.search.jsonl]",
         OutputFile(dir_okay=False),
         flag="--search",

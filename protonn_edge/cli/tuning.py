@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
@@ -30,20 +32,27 @@ from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.evaluation.fidelity import Promise
 from protonn_edge.learn.folds import search_folds, with_groups_to_divide
 from protonn_edge.learn.parameters import SharedParameters
-from protonn_edge.learn.search import BEST, tables
+from protonn_edge.learn.search import BEST
 from protonn_edge.learn.search import choice as choices
 from protonn_edge.learn.search.cluster import DaskWorkers
 from protonn_edge.learn.search.limits import ACCURACY, TuningLimits, metric_of
 from protonn_edge.learn.search.objective import Objective
 from protonn_edge.learn.search.points import TrialPoints, check_points
-from protonn_edge.learn.search.search import Progress, Search, SearchResult, identity
+from protonn_edge.learn.search.search import Search, SearchResult, identity
 from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.learn.search.store import Record, SearchFile
+from protonn_edge.learn.search.tables import candidate_table
 from protonn_edge.learn.search.workers import Processes, Workers
 from protonn_edge.learn.searched import ANY, FEATURES, KIND, settings_of_kind
 from protonn_edge.learn.targets import Target
 from protonn_edge.model.file import save_model
-from protonn_edge.system.errors import CheckFailed, InputError, Interrupted, counted
+from protonn_edge.system.errors import (
+    CheckFailed,
+    InputError,
+    Interrupted,
+    ProtoNNEdgeError,
+    counted,
+)
 from protonn_edge.system.extensions import extensions
 from protonn_edge.system.lazy import require
 from protonn_edge.system.schema import JsonObject
@@ -52,50 +61,23 @@ from protonn_edge.system.shell import command_line
 _TRIALS = 100_000  # the time ends the search
 
 
-def tune_model(given: TuneOptions, out: Output) -> None:
-    """Search for a model, as the options of `tune` say, and write it."""
-    search_model(given, _loaded(given), out)
+def tune_model(given: TuneOptions, out: Output, *, left_out: tuple[str, ...] = ()) -> None:
+    """Search for a model, as the options of `tune` say, and write it.
 
-
-def _loaded(given: TuneOptions | TrainOptions) -> Dataset:
-    """Return the data set, with labels that are what the options say."""
-    target = Target()
-    for added in given.added:
-        target = added.completed(target)
-    dataset = fitting.load_divided(given, target)
-    for added in given.added:
-        added.check(dataset)
-    return dataset
-
-
-def search_model(
-    given: TuneOptions,
-    dataset: Dataset,
-    out: Output,
-    *,
-    keeps_best: bool = False,
-    left_out: tuple[str, ...] = (),
-) -> None:
-    """Search for a model of a data set, and write it.
-
-    - `keeps_best`: whether Ctrl-C keeps the best so far, instead of a search to be continued.
-    - `left_out`: kinds that are not searched among any.
+    Ctrl-C ends the search with the best model so far. `left_out` are kinds that are not searched
+    among any.
     """
     deadline = None if given.timeout is None else time.monotonic() + given.timeout
     board = load_board(given.board_name)
     choices.check_choice(given.choose, board)
-    check_points(dataset.as_targets(dataset.y_train))
-    dataset, notices = with_groups_to_divide(dataset)
-    out.notice(notices)
+    dataset = _loaded(given, out)
     report = DataReport(dataset, out)
     points = replace(_points(given, dataset, board), left_out=left_out)
     space = SearchSpace(points)
-    on_change = _teller(points, report, out if keeps_best else None)
-    searched = _search(given, points, space, deadline, on_change, keeps_best)
+    searched = _search(given, space, deadline, report, out)
     trials = choices.candidates(searched.records)
     if not trials:
-        raise CheckFailed(_nothing_complete(searched, given.timeout))
-    report.say()
+        raise _nothing_complete(searched, given)
     facts = {
         "choice": given.choose,
         "metric": str(points.metric),
@@ -105,27 +87,50 @@ def search_model(
     }
     with out.status("training the chosen model on all points"):
         refitted = _refitted(given, points, trials, dataset, facts)
-    model = points.metric.finished(refitted.model, dataset)
-    refitted = replace(refitted, model=fitting.of_data(model, dataset))
     save_model(refitted.model, given.output)
     described, proportions = describe(refitted.model, dataset, out)
     promise = Promise.of(refitted.model)
     if promise is not None and described.get("accuracy") is not None:
         out.notice(promise.notices(described["accuracy"], described["n"], "test"))
-    trained = described | {"data": report.to_json()}
     untried = _untried(trials, searched.records, points) if points.classifier == ANY else {}
-    record = trained | {**_record(refitted, trials, facts, points), "untried": untried}
-    _say_candidates(trials, points, space, out)
+    record = described | {"data": report.to_json(), "untried": untried}
+    record |= _record(refitted, trials, facts, points)
+    _say_candidates(trials, space, out)
     if untried:
         out.say("not compared: " + "; ".join(f"{kind} ({why})" for kind, why in untried.items()))
     said = [*_sentences(record, refitted, points), *proportions]
-    out.say(*said, f"wrote {given.output}")
-    options = ["build", str(given.output), *board_words(given.board_name)]
-    if isinstance(refitted.fit.plan, Plan):
-        options += ["--plan", refitted.fit.plan.kernel]
-    how = command_line(["protonn-edge", *options])
-    out.say("build the model with:", f"  {how}")
-    out.finish(record, _stopped(trials, given.output) if searched.stopped else None)
+    out.say(*said, f"wrote {given.output}", "build the model with:", f"  {_build(given, refitted)}")
+    stopped = f"stopped after {counted(len(trials), 'model')}; the best one so far is kept in "
+    out.finish(record, Interrupted(f"{stopped}{given.output}") if searched.stopped else None)
+
+
+def train_best(given: TrainOptions, out: Output) -> None:
+    """Train the best model of any kind, with parameters of all kinds, and write it."""
+    require("optuna")
+    own: dict[str, Any] = {
+        "classifier": GivenClassifier(ANY, given.classifier.options),
+        "trials": _TRIALS,
+        "timeout": 60 * given.minutes,
+        "choose": BEST,
+    }
+    shared = {each.name: getattr(given, each.name, None) for each in fields(TuneOptions)}
+    slow = tuple(name for name, kind in CLASSIFIERS.items() if kind.is_slow)
+    tune_model(TuneOptions(**{**shared, **own}), out, left_out=slow)
+
+
+def _loaded(given: TuneOptions, out: Output) -> Dataset:
+    """Return the data set, with labels that are what the options say, and groups to divide."""
+    target = Target()
+    for added in given.added:
+        target = added.completed(target)
+    dataset = fitting.load_divided(given, target)
+    for added in given.added:
+        added.check(dataset)
+    check_points(dataset.as_targets(dataset.y_train))
+    dataset, notices = with_groups_to_divide(dataset)
+    out.notice(notices)
+    asked = SharedParameters(features=given.classifier.parameters().get("features")).asked
+    return fitting.with_sample_notices(dataset, asked)
 
 
 def _refitted(
@@ -146,23 +151,21 @@ def _refitted(
     )
     for each in extensions():
         refitted = each.improved(points, given.choose, trials, refitted, given.seed) or refitted
-    return refitted
+    model = points.metric.finished(refitted.model, dataset)
+    return replace(refitted, model=fitting.of_data(model, dataset))
 
 
-def _stopped(trials: list[Record], output: Path) -> Interrupted:
-    after = f"stopped after {counted(len(trials), 'model')}"
-    return Interrupted(f"{after}; the best model so far is kept in {output}")
-
-
-def _say_candidates(
-    trials: list[Record], points: TrialPoints, space: SearchSpace, out: Output
-) -> None:
+def _say_candidates(trials: list[Record], space: SearchSpace, out: Output) -> None:
     """Print the trials on the Pareto front, and the best of each kind."""
-    if points.classifier == ANY:
-        best = tables.kind_table(choices.best_of_kinds(trials), points.board, points.metric)
-        out.say("the best of each kind in cross-validation:", best)
-    table = tables.candidate_table(trials, points.board, space.searched.columns, points.metric)
-    out.say(f"{points.metric} in cross-validation against size and time:", table)
+    points = space.points
+    best = [*choices.best_of_kinds(trials).values()]
+    for title, some in (
+        ("the best of each kind in cross-validation:", best),
+        (f"{points.metric} in cross-validation against size and time:", choices.front(trials)),
+    ):
+        if some:
+            table = candidate_table(some, points.board, space.columns, points.metric)
+            out.say(title, table)
 
 
 def _untried(
@@ -182,31 +185,6 @@ def _untried(
         elif kind not in compared:
             untried[kind] = "no time or trial was left"
     return untried
-
-
-def _teller(
-    points: TrialPoints, report: DataReport, out: Output | None
-) -> Callable[[Progress], object]:
-    """Return the function that prints the data after the first model and each kind's best."""
-    said: dict[str, Record] = {}
-
-    def tell(progress: Progress) -> None:
-        candidates = choices.candidates(progress.records)
-        if candidates:
-            report.say()
-        for kind, best in choices.best_of_kinds(candidates).items():
-            if out is None:
-                return
-            if kind not in said or best.score > said[kind].score:
-                said[kind] = best
-                out.remark(
-                    f"{kind}: {points.metric} {points.metric.shown(best.score)} "
-                    f"±{points.metric.shown(best.deviation)}{points.metric.unit} in "
-                    "cross-validation, the best of this kind after "
-                    f"{counted(len(candidates), 'model')}"
-                )
-
-    return tell
 
 
 def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
@@ -245,43 +223,53 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
 
 def _search(
     given: TuneOptions,
-    points: TrialPoints,
     space: SearchSpace,
     deadline: float | None,
-    on_change: Callable[[Progress], object],
-    keeps_best: bool,
+    report: DataReport,
+    out: Output,
 ) -> SearchResult:
-    """Run a search, with a live table on standard error if that is a terminal."""
+    """Run a search in the file that is given, or in one that it needs no longer at its end."""
     objective = Objective(space, given.seed)
-    known_by = identity(objective)
-    workers = _workers(objective, given)
-    columns, seen = space.searched.columns, Progress((), 0, None)
-    with (
-        SearchFile(given.search_path, known_by, space.distributions) as file,
-        tables.live_table(given.trials, points, columns) as show,
-    ):
+    with ExitStack() as stack:
+        path = given.search_path
+        if path is None:
+            folder = tempfile.TemporaryDirectory(prefix="protonn-edge-best-")
+            path = Path(stack.enter_context(folder)) / "search.jsonl"
+        file = stack.enter_context(SearchFile(path, identity(objective)))
+        show = stack.enter_context(_progress(given, space.points, report, out))
+        workers = stack.enter_context(_workers(objective, given))
+        search = Search(file, workers, choice=given.choose, on_change=show)
+        return search.run(trials=given.trials, deadline=deadline)
 
-        def note(progress: Progress) -> None:
-            nonlocal seen
-            seen = progress
-            on_change(progress)
-            show(progress)
 
-        try:
-            with workers:
-                search = Search(file, workers, choice=given.choose, on_change=note)
-                return search.run(trials=given.trials, deadline=deadline)
-        except KeyboardInterrupt:
-            if keeps_best and choices.candidates(seen.records):
-                return SearchResult(seen.records, timed_out=False, stopped=True)
-            if keeps_best:
-                raise Interrupted(
-                    "stopped before a model was finished; nothing is written"
-                ) from None
-            raise Interrupted(
-                f"stopped after {counted(len(seen.records), 'finished trial')}; repeat the command "
-                "to continue with what is kept"
-            ) from None
+@contextmanager
+def _progress(
+    given: TuneOptions, points: TrialPoints, report: DataReport, out: Output
+) -> Iterator[Callable[[Sequence[Record]], None]]:
+    """Show a bar of trials or seconds, the data after the first model, and each kind's best."""
+    began, timeout = time.monotonic(), given.timeout
+    unit, best = points.metric.unit, dict[str, float]()
+
+    def shown(each: Record) -> str:
+        return f"{points.metric.shown(each.score)} ±{points.metric.shown(each.deviation)}{unit}"
+
+    with out.progress("searching", math.ceil(timeout or given.trials)) as bar:
+
+        def show(records: Sequence[Record]) -> None:
+            models = choices.ranked(choices.candidates(records))
+            done = sum(each.outcome != "infeasible" for each in records)
+            after = counted(len(models), "model")
+            note = f"{after}, the best {shown(models[0])}" if models else ""
+            bar.move_to(done if timeout is None else int(time.monotonic() - began), note)
+            if models:
+                report.say()
+            for kind, each in choices.best_of_kinds(models).items():
+                if each.score > best.get(kind, -math.inf):
+                    best[kind] = each.score
+                    found = f"{kind}: {points.metric} {shown(each)} in cross-validation"
+                    out.remark(f"{found}, the best of this kind after {after}")
+
+        yield show
 
 
 def _workers(objective: Objective, given: TuneOptions) -> Workers:
@@ -298,16 +286,19 @@ def _counts(searched: SearchResult) -> dict[str, int]:
     return {each: outcomes.count(each) for each in ("complete", "pruned", "infeasible", "failed")}
 
 
-def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
+def _nothing_complete(searched: SearchResult, given: TuneOptions) -> ProtoNNEdgeError:
     failures = [r.reason for r in searched.records if r.outcome == "failed"]
+    if searched.stopped:
+        more = "" if given.search_path is None else "; repeat the command to continue"
+        return Interrupted(f"stopped before a model was finished; nothing is written{more}")
     if searched.timed_out:
-        return (
-            f"no trial was completed within {timeout:g} s; allow more time, or use fewer folds or "
-            "points"
+        return CheckFailed(
+            f"no trial was completed within {given.timeout:g} s; allow more time, or use fewer "
+            "folds or points"
         )
     if failures:
-        return f"no trial was completed; the last one failed: {failures[-1]}"
-    return "no trial was completed; raise --trials"
+        return CheckFailed(f"no trial was completed; the last one failed: {failures[-1]}")
+    return CheckFailed("no trial was completed; raise --trials")
 
 
 def _record(
@@ -331,7 +322,7 @@ def _record(
             **asdict(linked.usage),
             "cycles": asdict(linked.possible),
         },
-        "front": choices.front_json(candidates, board),
+        "front": [each.to_json(board) for each in choices.front(candidates)],
     }
 
 
@@ -368,34 +359,9 @@ def _sentences(record: JsonObject, refitted: choices.Refitted, points: TrialPoin
     return said
 
 
-def train_best(given: TrainOptions, out: Output) -> None:
-    """Train the best model of any kind, with parameters of all kinds, and write it."""
-    parameters = given.classifier.parameters()
-    require("optuna")
-    load_board(given.board_name)  # a wrong name is refused before anything is read
-    dataset = _loaded(given)
-    asked = SharedParameters(features=parameters.get("features")).asked
-    with tempfile.TemporaryDirectory(prefix="protonn-edge-best-") as folder:
-        search_model(
-            _search_of(given, Path(folder)),
-            fitting.with_sample_notices(dataset, asked),
-            out,
-            keeps_best=True,
-            left_out=tuple(name for name, kind in CLASSIFIERS.items() if kind.is_slow),
-        )
-
-
-def _search_of(given: TrainOptions, folder: Path) -> TuneOptions:
-    """Return the options of the search: all of `train`, and its own."""
-    options: dict[str, Any] = {
-        each.name: getattr(given, each.name, None) for each in fields(TuneOptions)
-    }
-    options |= {
-        "classifier": GivenClassifier(ANY, given.classifier.options),
-        "trials": _TRIALS,
-        "timeout": 60 * given.minutes,
-        "choose": BEST,
-        "jobs": None,
-        "search_path": folder / "search.jsonl",
-    }
-    return TuneOptions(**options)
+def _build(given: TuneOptions, refitted: choices.Refitted) -> str:
+    """Return the command that builds the model with the plan that was chosen."""
+    options = ["build", str(given.output), *board_words(given.board_name)]
+    if isinstance(refitted.fit.plan, Plan):
+        options += ["--plan", refitted.fit.plan.kernel]
+    return command_line(["protonn-edge", *options])

@@ -57,19 +57,16 @@ class TableOptions:
     one_hot: tuple[str, ...] = ()
 
 
-READ_NAMES = tuple(
-    each.name.replace("_", "-")
+_DEFAULTS = {
+    each.name.replace("_", "-"): each.default
     for each in fields(TableOptions)
     if each.name not in ("groups", "labelled", "normal", "background", "sample_rate")
-)
+}
+READ_NAMES = tuple(_DEFAULTS)
 """The names of commands' options for reading, such as "label"; others follow from the command."""
 
-LISTS = tuple(
-    name
-    for name in READ_NAMES
-    if isinstance(getattr(TableOptions(), name.replace("-", "_")), tuple)
-)
-"""The names of options that are lists of columns or files."""
+LISTS = tuple(name for name, default in _DEFAULTS.items() if default == ())
+"""The names of those that are lists of columns or files."""
 
 
 def options_of(given: Mapping[str, Sequence[str]]) -> TableOptions:

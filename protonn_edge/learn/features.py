@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from protonn_edge.learn.augmentation import SignalMovement
 from protonn_edge.model.features import Features
+from protonn_edge.model.registry import FEATURE_REQUESTS
 from protonn_edge.model.shapes import Shape
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, shortened
@@ -17,14 +18,20 @@ if TYPE_CHECKING:
     from protonn_edge.data.dataset import Dataset
     from protonn_edge.data.naming import Notice
     from protonn_edge.learn.objective import Loss
-    from protonn_edge.learn.points import Float32, Transform
+    from protonn_edge.learn.points import Float32, Move
     from protonn_edge.learn.refusal import Refusal, TrainingRequest
 
 NO_FEATURES = "none"
 """The name of raw points, without features, in a search."""
 
+AUTO = "auto"
+"""The features of windows that `protonn_edge.learn.found_features` finds."""
+
 Settings = Any
 """Stands for `FeatureParameters`, whose module imports this one."""
+
+LONGEST_WINDOW = 256
+"""The most samples of a window of which there are features; longer ones are sounds."""
 
 _TWO = re.compile(r"(\d{1,6})x(\d{1,6})(?:/(\d{1,2}))?")
 
@@ -68,6 +75,11 @@ class FeatureRequest:
         """Yield texts for images of a shape that a search tries, with the settings they need."""
         yield from ()
 
+    @classmethod
+    def of_windows(cls, _shape: Shape) -> Iterator[str]:
+        """Yield texts for windows of a shape, samples by channels, that ``auto`` compares."""
+        yield from ()
+
     def text_for(self, text: str, dataset: Dataset) -> str:  # noqa: ARG002
         """Return the text of the request with what a data set states about its points.
 
@@ -75,7 +87,7 @@ class FeatureRequest:
         """
         return text
 
-    def augmentation(self, share: float) -> Transform | None:  # noqa: ARG002
+    def augmentation(self, share: float) -> Move | None:  # noqa: ARG002
         """Return what moves the features of a share of each step's points, if anything does."""
         return None
 
@@ -102,9 +114,10 @@ class ImageRequest(FeatureRequest):
     deskew: bool = False
 
     def shapes(self, settings: Settings) -> tuple[Shape, Shape]:
-        """Return the shapes of images and of their crop."""
-        assert settings.image_shape is not None  # or it is refused
-        return settings.image_shape, self.cropped_shape or settings.image_shape
+        """Return the shapes of images, or of windows, and of their crop."""
+        shape = settings.image_shape or settings.window_shape
+        assert shape is not None  # or it is refused
+        return shape, self.cropped_shape or shape
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -126,6 +139,50 @@ class GivenStage(FeatureRequest):
             "use points like those that the model was trained on",
         )
         return self.stage
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AutoRequest(FeatureRequest):
+    """Features of windows that are still to be found; until then, the first ones of them."""
+
+    word: ClassVar[str] = AUTO
+    form: ClassVar[str] = AUTO
+    of_samples: ClassVar[bool] = True
+    can_be_clipped: ClassVar[bool] = True
+
+    @classmethod
+    def read(cls, terms: Sequence[str], **_: object) -> Self:
+        """Read the request from its only term."""
+        if only_term(terms).strip() != cls.word:
+            raise unread(terms[0], f"must be {cls.form}")
+        return cls()
+
+    def stage_for(self, settings: Settings, given: FeatureData) -> Features:
+        """Return the first features that are compared."""
+        first = texts_for(settings, given.points)[0]
+        stage: Features = settings.frozen(features=first).features_for(given)
+        return stage
+
+
+def texts_for(settings: Settings, points: Float32) -> Sequence[str]:
+    """Return the texts that are compared for windows (n, features), the usual one first.
+
+    Raises `InputError` if the windows are too long for features of windows.
+    """
+    shape = window_shape(settings, points)
+    if shape[0] > LONGEST_WINDOW:
+        raise InputError(
+            f"the features '{AUTO}' are for windows of at most {LONGEST_WINDOW} samples; these "
+            f"have {shape[0]:,}; cut shorter windows, or request features of sound (audio:12x20)"
+        )
+    requests = sorted(FEATURE_REQUESTS.values(), key=lambda each: bool(each.of_images))
+    return [text for each in requests for text in each.of_windows(shape)]
+
+
+def window_shape(settings: Settings, points: Float32) -> Shape:
+    """Return the samples and channels of windows (n, features), by default of one channel."""
+    shape: Shape | None = settings.window_shape
+    return shape or (points.shape[1], 1)
 
 
 def given_signals(case: TrainingRequest) -> bool:

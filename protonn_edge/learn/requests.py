@@ -37,9 +37,10 @@ def read_features(given: str | Features) -> features.FeatureRequest:
     if not terms:
         return features.ImageRequest(**image)
     word = terms[0].partition(":")[0].strip()
-    kind = next((each for each in REQUESTS if word in each.words or word == each.word), None)
+    every: list[type[features.FeatureRequest]] = [*REQUESTS, features.AutoRequest]
+    kind = next((each for each in every if word in each.words or word == each.word), None)
     if kind is None:
-        names = sorted(((*each.words, each.word) for each in REQUESTS), key=len, reverse=True)
+        names = sorted(((*each.words, each.word) for each in every), key=len, reverse=True)
         allowed = ", ".join([*filter(None, chain.from_iterable(names)), "deskew", "crop"])
         raise features.unread(terms[0], f"is not one of {allowed}")
     if image and not kind.of_images:

@@ -15,6 +15,9 @@ from protonn_edge.learn.folds import with_groups_to_divide
 from protonn_edge.learn.search.search import Search
 from protonn_edge.model.file import load_model
 
+TRAIN = ("train", "--classifier", "best")
+TUNE = ("tune", "--classifier", "any", "--timeout", "100")  # in another process
+
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -60,35 +63,39 @@ def test_the_best_kind_is_kept(data: Path, tmp_path: Path, monkeypatch: pytest.M
 
 
 @needs_avr_gcc
+@pytest.mark.parametrize("command", [TRAIN, TUNE])
 def test_ctrl_c_keeps_the_best_so_far(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
-    wait = Search._wait
+    collect = Search._collect
 
-    def interrupted(self: Search) -> None:
-        wait(self)
+    def interrupted(self: Search, deadline: float | None) -> None:
         if any(record.outcome == "complete" for record in self._file.records):
             raise KeyboardInterrupt
+        collect(self, deadline)
 
-    monkeypatch.setattr(Search, "_wait", interrupted)
-    stopped = run("train", data, "-o", tmp_path / "model.npz", "--classifier", "best")
+    monkeypatch.setattr(Search, "_collect", interrupted)
+    stopped = run(*command, data, "-o", tmp_path / "model.npz")
     assert stopped.exit_code == 130
-    assert "the best model so far is kept in" in stopped.stderr
+    assert "the best one so far is kept in" in stopped.stderr
     assert ": accuracy " in stopped.stderr
     load_model(tmp_path / "model.npz")
 
 
-def test_ctrl_c_before_there_is_a_model_writes_nothing(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("command", "kept"), [(TRAIN, ""), (TUNE, "repeat the command")])
+def test_ctrl_c_before_there_is_a_model_writes_none(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], kept: str
 ) -> None:
-    def interrupted(_: Search) -> None:
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Search, "_wait", interrupted)
-    stopped = run("train", data, "-o", tmp_path / "model.npz", "--classifier", "best")
+    monkeypatch.setattr(Search, "_submit", interrupted)
+    stopped = run(*command, data, "-o", tmp_path / "model.npz")
     assert stopped.exit_code == 130
     assert "before a model was finished; nothing is written" in stopped.stderr
-    assert list(tmp_path.iterdir()) == []
+    assert kept in stopped.stderr
+    assert not (tmp_path / "model.npz").exists()
+    assert (tmp_path / "model.search.jsonl").exists() == bool(kept)
 
 
 @pytest.mark.parametrize(

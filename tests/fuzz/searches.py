@@ -10,24 +10,34 @@ from pathlib import Path
 import numpy as np
 from fuzz.mutation import pick
 from fuzz.sentences import REFUSALS, check_refusal
+from tuning.trials import add
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.learn.folds import fold_numbers
 from protonn_edge.learn.search import CHOICES
-from protonn_edge.learn.search.choice import candidates, front_json, ranked
+from protonn_edge.learn.search.choice import candidates, front, ranked
 from protonn_edge.learn.search.limits import Figures, TuningLimits
 from protonn_edge.learn.search.objective import Objective
 from protonn_edge.learn.search.points import TrialPoints
-from protonn_edge.learn.search.search import Progress, Search
+from protonn_edge.learn.search.search import Search
 from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.learn.search.store import Record, SearchFile
-from protonn_edge.learn.search.tables import candidate_table, progress_table
+from protonn_edge.learn.search.tables import candidate_table
 from protonn_edge.learn.search.workers import Workers
 
 BRIEF_CASES = 8
 
 _IDENTITY = {"seed": 0, "limits": {"flash_bytes": None}}
 _UNO = load_board("uno")
+_SMALL, _LARGE = Figures("columns", 900, 80, 12_345.5), Figures("packed", 3, 1, 4.0)
+_RECORDS = (
+    Record(0, {}, "complete", _SMALL, (0.9, 0.8), {25: 0.5}, 3.5, accuracies=(1, 0)),
+    Record(1, {}, "infeasible", _SMALL, excess={"--max-flash": 1.5}),
+    Record(2, {}, "pruned", _LARGE, (), {25: 0.1}, 1.0),
+    Record(3, {}, "failed", None, reason="z"),
+    Record(4, {}, "complete", _LARGE, (0.7, 0.9), {}, 1.5, accuracies=(0.7, 0.9)),
+    Record(5, {}, "complete", _LARGE, (0.6, 0.6), {}, 1.5, accuracies=(0.6, 0.6)),
+)
 
 
 def run_case(seed: int, folder: Path) -> None:
@@ -43,15 +53,11 @@ def _go_on(rng: np.random.Generator, path: Path) -> None:
     path.write_bytes(content[: int(rng.integers(len(content) + 1))])
     space = _space()
     with (
-        SearchFile(path, _IDENTITY, space.distributions) as file,
+        SearchFile(path, _IDENTITY) as file,
         Workers(Objective(space)) as workers,
     ):
-        progress: list[Progress] = []
-        search = Search(file, workers, on_change=progress.append)
-        records = search.run(trials=0).records
-        space.suggest(20, 0, records)
-        for each in progress[-1:]:
-            progress_table(each, 10, _UNO, space.searched.columns)
+        records = Search(file, workers).run(trials=0).records
+        space.draw(file.study.ask())
         _choose(rng, candidates(records), space)
 
 
@@ -59,8 +65,8 @@ def _choose(rng: np.random.Generator, found: list[Record], space: SearchSpace) -
     if not found:
         return
     ranked(found, pick(rng, CHOICES))
-    candidate_table(found, _UNO, space.searched.columns)
-    json.dumps(front_json(found, _UNO), allow_nan=False)
+    candidate_table(found, _UNO, space.columns)
+    json.dumps([each.to_json(_UNO) for each in front(found)], allow_nan=False)
 
 
 @functools.cache
@@ -68,23 +74,12 @@ def _search() -> bytes:
     """Return what a search has written that made a trial of each outcome."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "search.jsonl"
-        with SearchFile(path, _IDENTITY, _space().distributions) as file:
-            for record in _records():
-                file.add(record)
+        with SearchFile(path, _IDENTITY) as file:
+            file.enqueue(_space().starts)
+            for record in _RECORDS:
+                add(file, _space(), record)
+            _space().draw(file.study.ask())  # and was killed
         return path.read_bytes()
-
-
-def _records() -> list[Record]:
-    draws = [_space().suggest(number, 0, []) for number in range(6)]
-    small, large = Figures("columns", 900, 80, 12_345.5), Figures("packed", 3, 1, 4.0)
-    return [
-        Record(0, draws[0], "complete", small, (0.9, 0.8), {25: 0.5}, 3.5, accuracies=(1, 0)),
-        Record(1, draws[1], "infeasible", small, excess={"--max-flash": 1.5}),
-        Record(2, draws[2], "pruned", large, (), {25: 0.1}, 1.0),
-        Record(3, draws[3], "failed", None, reason="z"),
-        Record(4, draws[4], "complete", large, (0.7, 0.9), {}, 1.5, accuracies=(0.7, 0.9)),
-        Record(5, draws[5], "complete", large, (0.6, 0.6), {}, 1.5, accuracies=(0.6, 0.6)),
-    ]
 
 
 @functools.cache

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tuning.trials import add
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.data.splits import load_digits_dataset
@@ -64,10 +65,9 @@ def search() -> Callable[..., Any]:
         done: Sequence[Record] = (),
         **options: Any,
     ) -> Any:
-        distributions = workers.objective.space.distributions
-        with SearchFile(path, {"of": "tests"}, distributions) as file, workers:
+        with SearchFile(path, {"of": "tests"}) as file, workers:
             for record in done:
-                file.add(record)
+                add(file, workers.objective.space, record)
             made = Search(file, workers, **options)
             return made.run(trials=trials, deadline=deadline)
 

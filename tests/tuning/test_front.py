@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.learn.search.choice import candidates, cycles_of, flash_of, front, front_json
+from protonn_edge.learn.search.choice import candidates, front
 from protonn_edge.learn.search.limits import Figures
 from protonn_edge.learn.search.store import Record
 from protonn_edge.learn.search.tables import candidate_table
@@ -45,13 +45,12 @@ def test_only_complete_trials_are_candidates():
     assert numbers(FOUND) == [0, 1, 2, 3, 4]
 
 
-def test_a_front_has_what_nothing_cheaper_beats():
-    assert numbers(front(FOUND, flash_of)) == [2, 1, 0]
-    assert numbers(front(FOUND, cycles_of)) == [2, 3, 0]
-    told = front_json(FOUND, UNO)
-    assert [each["trial"] for each in told["accuracy_by_flash"]] == [2, 1, 0]
-    assert told["accuracy_by_cycles"][1]["ms"] == pytest.approx(1_000 / 16_000)
+def test_a_front_has_what_nothing_smaller_or_nothing_faster_beats():
+    assert numbers(front(FOUND)) == [0, 1, 3, 2]
+    assert numbers(front(FOUND[4:])) == [4]
+    assert front([]) == []
 
 
-def test_the_front_is_shown():
-    assert candidate_table(FOUND, UNO, {"d": ("n_projections",)}).row_count == 4
+def test_candidates_are_shown_with_their_times():
+    assert candidate_table(FOUND, UNO, {"d": ("n_projections",)}).row_count == 5
+    assert FOUND[3].to_json(UNO)["ms"] == pytest.approx(1_000 / 16_000)

@@ -71,12 +71,12 @@ def test_the_board_is_a_limit_too():
 def test_a_sketch_takes_what_the_trained_model_takes(make_objective, sparsity):
     objective = make_objective(limits=TuningLimits(flash_bytes=5_000))
     settings = {
-        **objective.space.suggest(1, 0, []),
+        **objective.space.starts[1],
         "n_projections": 8,
         "sparsity_projection": sparsity,
     }
     drawn = objective.sketch(settings)
-    trained = objective.test_fold(1, settings, lambda *_: None).fit
+    _, trained = objective.test_fold(1, settings, lambda *_: None)
     assert drawn.figures.kernel == trained.figures.kernel
     assert abs(drawn.figures.flash_bytes / trained.figures.flash_bytes - 1) < 0.05
     assert abs(drawn.figures.cycles / trained.figures.cycles - 1) < 0.2

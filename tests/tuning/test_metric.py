@@ -10,6 +10,7 @@ import pytest
 from avr_tools import needs_avr_gcc
 from command_line import run, run_json
 from refusals import refused_by
+from tuning.trials import drawn
 
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.search.limits import ACCURACY, Metric
@@ -65,18 +66,19 @@ def test_a_fold_is_scored_by_the_metric_and_pruned_by_nothing_else(make_points) 
 def test_classes_may_be_weighted_where_not_accuracy_is_maximized(make_points) -> None:
     points = make_points()
     other = replace(points, metric=Metric("macro-f1"))
-    assert "class_weight" not in SearchSpace(points).distributions
+    assert "class_weight" not in drawn(SearchSpace(points))
     space = SearchSpace(other)
     assert all(start["class_weight"] == "balanced" for start in space.starts)
-    assert None in space.distributions["class_weight"].choices
+    assert None in space.specs["protonn"][None].parameters["class_weight"].values
     assert other.untrained(space.starts[0]).class_weight == "balanced"
     fixed = replace(other, fixed={"class_weight": None})
-    assert "class_weight" not in SearchSpace(fixed).distributions
+    assert "class_weight" not in drawn(SearchSpace(fixed))
     told = [identity(Objective(SearchSpace(each)))["metric"] for each in (points, other)]
     assert told == ["accuracy", "macro-f1"]
     every = replace(other, fixed={}, classifier="any")
-    weights = {f"{kind}.class_weight" for kind in CLASSIFIERS if kind != "basis-images"}
-    assert weights <= set(SearchSpace(every).distributions)
+    specs = SearchSpace(every).specs
+    assert specs.keys() == CLASSIFIERS.keys() - {"basis-images"}
+    assert all("class_weight" in spec[None].parameters for spec in specs.values())
 
 
 @needs_avr_gcc

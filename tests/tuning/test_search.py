@@ -1,4 +1,4 @@
-"""The sequence of trials is the same whatever runs them, or interrupts them."""
+"""With one worker, the sequence of trials is the same whatever interrupts it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ import optuna
 import pytest
 
 from protonn_edge.learn.folds import search_folds
-from protonn_edge.learn.search import IN_FLIGHT
 from protonn_edge.learn.search import objective as objectives
 from protonn_edge.learn.search.limits import Figures, TuningLimits
 from protonn_edge.learn.search.objective import Objective
 from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.learn.search.store import Record
 from protonn_edge.learn.search.workers import Processes, Workers
-from protonn_edge.learn.searched import SearchSpec
+from protonn_edge.learn.searched import SearchSpec, described
 from protonn_edge.system.errors import CheckFailed, InputError
 
 LIMITS = TuningLimits(flash_bytes=4_000, latency_ms=0.4)  # the second and the third start fit
@@ -77,12 +76,6 @@ def test_a_search_trains_as_many_as_it_should_and_rejects_what_does_not_fit(refe
             assert all(0 < accuracy <= 1 for accuracy in record.accuracies)
 
 
-@pytest.mark.parametrize(("jobs", "in_flight"), [(1, IN_FLIGHT), (16, 16)])
-def test_each_process_has_a_trial(limited, jobs, in_flight):
-    assert Processes(limited, jobs).in_flight == in_flight
-    assert Workers(limited).in_flight == IN_FLIGHT
-
-
 def test_another_seed_is_another_sequence(make_objective, search, tmp_path, reference):
     found = search(Workers(make_objective(limits=LIMITS, seed=1)), tmp_path / "s")
     assert essence(found) != reference
@@ -91,12 +84,25 @@ def test_another_seed_is_another_sequence(make_objective, search, tmp_path, refe
 def test_a_search_that_is_stopped_goes_on_where_it_was(remembering, search, tmp_path, reference):
     for stop_at in (2, 5):
 
-        def stop(progress, stop_at=stop_at):
-            if len(progress.records) == stop_at:
+        def stop(records, stop_at=stop_at):
+            if len(records) == stop_at:
                 raise KeyboardInterrupt
 
-        with pytest.raises(KeyboardInterrupt):
-            search(Workers(remembering), tmp_path / "s", on_change=stop)
+        stopped = search(Workers(remembering), tmp_path / "s", on_change=stop)
+        assert stopped.stopped
+        assert essence(stopped) == reference[:stop_at]
+    assert essence(search(Workers(remembering), tmp_path / "s")) == reference
+
+
+def test_ctrl_c_within_a_trial_loses_that_one_alone(remembering, search, tmp_path, reference):
+    class Interrupted(Workers):
+        def submit(self, job):
+            if job.number == 3:
+                raise KeyboardInterrupt
+            return super().submit(job)
+
+    for _ in range(2):
+        assert essence(search(Interrupted(remembering), tmp_path / "s")) == reference[:3]
     assert essence(search(Workers(remembering), tmp_path / "s")) == reference
 
 
@@ -111,13 +117,18 @@ def test_a_shorter_search_is_the_beginning_of_a_longer_one(
 def test_a_search_goes_on_after_a_process_was_killed(limited, search, tmp_path, reference):
     workers = Processes(limited, 2)
 
-    def kill_one(progress):
-        if progress.running and len(progress.records) >= 3:
+    def kill_one(records):
+        if len(records) >= 3:
             os.kill(next(iter(workers._pool._processes)), signal.SIGKILL)
 
     with pytest.raises(CheckFailed, match=r"trial \d+ was lost with its worker"):
         search(workers, tmp_path / "s", on_change=kill_one)
-    assert essence(search(Workers(limited), tmp_path / "s")) == reference
+    found = search(Processes(limited, 2), tmp_path / "s").records
+    assert sorted(record.number for record in found) == list(range(len(found)))
+    assert sum(record.outcome != "infeasible" for record in found) in (6, 7)
+    settings = [record.settings for record in sorted(found, key=lambda record: record.number)]
+    starts = [dict(start) for start in limited.space.starts]
+    assert settings[: len(starts)] == starts[: len(settings)]
 
 
 def test_time_ends_a_search_and_the_next_one_goes_on(remembering, search, tmp_path, reference):
@@ -174,7 +185,7 @@ def test_limits_that_nothing_meets_name_the_nearest_and_what_limits_it(
     seen = []
     with pytest.raises(CheckFailed) as caught:
         search(workers, tmp_path / "s", on_change=seen.append)
-    sentence, tried = str(caught.value), seen[-1].records
+    sentence, tried = str(caught.value), seen[-1]
     nearest = min(tried, key=lambda record: max(record.excess.values()))
     assert "B flash (--max-flash is 900)" in sentence
     assert "--max-latency-ms" not in sentence
@@ -195,36 +206,20 @@ def test_settings_that_give_no_model_are_a_trial_that_failed(
     assert found.records[0].reason == "no such model"
 
 
-def reporter_among(*seen):
-    """Return what reports a trial of 4,000 B and 2,000 cycles among others."""
-    records = [
-        Record(
-            number, {"loss": "hinge"}, outcome, Figures("columns", flash, 50, cycles), (0.9,), steps
-        )
-        for number, (flash, cycles, steps, outcome) in enumerate(seen)
-    ]
-    return objectives._reporter(records, Figures("columns", 4_000, 50, 2_000.0), {})
-
-
-def test_a_trial_is_pruned_by_those_that_are_no_larger_and_no_slower():
-    cheaper = [(3_000, 1_000.0, {25: accuracy}, "complete") for accuracy in (0.7, 0.8, 0.9)]
+def test_a_trial_is_pruned_in_the_lowest_quarter_of_the_complete_ones():
+    values = [(0.7, "complete"), (0.8, "complete"), (0.9, "complete")] * 2
+    values += [(0.1, "infeasible")] * 9
+    seen = [Record(0, {}, outcome, FIGURES, (0.9,), {25: value}) for value, outcome in values]
     with pytest.raises(optuna.TrialPruned):
-        reporter_among(*cheaper, *cheaper)(25, 0.72)
-    reporter_among(*cheaper, *cheaper)(25, 0.73)
-    others = [
-        (5_000, 1_000.0, {25: 0.9}, "complete"),
-        (3_000, 3_000.0, {25: 0.9}, "complete"),
-        (3_000, 1_000.0, {25: 0.9}, "infeasible"),
-    ]
-    reporter_among(*others, *others)(25, 0.1)
+        objectives._reporter(seen, {})(25, 0.72)
+    objectives._reporter(seen, {})(25, 0.73)
+    objectives._reporter(seen[:4], {})(25, 0.1)  # of too few
 
 
 def test_a_pruned_trial_keeps_what_it_reported(make_objective, search, space, tmp_path):
-    done = [
-        Record(number, start, "complete", replace(FIGURES, flash_bytes=0, cycles=0.0),
-               (1.0, 1.0), {25: 1.0, 50: 1.0, 75: 1.0, 100: 1.0}, accuracies=(1.0, 1.0))
-        for number, start in enumerate([*space.starts, *space.starts])
-    ]  # fmt: skip
+    perfect = dict.fromkeys((25, 50, 75, 100), 1.0)
+    best = Record(0, {}, "complete", FIGURES, (1.0, 1.0), perfect, accuracies=(1.0, 1.0))
+    done = [best] * 2 * len(space.starts)
     workers = Workers(make_objective())
     found = search(workers, tmp_path / "s", done=done, trials=len(done) + 1)
     assert found.records[-1].outcome == "pruned"
@@ -236,11 +231,12 @@ def test_a_kind_without_numbers_of_something_is_sketched_of_the_usual_points(
     make_objective, space, monkeypatch
 ):
     known = make_objective().sketch(space.starts[0])
-    monkeypatch.setattr(SearchSpace, "searched", SearchSpec({}, sketch={"epochs": 1}))
+    specs = {"protonn": {None: SearchSpec({}, sketch={"epochs": 1})}}
+    monkeypatch.setattr(SearchSpace, "specs", specs)
     assert make_objective().sketch(space.starts[0]).figures.sram_bytes == known.figures.sram_bytes
 
 
-def test_numbers_of_tables_are_short():
+def test_sizes_of_messages_are_short():
     columns = {"noise": ("input_noise",), "loss, start": ("loss", "init_projection")}
-    told = SearchSpec({}, columns=columns).described({"input_noise": 0.123456789, "loss": "hinge"})
+    told = described({"input_noise": 0.123456789, "loss": "hinge"}, columns)
     assert told == "input_noise 0.1235"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+
 import optuna
 import pytest
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from refusals import refused_by
+from tuning.trials import add
 
 from protonn_edge.learn.search.limits import Figures
 from protonn_edge.learn.search.store import Record, SearchFile
@@ -15,66 +18,82 @@ from protonn_edge.system.errors import InputError
 FIGURES = Figures("columns", 3_000, 80, 12_345.5)
 
 
+RECORDS = [
+    Record(
+        0,
+        {},
+        "complete",
+        FIGURES,
+        [0.9, 0.8],
+        {25: 0.5, 75: 0.7},
+        3.5,
+        accuracies=[0.95, 0.9],
+    ),
+    Record(1, {}, "infeasible", FIGURES, [], excess={"--max-flash": 1.5}, accuracies=[]),
+    Record(2, {}, "pruned", FIGURES, [0.7], {25: 0.1}, 1.0, accuracies=[0.7]),
+    Record(3, {}, "failed", None, [], {}, 0.0, "z", accuracies=[]),
+]
+
+
 @pytest.fixture
-def opened(tmp_path, space):
+def opened(tmp_path):
     def open_file(path=tmp_path / "search.jsonl", **identity):
-        return SearchFile(path, {"seed": 0} | identity, space.distributions)
+        return SearchFile(path, {"seed": 0} | identity)
 
     return open_file
 
 
 @pytest.fixture
-def records(space):
-    draws = [space.suggest(number, 0, []) for number in range(4)]
-    return [
-        Record(
-            0,
-            draws[0],
-            "complete",
-            FIGURES,
-            [0.9, 0.8],
-            {25: 0.5, 75: 0.7},
-            3.5,
-            accuracies=[0.95, 0.9],
-        ),
-        Record(1, draws[1], "infeasible", FIGURES, [], excess={"--max-flash": 1.5}, accuracies=[]),
-        Record(2, draws[2], "pruned", FIGURES, [0.7], {25: 0.1}, 1.0, accuracies=[0.7]),
-        Record(3, draws[3], "failed", None, [], {}, 0.0, "z", accuracies=[]),
-    ]
+def told(space):
+    """Return a function that tells a file the result of its next trial."""
+    return functools.partial(add, space=space)
 
 
-def test_what_was_kept_is_read_again(opened, records):
+def test_what_was_kept_is_read_again(opened, told):
     with opened() as file:
-        for record in records:
-            file.add(record)
+        records = [told(file, record=record) for record in RECORDS]
     with opened() as file:
         assert file.records == records
 
 
-def test_optuna_reads_the_trials(opened, records, tmp_path):
+def test_optuna_reads_the_trials(opened, told, tmp_path):
     with opened() as file:
-        for record in records:
-            file.add(record)
+        for record in RECORDS:
+            told(file, record=record)
     storage = JournalStorage(JournalFileBackend(str(tmp_path / "search.jsonl")))
     (study,) = optuna.get_all_study_summaries(storage)
-    assert study.best_trial.value == records[0].score
-    assert study.n_trials == len(records)
+    assert study.best_trial.value == RECORDS[0].score
+    assert study.n_trials == len(RECORDS)
+
+
+def test_what_a_killed_run_had_begun_is_asked_for_again(opened, told, space):
+    with opened() as file:
+        file.enqueue(space.starts[:2])
+        begun = [file.study.ask() for _ in range(3)]
+        settings = [space.draw(trial) for trial in begun]
+        begun[0].report(0.3, 25)  # while its result was written
+    with opened() as file:
+        file.enqueue(space.starts[:2])
+        again = [told(file, record=RECORDS[0]) for _ in range(4)]
+    assert [each.settings for each in again[:3]] == settings
+    assert [each.number for each in again] == [0, 1, 2, 3]
+    assert again[0].settings == space.starts[0]
 
 
 @pytest.mark.parametrize("rest", [b"x", b'{"op_code":4,"val'])
-def test_a_line_that_was_cut_short_is_forgotten(opened, records, tmp_path, rest):
+def test_a_line_that_was_cut_short_is_forgotten(opened, told, tmp_path, rest):
     with opened() as file:
-        file.add(records[0])
+        first = told(file, record=RECORDS[0])
     path = tmp_path / "search.jsonl"
     path.write_bytes(path.read_bytes() + rest)
     with opened() as file:
-        assert file.records == records[:1]
-        file.add(records[1])
+        assert file.records == [first]
+        second = told(file, record=RECORDS[1])
     with opened() as file:
-        assert file.records == records[:2]
+        assert file.records == [first, second]
 
 
-def test_a_search_killed_while_it_began_can_be_resumed(opened, records, tmp_path):
+def test_a_search_killed_while_it_began_can_be_resumed(opened, told, tmp_path):
     with opened():
         pass
     path = tmp_path / "search.jsonl"
@@ -82,14 +101,14 @@ def test_a_search_killed_while_it_began_can_be_resumed(opened, records, tmp_path
     for content in (b"", begun, begun + b'{"op'):
         path.write_bytes(content)
         with opened() as file:
-            file.add(records[0])
+            first = told(file, record=RECORDS[0])
         with opened() as file:
-            assert file.records == records[:1]
+            assert file.records == [first]
 
 
-def test_another_search_is_refused_by_what_differs(opened, records):
+def test_another_search_is_refused_by_what_differs(opened, told):
     with opened() as file:
-        file.add(records[0])
+        told(file, record=RECORDS[0])
     with refused_by("learn.search.store"), opened(seed=1):
         pass
 
@@ -110,9 +129,9 @@ def test_another_file_is_left_as_it_is(opened, tmp_path, content):
     assert path.read_bytes() == content
 
 
-def test_damage_further_down_is_said(opened, records, tmp_path):
+def test_damage_further_down_is_said(opened, told, tmp_path):
     with opened() as file:
-        file.add(records[0])
+        told(file, record=RECORDS[0])
     path = tmp_path / "search.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     for damaged in ([*lines, b"{}\n"], [*lines[:-1], b"garbage\n", lines[-1]]):

@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 from protonn_edge.chips.avr import instruction_set
 from protonn_edge.chips.avr.bounded import AGAIN, BY_POINTER, NoBound
-from protonn_edge.chips.avr.instruction_set import JUMPS, PRODUCTS
-from protonn_edge.chips.avr.instructions import Decoded
+from protonn_edge.chips.avr.instruction_set import JUMPS
+from protonn_edge.chips.avr.instructions import Decoded, registers_of
 from protonn_edge.chips.avr.program import LinkedProgram
-from protonn_edge.chips.avr.state import READERS
 from protonn_edge.system.errors import CheckFailed, InvalidValue
 
 _ZERO = 1  # the register that is 0
@@ -235,11 +234,7 @@ def _nonzero(steps: Mapping[int, CodeStep], before: _Before) -> set[int]:
 
 def _writes_zero(here: Decoded) -> bool:
     """Return whether an instruction may change the register that is 0 at calls."""
-    if here.name in PRODUCTS:
-        return True
-    written = here.operands.get("d")
-    pair = written == _ZERO - 1 and here.name == "movw"
-    return pair or (written == _ZERO and here.name not in READERS and not _clears_zero(here))
+    return bool(registers_of(here)[1] & 1 << _ZERO) and not _clears_zero(here)
 
 
 def _clears_zero(here: Decoded) -> bool:

@@ -1,8 +1,7 @@
 """What each instruction does to a chip, whatever its bytes are.
 
-After the AVR Instruction Set Manual (DS40002198). A `Domain` says what bytes and flags are, and
-computes them; a `Processor` says what memory, calls and branches do with them. With numbers alone
-that is an interpreter.
+After the AVR Instruction Set Manual (DS40002198). `KnownNumbers` computes with numbers, and a
+subclass with what it has in their place. A `Processor` has memory, calls and branches.
 """
 
 from __future__ import annotations
@@ -25,85 +24,111 @@ IO_REGISTERS = 0x20
 Operands = Mapping[str, int]
 
 
-class Chip(Protocol):
+class AnyState(Protocol):
     """A chip in front of an instruction; it has any bytes and flags."""
 
-    place: int
     registers: list[Any]
     flags: list[Any]
 
 
-class Domain(ABC):
-    """What bytes and flags are. None is one of which nothing is known."""
+class KnownNumbers:
+    """Bytes and flags that are numbers; of any others nothing is known, which is None.
 
-    @abstractmethod
+    Subclasses know more. Flags are changed in place, in a list of all eight.
+    """
+
     def sum(
         self, flags: list[Any], a: Any, b: Any, carry: Any, sign: int, *, chain: bool = False
     ) -> Any:
         """Add two bytes, or subtract, and set flags; with `chain`, Z stays clear if it is."""
+        if not _are_numbers(a, b, carry):
+            flags[:TRANSFER] = [None] * TRANSFER
+            return None
+        total = a + sign * (b + carry)
+        result = total & 255
+        flags[CARRY] = total >> 8 & 1
+        flags[HALF] = (a ^ b ^ result) >> 4 & 1
+        flags[NEGATIVE] = negative = result >> 7
+        flags[OVERFLOW] = over = ((a ^ result) & (b ^ result if sign > 0 else a ^ b)) >> 7
+        flags[SIGN] = negative ^ over
+        self.set_zero(flags, result, chain=chain)
+        return result
 
-    @abstractmethod
+    def set_zero(self, flags: list[Any], result: Any, *, chain: bool) -> None:
+        """Set Z by a byte and, with `chain`, by those below it."""
+        flags[ZERO] = flags[ZERO] if chain and result == 0 else int(result == 0)
+
     def product(self, flags: list[Any], a: Any, b: Any, signed: tuple[bool, bool]) -> list[Any]:
         """Return the bytes of a product, and set flags."""
+        if not _are_numbers(a, b):
+            flags[CARRY] = flags[ZERO] = None
+            return [None, None]
+        a, b = (each - (each >> 7 << 8) * of for each, of in zip((a, b), signed, strict=True))
+        total = a * b & 0xFFFF
+        flags[CARRY], flags[ZERO] = total >> 15, int(total == 0)
+        return [total & 255, total >> 8]
 
-    @abstractmethod
     def halved(self, flags: list[Any], value: Any, above: Any, *, signed: bool) -> Any:
         """Shift a byte and a flag above it to the right, or its own sign, and set flags."""
+        if not _are_numbers(value, above):
+            flags[:HALF] = [None] * HALF
+            return None
+        result = value >> 1 | (value & 128 if signed else above << 7)
+        self.set_signs(flags, result)
+        flags[CARRY] = flags[SIGN] = value & 1
+        flags[OVERFLOW] = result >> 7 ^ value & 1
+        return result
 
-    @abstractmethod
     def set_signs(self, flags: list[Any], result: Any) -> None:
         """Set the flags of a result that has no carries."""
+        if not _are_numbers(result):
+            flags[ZERO:HALF] = [None] * (HALF - ZERO)
+            return
+        flags[ZERO], flags[OVERFLOW] = int(result == 0), 0
+        flags[NEGATIVE] = flags[SIGN] = result >> 7
 
-    @abstractmethod
     def complement(self, value: Any) -> Any:
         """Return the bits that are not set."""
+        return 255 - value if _are_numbers(value) else None
 
-    @abstractmethod
     def both(self, a: Any, b: Any) -> Any:
         """Return the bits that are set in two bytes."""
+        return a & b if _are_numbers(a, b) else None
 
-    @abstractmethod
     def either(self, a: Any, b: Any) -> Any:
         """Return the bits that are set in one of two bytes."""
+        return a | b if _are_numbers(a, b) else None
 
-    @abstractmethod
     def exclusive(self, a: Any, b: Any) -> Any:
         """Return the bits that are set in one of two bytes, and not in both."""
+        return a ^ b if _are_numbers(a, b) else None
 
-    @abstractmethod
     def swapped(self, value: Any) -> Any:
         """Return a byte whose halves are exchanged."""
+        return value << 4 & 240 | value >> 4 if _are_numbers(value) else None
 
-    @abstractmethod
     def flag_of(self, value: Any, number: int) -> Any:
         """Return a bit of a byte."""
+        return value >> number & 1 if _are_numbers(value) else None
 
-    @abstractmethod
     def with_flag(self, value: Any, number: int, flag: Any) -> Any:
         """Return a byte with another bit."""
+        return value & ~(1 << number) | flag << number if _are_numbers(value, flag) else None
 
-    @abstractmethod
     def equal(self, a: Any, b: Any) -> Any:
         """Return whether two bytes are equal, as a flag."""
+        return int(a == b) if _are_numbers(a, b) else None
 
 
-def sum_of_numbers(flags: list[Any], a: int, b: int, carry: int, sign: int) -> int:
-    """Add two numbers, or subtract, and set all flags but Z."""
-    total = a + sign * (b + carry)
-    result = total & 255
-    flags[CARRY] = total >> 8 & 1
-    flags[HALF] = (a ^ b ^ result) >> 4 & 1
-    flags[NEGATIVE] = negative = result >> 7
-    flags[OVERFLOW] = over = ((a ^ result) & (b ^ result if sign > 0 else a ^ b)) >> 7
-    flags[SIGN] = negative ^ over
-    return result
+def _are_numbers(*values: Any) -> bool:
+    return all(isinstance(each, int) for each in values)
 
 
 class Processor(ABC):
     """A chip with a program; places in its data space are what `address` returns."""
 
     program: LinkedProgram
-    arithmetic: Domain
+    arithmetic: KnownNumbers
 
     @abstractmethod
     def address(self, low: Any, high: Any, offset: int = 0) -> Any:
@@ -163,55 +188,55 @@ class Processor(ABC):
 
 
 Action = Callable[[Any, Any, Operands, Decoded], Any]
-"""What an instruction does, given a `Processor` and a `Chip` that is in front of the next one.
+"""What an instruction does, given a `Processor` and a `AnyState` in front of the next one.
 
 It returns what the method returns that decides where code goes on.
 """
 
 
-def _sum(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    r, flags = chip.registers, chip.flags
+def _sum(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    r, flags = state.registers, state.flags
     carry = flags[CARRY] if here.name == "adc" else 0
     r[o["d"]] = cpu.arithmetic.sum(flags, r[o["d"]], r[o["r"]], carry, 1)
 
 
-def _difference(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> Any:
-    r, chain = chip.registers, here.name.startswith(("sbc", "cpc"))
+def _difference(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> Any:
+    r, chain = state.registers, here.name.startswith(("sbc", "cpc"))
     a, b = r[o["d"]], r[o["r"]] if "r" in o else o["K"]
     if o.get("r") == o["d"]:
         a = b = 0
-    carry = chip.flags[CARRY] if chain else 0
-    return cpu.arithmetic.sum(chip.flags, a, b, carry, -1, chain=chain)
+    carry = state.flags[CARRY] if chain else 0
+    return cpu.arithmetic.sum(state.flags, a, b, carry, -1, chain=chain)
 
 
-def _subtract(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    chip.registers[o["d"]] = _difference(cpu, chip, o, here)
+def _subtract(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    state.registers[o["d"]] = _difference(cpu, state, o, here)
 
 
-def _compare(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    _difference(cpu, chip, o, here)
+def _compare(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    _difference(cpu, state, o, here)
 
 
-def _neg(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    r = chip.registers
-    r[o["d"]] = cpu.arithmetic.sum(chip.flags, 0, r[o["d"]], 0, -1)
+def _neg(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    r = state.registers
+    r[o["d"]] = cpu.arithmetic.sum(state.flags, 0, r[o["d"]], 0, -1)
 
 
-def _com(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    result = chip.registers[o["d"]] = cpu.arithmetic.complement(chip.registers[o["d"]])
-    cpu.arithmetic.set_signs(chip.flags, result)
-    chip.flags[CARRY] = 1
+def _com(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    result = state.registers[o["d"]] = cpu.arithmetic.complement(state.registers[o["d"]])
+    cpu.arithmetic.set_signs(state.flags, result)
+    state.flags[CARRY] = 1
 
 
-def _increment(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    r, flags = chip.registers, chip.flags
+def _increment(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    r, flags = state.registers, state.flags
     carry, half = flags[CARRY], flags[HALF]
     r[o["d"]] = cpu.arithmetic.sum(flags, r[o["d"]], 1, 0, 1 if here.name == "inc" else -1)
     flags[CARRY], flags[HALF] = carry, half
 
 
-def _pair(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    r, flags, low = chip.registers, chip.flags, o["d"]
+def _pair(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    r, flags, low = state.registers, state.flags, o["d"]
     half, sign = flags[HALF], 1 if here.name == "adiw" else -1
     r[low] = cpu.arithmetic.sum(flags, r[low], o["K"], 0, sign)
     r[low + 1] = cpu.arithmetic.sum(flags, r[low + 1], 0, flags[CARRY], sign, chain=True)
@@ -219,13 +244,13 @@ def _pair(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
 
 
 def _bitwise(method: str) -> Action:
-    """Return the action of AND, OR or EOR: the method of `Domain` with this name, and the flags."""
+    """Return the action of AND, OR or EOR: a method of `KnownNumbers`, and flags."""
 
-    def act(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-        r = chip.registers
+    def act(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+        r = state.registers
         other = r[o["r"]] if "r" in o else o["K"]
         result = r[o["d"]] = getattr(cpu.arithmetic, method)(r[o["d"]], other)
-        cpu.arithmetic.set_signs(chip.flags, result)
+        cpu.arithmetic.set_signs(state.flags, result)
 
     return act
 
@@ -233,56 +258,56 @@ def _bitwise(method: str) -> Action:
 _both, _either, _unlike = (_bitwise(each) for each in ("both", "either", "exclusive"))
 
 
-def _exclusive(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    if o["d"] == o["r"]:
-        chip.registers[o["d"]] = 0
-    _unlike(cpu, chip, o, here)
+def _exclusive(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    if o["d"] == o["r"]:  # 0, whatever it is
+        state.registers[o["d"]] = 0
+    _unlike(cpu, state, o, here)
 
 
-def _shift(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    r, flags, signed = chip.registers, chip.flags, here.name == "asr"
+def _shift(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    r, flags, signed = state.registers, state.flags, here.name == "asr"
     above = flags[CARRY] if here.name == "ror" else 0
     r[o["d"]] = cpu.arithmetic.halved(flags, r[o["d"]], above, signed=signed)
 
 
-def _swap(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    chip.registers[o["d"]] = cpu.arithmetic.swapped(chip.registers[o["d"]])
+def _swap(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    state.registers[o["d"]] = cpu.arithmetic.swapped(state.registers[o["d"]])
 
 
-def _bst(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    chip.flags[TRANSFER] = cpu.arithmetic.flag_of(chip.registers[o["d"]], o["b"])
+def _bst(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    state.flags[TRANSFER] = cpu.arithmetic.flag_of(state.registers[o["d"]], o["b"])
 
 
-def _bld(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    value, flag = chip.registers[o["d"]], chip.flags[TRANSFER]
-    chip.registers[o["d"]] = cpu.arithmetic.with_flag(value, o["b"], flag)
+def _bld(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    value, flag = state.registers[o["d"]], state.flags[TRANSFER]
+    state.registers[o["d"]] = cpu.arithmetic.with_flag(value, o["b"], flag)
 
 
-def _set_flag(_: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    chip.flags[o["s"]] = int(here.name == "bset")
+def _set_flag(_: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    state.flags[o["s"]] = int(here.name == "bset")
 
 
-def _mul(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    r, signed = chip.registers, (here.name != "mul", here.name == "muls")
-    r[:2] = cpu.arithmetic.product(chip.flags, r[o["d"]], r[o["r"]], signed)
+def _mul(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    r, signed = state.registers, (here.name != "mul", here.name == "muls")
+    r[:2] = cpu.arithmetic.product(state.flags, r[o["d"]], r[o["r"]], signed)
 
 
-def _mov(_: Processor, chip: Chip, o: Operands, __: Decoded) -> None:
-    chip.registers[o["d"]] = chip.registers[o["r"]]
+def _mov(_: Processor, state: AnyState, o: Operands, __: Decoded) -> None:
+    state.registers[o["d"]] = state.registers[o["r"]]
 
 
-def _movw(_: Processor, chip: Chip, o: Operands, __: Decoded) -> None:
-    r = chip.registers
+def _movw(_: Processor, state: AnyState, o: Operands, __: Decoded) -> None:
+    r = state.registers
     r[o["d"] : o["d"] + 2] = r[o["r"] : o["r"] + 2]
 
 
-def _ldi(_: Processor, chip: Chip, o: Operands, __: Decoded) -> None:
-    chip.registers[o["d"]] = o["K"]
+def _ldi(_: Processor, state: AnyState, o: Operands, __: Decoded) -> None:
+    state.registers[o["d"]] = o["K"]
 
 
-def _address(cpu: Processor, chip: Chip, here: Decoded) -> Any:
+def _address(cpu: Processor, state: AnyState, here: Decoded) -> Any:
     """Return the place of a load or store, and move its pointer."""
-    pointer, r = here.pointer, chip.registers
+    pointer, r = here.pointer, state.registers
     if pointer is None:
         return here.operands["k"]
     if here.moved is None:
@@ -292,65 +317,65 @@ def _address(cpu: Processor, chip: Chip, here: Decoded) -> Any:
     return cpu.address(*(after if here.decrements else before))
 
 
-def _load(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    chip.registers[o["d"]] = cpu.load(chip, _address(cpu, chip, here))
+def _load(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    state.registers[o["d"]] = cpu.load(state, _address(cpu, state, here))
 
 
-def _store(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    cpu.store(chip, _address(cpu, chip, here), chip.registers[o["d"]])
+def _store(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    cpu.store(state, _address(cpu, state, here), state.registers[o["d"]])
 
 
-def _lpm(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    chip.registers[o.get("d", 0)] = cpu.flash(chip, _address(cpu, chip, here))
+def _lpm(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    state.registers[o.get("d", 0)] = cpu.flash(state, _address(cpu, state, here))
 
 
-def _push(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    cpu.push(chip, chip.registers[o["d"]])
+def _push(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    cpu.push(state, state.registers[o["d"]])
 
 
-def _pop(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    chip.registers[o["d"]] = cpu.pop(chip)
+def _pop(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    state.registers[o["d"]] = cpu.pop(state)
 
 
-def _in(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    chip.registers[o["d"]] = cpu.load(chip, IO_REGISTERS + o["A"])
+def _in(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    state.registers[o["d"]] = cpu.load(state, IO_REGISTERS + o["A"])
 
 
-def _out(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> None:
-    cpu.store(chip, IO_REGISTERS + o["A"], chip.registers[o["r"]])
+def _out(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
+    cpu.store(state, IO_REGISTERS + o["A"], state.registers[o["r"]])
 
 
-def _set_bit(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> None:
-    cpu.set_bit(chip, o["A"], o["b"], int(here.name == "sbi"))
+def _set_bit(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
+    cpu.set_bit(state, o["A"], o["b"], int(here.name == "sbi"))
 
 
-def _jump(cpu: Processor, chip: Chip, o: Operands, _: Decoded) -> Any:
-    return cpu.jump(chip, o["k"] if "k" in o else cpu.target(chip))
+def _jump(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> Any:
+    return cpu.jump(state, o["k"] if "k" in o else cpu.target(state))
 
 
-def _call(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> Any:
-    return cpu.enter(chip, o["k"] if "k" in o else cpu.target(chip), here.end)
+def _call(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> Any:
+    return cpu.enter(state, o["k"] if "k" in o else cpu.target(state), here.end)
 
 
-def _return(cpu: Processor, chip: Chip, _: Operands, __: Decoded) -> Any:
-    return cpu.leave(chip)
+def _return(cpu: Processor, state: AnyState, _: Operands, __: Decoded) -> Any:
+    return cpu.leave(state)
 
 
-def _branch(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> Any:
+def _branch(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> Any:
     ways = (o["k"], here.end) if here.name == "brbs" else (here.end, o["k"])
-    return cpu.part(chip, chip.flags[o["s"]], *ways)
+    return cpu.part(state, state.flags[o["s"]], *ways)
 
 
-def _skip(cpu: Processor, chip: Chip, o: Operands, here: Decoded) -> Any:
-    after, r = cpu.program.reached(here.end).end, chip.registers
+def _skip(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> Any:
+    after, r = cpu.program.reached(here.end).end, state.registers
     if here.name == "cpse":
         flag = 1 if o["d"] == o["r"] else cpu.arithmetic.equal(r[o["d"]], r[o["r"]])
     elif "A" in o:
-        flag = cpu.bit(chip, o["A"], o["b"])
+        flag = cpu.bit(state, o["A"], o["b"])
     else:
         flag = cpu.arithmetic.flag_of(r[o["d"]], o["b"])
     ways = (here.end, after) if here.name in ("sbrc", "sbic") else (after, here.end)
-    return cpu.part(chip, flag, *ways)
+    return cpu.part(state, flag, *ways)
 
 
 def _nop(*_: object) -> None:

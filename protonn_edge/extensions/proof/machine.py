@@ -1,4 +1,4 @@
-"""A chip whose bytes are parts of sums of tables: its memory, stack and program."""
+"""A chip whose bytes are parts of sums of tables: its program, calls and branches."""
 
 from __future__ import annotations
 
@@ -8,23 +8,19 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from protonn_edge.chips.avr.instruction_set import TAKEN_BRANCH
-from protonn_edge.chips.avr.instructions import Decoded
+from protonn_edge.chips.avr.instructions import Decoded, written_by
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.chips.avr.semantics import (
     ACTIONS,
     INTERRUPTS,
-    IO_REGISTERS,
-    SREG,
-    STACK_HIGH,
-    STACK_LOW,
     Action,
     Processor,
     Z,
 )
-from protonn_edge.extensions.proof import eeprom
 from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.arithmetic import Arithmetic
-from protonn_edge.extensions.proof.data_space import OFFSETS, DataSpace, any_bit, anything
+from protonn_edge.extensions.proof.chip_memory import ChipMemory
+from protonn_edge.extensions.proof.data_space import OFFSETS, any_bit, anything
 from protonn_edge.extensions.proof.forms import (
     Bit,
     Byte,
@@ -32,14 +28,10 @@ from protonn_edge.extensions.proof.forms import (
     Order,
     Root,
     Unproven,
-    Value,
-    byte_of,
     same,
-    single,
     variable,
 )
-from protonn_edge.extensions.proof.liveness import registers_of
-from protonn_edge.extensions.proof.state import ChipState, Status
+from protonn_edge.extensions.proof.state import ChipState
 from protonn_edge.system.errors import CheckFailed
 
 RETURN = 1 << 25
@@ -65,19 +57,13 @@ _UNFOLLOWED = {"icall", "reti"}
 """Instructions that lead where no flow of the explorer does."""
 
 
-class Machine(DataSpace, Processor):
+class Machine(ChipMemory, Processor):
     """A chip with a program.
 
     Attributes
     ----------
     executed : dict of int to tuple
         The instructions that were executed, by their places.
-    flash_read : set of int
-        Places of tables in flash that were read.
-    tables : dict of int to Value
-        Bytes of flash that are others than the program's.
-    eeprom : dict of int to Value
-        The bytes of the EEPROM that may be read; without any, its registers may not be used.
     chooses : bool
         Whether each value that depends on a comparison of two sums gets a name where paths meet, as
         a rule about the largest scores or a counter needs it. Else only the larger of two bytes
@@ -92,13 +78,7 @@ class Machine(DataSpace, Processor):
         initial: Mapping[int, int] | None = None,
         algebra: Algebra | None = None,  # another one, such as that of a program to compare with
     ) -> None:
-        self.program = program
-        self.code = program.code
-        super().__init__(algebra or Algebra(), initial or {})
-        self.arithmetic = Arithmetic(self.algebra)
-        self.flash_read: set[int] = set()  # places of tables
-        self.tables: dict[int, Value] = {}
-        self.eeprom: dict[int, Value] = {}
+        super().__init__(program, algebra or Algebra(), initial or {})
         self.chooses = False
         # the return address of the outermost call, which no program knows
         bytes_of_address = range(program.core.return_bytes)
@@ -137,97 +117,9 @@ class Machine(DataSpace, Processor):
 
     def _leave_open(self, state: ChipState, here: Decoded) -> None:
         """Let all that an instruction computes be anything: it may be needed for counters alone."""
-        for number in range(32):
-            if registers_of(here)[1] >> number & 1:
-                state.registers[number] = anything()
+        for number in written_by(here):
+            state.registers[number] = anything()
         state.flags[:INTERRUPTS] = [any_bit() for _ in range(INTERRUPTS)]
-
-    # ---- memory ----
-
-    def load(self, state: ChipState, place: int | tuple[Root, Any]) -> Any:
-        """Return the byte at an address, or in a register of the chip."""
-        if not isinstance(place, int) or place > SREG:
-            return super().load(state, place)
-        if place in (STACK_LOW, STACK_HIGH):
-            return state.stack[place - STACK_LOW]
-        if place == SREG:
-            return Status([*state.flags])
-        return eeprom.taken(state) if place == eeprom.DATA else self.read(state, place)
-
-    def store(self, state: ChipState, place: int | tuple[Root, Any], value: Any) -> None:
-        """Set the byte at an address, or in a register of the chip."""
-        if not isinstance(place, int) or place > SREG:
-            super().store(state, place, value)
-        elif place in (STACK_LOW, STACK_HIGH):
-            self._set_stack(state, place - STACK_LOW, value)
-        elif place == SREG and isinstance(value, Status):
-            state.flags = [*value.flags]
-        elif place == SREG and value is not None:
-            for number in range(INTERRUPTS + 1):
-                state.flags[number] = self.arithmetic.flag_of(value, number)
-        elif self.eeprom and place in eeprom.ADDRESS:
-            state.memory[place] = value
-        else:
-            self.write(state, place, value)
-
-    def _set_stack(self, state: ChipState, half: int, value: Any) -> None:
-        state.stack[half] = value
-        if half == 0:
-            self.clear_below(state)
-            return
-        behind = self.program.reached(state.place)
-        if behind.name == "out" and behind.operands["A"] == SREG - IO_REGISTERS:
-            behind = self.program.reached(behind.end)  # the next one is still undisturbed
-        low_follows = behind.name == "out" and behind.operands["A"] == STACK_LOW - IO_REGISTERS
-        if state.flags[INTERRUPTS] != 0 or not low_follows:
-            raise Unproven("an interrupt may occur between the bytes of the stack pointer")
-
-    def flash(self, state: ChipState, place: int | tuple[Root, Any]) -> Any:
-        """Return a byte of flash."""
-        code = self.code
-        if isinstance(place, int):
-            if place >= len(code):
-                raise Unproven("it reads flash behind the program")
-            self.flash_read.add(place)
-            return self.tables.get(place, code[place])
-        root, addresses = place
-        mask, inside = state.reached(root), addresses < len(code)
-        if not inside[mask].all():
-            raise Unproven("it reads flash behind the program")
-        values = np.frombuffer(code, np.uint8)[np.where(inside, addresses, 0)]
-        self.flash_read.update(addresses[inside & mask].tolist())
-        values = np.where(mask, values, values[np.argmax(mask)])
-        return byte_of(single(root, values), 0)
-
-    def set_bit(self, state: ChipState, register: int, number: int, bit: int) -> None:
-        """Let the EEPROM be read; no other bit is set."""
-        if (register, number, bit) != (eeprom.CONTROL, eeprom.READ, 1):
-            raise Unproven(f"it writes I/O 0x{register:x}")
-        eeprom.read(self, state, self.eeprom)
-
-    def bit(self, _: ChipState, register: int, number: int) -> int:
-        """Return that no byte of the EEPROM is being written; no other bit is read."""
-        if not self.eeprom or (register, number) != (eeprom.CONTROL, eeprom.WRITING):
-            raise Unproven(f"it reads I/O 0x{register:x}")
-        return 0
-
-    # ---- the stack, calls and branches ----
-
-    def _move_stack(self, state: ChipState, by: int) -> None:
-        low, high = state.stack
-        state.stack = self.moved(low, high, by)
-
-    def push(self, state: ChipState, value: object) -> None:
-        """Put a byte onto the stack."""
-        self._move_stack(state, -1)
-        self.write(state, self.top(state) + 1, value)
-
-    def pop(self, state: ChipState) -> Any:
-        """Take a byte off the stack."""
-        value = self.read(state, self.top(state) + 1)
-        self._move_stack(state, 1)
-        self.clear_below(state)
-        return value
 
     def enter(self, state: ChipState, function: int, back: int | None = None) -> None:
         """Call a function, which returns to an address, or from the outermost call."""

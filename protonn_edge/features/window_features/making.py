@@ -32,6 +32,12 @@ def fitted_to(
     return window_features(features, shape, ChannelScale.of_windows(X, shape), rate)
 
 
+def samples_as_features(X: Array, shape: tuple[int, int], rate: float | None = None) -> Features:
+    """Return windows whose features are their samples, with bytes as those of `fitted_to`."""
+    scale = ChannelScale.of_windows(X, shape)
+    return Features(PointFormat(scale.quantizer(), shape, is_signal=True, rate=rate), ())
+
+
 def names_of(features: Features) -> tuple[str, ...]:
     """Return the names of features of windows in their order, such as ``channel0_mean``."""
     (stage,) = features.stages

@@ -92,7 +92,7 @@ class FeatureSet:
             if match is None or (match[2] is not None and match[1] not in _NUMBERED):
                 raise InputError(
                     f"{part.strip()[:40]!r} is not a feature; give a list such as "
-                    "mean,deviation,min,max,crossings,bands:4"
+                    "mean,deviation,min,max,change,crossings,bands:6"
                 )
             kinds.append(match[1])
             if match[1] in _NUMBERED:

@@ -4,8 +4,5 @@ Before training, the planner sorts out settings that cannot fit. The others are 
 in cross-validation, on this machine or on a cluster; every finished trial is kept.
 """
 
-IN_FLIGHT = 4
-"""The fewest trials that may run at the same time."""
-
 CHOICES = BEST, SMALLEST, FASTEST = "best", "smallest", "fastest"
 """Which trial is chosen: the most accurate, or the cheapest of those nearly as accurate."""

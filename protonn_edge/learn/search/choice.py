@@ -82,22 +82,18 @@ def ranked(candidates: Sequence[Record], choice: str = BEST) -> list[Record]:
     return sorted(candidates, key=order)
 
 
-def front(candidates: Sequence[Record], cost: Callable[[Record], float]) -> list[Record]:
-    """Return the candidates that are better than all that cost no more, cheapest first."""
-    ordered = sorted(candidates, key=lambda each: (cost(each), -each.score, each.number))
-    kept: list[Record] = []
-    for each in ordered:
-        if not kept or each.score > kept[-1].score:
-            kept.append(each)
-    return kept
+def front(candidates: Sequence[Record]) -> list[Record]:
+    """Return the candidates better than all that are no larger, or than all no slower, best first.
 
-
-def front_json(candidates: Sequence[Record], board: Board) -> JsonObject:
-    """Return both fronts under the names of their costs."""
-    return {
-        "accuracy_by_flash": [each.to_json(board) for each in front(candidates, flash_of)],
-        "accuracy_by_cycles": [each.to_json(board) for each in front(candidates, cycles_of)],
-    }
+    Of equal ones, the first is kept.
+    """
+    kept: dict[int, Record] = {}
+    for cost in (flash_of, cycles_of):
+        best = -math.inf
+        for each in sorted(candidates, key=lambda each: (cost(each), -each.score, each.number)):
+            if each.score > best:
+                best, kept[each.number] = each.score, each
+    return sorted(kept.values(), key=lambda each: -each.score)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from protonn_edge.learn.search import IN_FLIGHT
 from protonn_edge.learn.search.objective import Job, Objective
 from protonn_edge.learn.search.store import Record
 from protonn_edge.learn.search.workers import Workers
@@ -78,7 +77,7 @@ class DaskWorkers(Workers):
     @property
     def in_flight(self) -> int:
         """Two trials for each thread, so that none waits for the next trial."""
-        return max(IN_FLIGHT, 2 * self._threads)
+        return 2 * max(1, self._threads)
 
     def submit(self, job: Job) -> Future[Record]:
         """Submit a trial; Dask runs it again if its worker is lost."""

@@ -20,10 +20,11 @@ from optuna.trial import create_trial
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.learn.progress import EpochReport
-from protonn_edge.learn.search.limits import Figures, Fit, fit_of
+from protonn_edge.learn.search.limits import Fit, Judged, fit_of
 from protonn_edge.learn.search.points import TrialPoints
 from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.learn.search.store import Outcome, Record, new_study
+from protonn_edge.learn.searched import FEATURES, settings_of_kind
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.rounding import one_thread
 
@@ -45,16 +46,6 @@ class Job:
     seen: Sequence[Record] = ()
 
 
-@dataclass(frozen=True)
-class FoldResult:
-    """The result of a fold."""
-
-    score: float  # the metric of the integer model on the fold's points, 0..1
-    accuracy: float  # beside it
-    loss: float  # the log loss of the scores, calibrated
-    fit: Fit  # memory and cycles of the integer model
-
-
 @dataclass(frozen=True, eq=False)
 class Objective:
     """The objective of a search, which workers share."""
@@ -70,7 +61,8 @@ class Objective:
     def __call__(self, job: Job) -> Record:
         """Return the result of a trial; settings that cannot fit are not trained."""
         began = time.perf_counter()
-        folds: list[FoldResult] = []
+        folds: list[Judged] = []
+        fits: list[Fit] = []
         steps: dict[int, float] = {}
         fit: Fit | None = None
         outcome: Outcome = "complete"
@@ -78,10 +70,11 @@ class Objective:
         n_folds = self.points.n_folds
         try:
             fit = self.sketch(job.settings)
-            report = _reporter(job.seen, fit.figures, steps)
+            report = _reporter(job.seen, steps)
             while len(folds) < n_folds and not fit.excess:
-                folds.append(self.test_fold(len(folds), job.settings, report))
-                fit = folds[-1].fit
+                judged, fit = self.test_fold(len(folds), job.settings, report)
+                folds.append(judged)
+                fits.append(fit)
                 if len(folds) < n_folds:
                     report(100 * len(folds), float(np.mean([each.score for each in folds])))
             if fit.excess:
@@ -90,8 +83,8 @@ class Objective:
             outcome = "pruned"
         except ValueError as error:  # training diverged, or the model cannot be quantized
             outcome, reason = "failed", str(error)[:300]
-        if folds:
-            fit = max((each.fit for each in folds), key=lambda each: each.figures.flash_bytes)
+        # What a limit refuses is reported, too.
+        fit = max(fits, key=lambda each: (each.worst, each.figures.flash_bytes), default=fit)
         return Record(
             job.number,
             job.settings,
@@ -112,10 +105,12 @@ class Objective:
         They depend on sizes and the share of non-zero weights, not on the weights' values; so a
         model that was trained for one epoch on some of the points is quantized and planned.
         """
-        points, searched = self.points, self.space.searched
-        needed = (each * int(settings[name]) for name, each in searched.sketch_points.items())
+        kind, drawn = settings_of_kind(settings)
+        points = self.points.of_kind(kind or self.points.classifier)
+        spec = self.space.specs[points.classifier][drawn.get(FEATURES)]
+        needed = (each * int(drawn[name]) for name, each in spec.sketch_points.items())
         rows = _some_of_each_class(points.metric.strata(points.y), max([_SKETCH_POINTS, *needed]))
-        classifier = points.untrained({**settings, **searched.sketch}, self.seed)
+        classifier = points.untrained({**drawn, **spec.sketch}, self.seed)
         X, y = points.X[rows], points.y[rows]
         with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore")
@@ -124,8 +119,8 @@ class Objective:
 
     def test_fold(
         self, fold: int, settings: Mapping[str, object], report: Callable[[int, float], None]
-    ) -> FoldResult:
-        """Train on all folds but one, and test the integers on that fold."""
+    ) -> tuple[Judged, Fit]:
+        """Train on all folds but one, and judge the integers on that fold."""
         points, tested = self.points, self.points.tested_in(fold)
         every = points.filled_by(~tested)
         X, y = every[~tested], points.y[~tested]
@@ -144,31 +139,18 @@ class Objective:
             Q = model.quantize(every[tested])
             fit = fit_of(model, points.board, points.limits)
             judged = points.metric.judged(model, Q, points.y[tested], classifier.classes_)
-        return FoldResult(
-            score=judged.score,
-            accuracy=judged.accuracy,
-            loss=round(judged.loss, 9),  # the last digits depend on the machine
-            fit=fit,
-        )
+        # The last digits of the loss depend on the machine.
+        return judged._replace(loss=round(judged.loss, 9)), fit
 
 
-def _reporter(
-    seen: Sequence[Record], figures: Figures, steps: dict[int, float]
-) -> Callable[[int, float], None]:
+def _reporter(seen: Sequence[Record], steps: dict[int, float]) -> Callable[[int, float], None]:
     """Return the function that notes a value after a step, and raises `TrialPruned` if it is low.
 
-    Optuna's pruner compares it with the earlier trials that need no more flash and no more cycles,
-    so a small model is never pruned because larger ones are more accurate.
+    Optuna's pruner compares it with the complete ones of the earlier trials.
     """
     study = new_study(pruner=_PRUNER)
     for record in seen:
-        other = record.figures
-        if (
-            record.outcome == "complete"
-            and other is not None
-            and other.flash_bytes <= figures.flash_bytes
-            and other.known_cycles <= figures.known_cycles
-        ):
+        if record.outcome == "complete":
             earlier = create_trial(value=record.score, intermediate_values=dict(record.steps))
             study.add_trial(earlier)
     trial = study.ask()

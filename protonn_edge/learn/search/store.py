@@ -1,16 +1,16 @@
-"""The trials of a search in a journal of Optuna, so that a stopped search can be resumed."""
+"""The study of a search, which Optuna keeps in a journal, so that a stopped search can go on."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import optuna
-from optuna.distributions import BaseDistribution
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
@@ -94,28 +94,16 @@ class Record:
             "settings": dict(self.settings),
         }
 
-    def to_trial(self, distributions: dict[str, BaseDistribution]) -> FrozenTrial:
-        """Return the record as Optuna's trial."""
-        attributes = asdict(self)
-        return optuna.trial.create_trial(
-            state=_STATES[self.outcome],
-            value=self.score if self.outcome == "complete" else None,
-            params=attributes.pop("settings"),
-            distributions=distributions,
-            intermediate_values=attributes.pop("steps"),
-            constraints=dict(self.excess),
-            user_attrs=attributes,
-        )
-
     @classmethod
     def of(cls, trial: FrozenTrial) -> Record:
         """Return the record of Optuna's trial."""
-        kept = dict(trial.user_attrs)
+        kept = dict(trial.user_attrs["record"])
         figures = kept.pop("figures")
         return cls(
-            settings=trial.params,
-            steps=trial.intermediate_values,
+            trial.number,
+            trial.params,
             figures=None if figures is None else Figures(**figures),
+            steps=trial.intermediate_values,
             **kept,
         )
 
@@ -127,45 +115,61 @@ def new_study(**options: Any) -> optuna.Study:
 
 
 class SearchFile(AppendedFile):
-    """The file of a search, for a ``with`` statement; it is created if it does not exist.
+    """The study of a search in a file, for a ``with``; it is created if it does not exist.
 
+    Only this process writes to it. What a killed run had begun waits to be asked for again.
     Raises `InputError` if the file is not a search's, is in use, or belongs to a search with
     another identity; see `search.identity`.
     """
 
-    def __init__(
-        self, path: Path, identity: Mapping[str, object], distributions: dict[str, BaseDistribution]
-    ) -> None:
+    study: optuna.Study
+    records: list[Record]  # the finished trials, in the order of their ends
+
+    def __init__(self, path: Path, identity: Mapping[str, object]) -> None:
         if path.exists():
             check_file(path, limit_bytes=_LIMIT_BYTES, may_be_empty=True)
         super().__init__(path, "--search")
-        self._distributions = distributions
         try:
             self._remove_partial_line()
-            self.records = self._read(json.loads(json.dumps(identity)))
+            self._open_study(json.loads(json.dumps(identity)))
         except BaseException:
             self._file.close()
             raise
 
-    def add(self, record: Record) -> None:
-        """Append the next trial."""
-        self._study.add_trial(record.to_trial(self._distributions))
+    def enqueue(self, starts: Iterable[Mapping[str, object]]) -> None:
+        """Let the first trials of a search wait, but not twice."""
+        for start in starts:
+            self.study.enqueue_trial(dict(start), skip_if_exists=True)
+
+    def tell(self, trial: optuna.Trial, record: Record) -> None:
+        """Finish a trial that was asked for."""
+        kept = asdict(record)
+        steps = kept.pop("steps")
+        trial.set_user_attr("record", {name: kept[name] for name in kept.keys() - _OF_OPTUNA})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a run that was killed may have reported some of it
+            for step, value in steps.items():
+                trial.report(value, step)
+            for name, used in record.excess.items():
+                trial.set_constraint(name, used)
+        score = record.score if record.outcome == "complete" else None
+        self.study.tell(trial, score, _STATES[record.outcome])
         self.records.append(record)
 
-    def _read(self, identity: Mapping[str, object]) -> list[Record]:
-        """Return the finished trials; begin a study in an empty file."""
+    def _open_study(self, identity: Mapping[str, object]) -> None:
+        """Read the study; begin one in an empty file."""
         lock: Any = _HeldLock()  # the base class of Optuna's locks is not public
         try:
             storage = JournalStorage(JournalFileBackend(str(self._path), lock))
             if self._path.stat().st_size == 0:
                 new_study(storage=storage, study_name=_NAME)
-            self._study = optuna.load_study(study_name=_NAME, storage=storage)
-            if "search" not in self._study.user_attrs:
-                self._study.set_user_attr("search", identity)
-            known = self._study.user_attrs["search"]
+            self.study = optuna.load_study(study_name=_NAME, storage=storage)
+            if "search" not in self.study.user_attrs:
+                self.study.set_user_attr("search", identity)
+            known = self.study.user_attrs["search"]
             differing = sorted(name for name in identity if known.get(name) != identity[name])
-            trials = [] if differing else self._study.get_trials(deepcopy=False)
-            records = [Record.of(trial) for trial in trials]
+            trials = [] if differing else self.study.get_trials(deepcopy=False)
+            self.records = [Record.of(trial) for trial in trials if trial.state.is_finished()]
         except OSError:
             raise
         except Exception as error:  # a damaged file leads to errors of many kinds
@@ -178,7 +182,11 @@ class SearchFile(AppendedFile):
                 f"of another search (it differs in {', '.join(differing)})",
                 "name another file with --search, or remove this file",
             )
-        return records
+        study = storage.get_study_id_from_name(_NAME)
+        for trial in trials:
+            if trial.state == TrialState.RUNNING:
+                begun = storage.get_trial_id_from_study_id_trial_number(study, trial.number)
+                storage.set_trial_state_values(begun, TrialState.WAITING)
 
     def _remove_partial_line(self) -> None:
         """Remove what a killed process wrote of a line, to which Optuna would append."""
@@ -186,6 +194,9 @@ class SearchFile(AppendedFile):
         begun, _, partial = content.rpartition(b"\n")
         if begun and partial:
             self._file.truncate(len(begun) + 1)
+
+
+_OF_OPTUNA = {"number", "settings"}  # attributes of a record that a trial has, too
 
 
 class _HeldLock:

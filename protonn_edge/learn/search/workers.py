@@ -6,28 +6,14 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Self
 
 from threadpoolctl import threadpool_limits
 
-from protonn_edge.learn.search import IN_FLIGHT
 from protonn_edge.learn.search.objective import Job, Objective
 from protonn_edge.learn.search.store import Record
-
-
-class _LaterFuture(Future[Record]):
-    """A trial that runs in this process when its result is asked for."""
-
-    run: Callable[[], Record]
-
-    def result(self, timeout: float | None = None) -> Record:
-        if not self.done():
-            self.set_result(self.run())
-        return super().result(timeout)
 
 
 @dataclass(eq=False)
@@ -48,13 +34,13 @@ class Workers:
 
     @property
     def in_flight(self) -> int:
-        """How many trials may run at the same time; the sequence of trials depends on it."""
-        return IN_FLIGHT
+        """How many trials run at the same time."""
+        return 1
 
     def submit(self, job: Job) -> Future[Record]:
         """Submit a trial."""
-        future = _LaterFuture()
-        future.run = partial(self.objective, job)
+        future = Future[Record]()
+        future.set_result(self.objective(job))
         return future
 
 
@@ -83,8 +69,8 @@ class Processes(Workers):
 
     @property
     def in_flight(self) -> int:
-        """At least a trial for each process."""
-        return max(IN_FLIGHT, self.jobs)
+        """A trial for each process."""
+        return self.jobs
 
     def submit(self, job: Job) -> Future[Record]:
         """Submit a trial; Ctrl-C does not reach its process, which the search ends."""

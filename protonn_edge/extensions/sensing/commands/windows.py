@@ -83,6 +83,7 @@ def windows_command(
         "folder, the last takes.",
         FiniteRange(0, 1, max_open=True),
         flag="--test",
+        also=("holdout",),
         shown=0.0,
     ),
     background: str | None = option(

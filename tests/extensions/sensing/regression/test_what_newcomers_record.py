@@ -55,13 +55,12 @@ def test_training_on_sound_of_a_phone_asks_for_other_recordings(tmp_path: Path) 
     refuses(run(*train), "features.audio.clips")
 
 
-def test_windows_that_are_trained_on_as_they_are_are_told(tmp_path: Path) -> None:
+def test_features_of_windows_are_found_unless_they_are_requested(tmp_path: Path) -> None:
     rows = [f"{10 * i},{i % 7},{i * 7 % 11},{'ab'[i // 100]}" for i in range(200)]
     run_json(*cut(table(tmp_path / "r.csv", "ms,ax,ay,label", rows))[:-1], 20)
     train = ("train", tmp_path / "r.npz", "-o", tmp_path / "m.npz", "--epochs", 2)
     said = [notice["text"] for notice in run_json(*train)["notices"]]
-    assert "the features are the individual samples of the windows; for features of" in said[0]
-    assert said[0].endswith("use for example --features mean,deviation,crossings,bands:3")
+    assert said[0].startswith("features 'auto' chose mean,deviation,min,max,change,crossings,bands")
     notices = run_json(*train, "--features", "mean,max")["notices"]
     assert not any("features" in notice["text"] for notice in notices if notice["kind"] != "chance")
 
@@ -103,6 +102,8 @@ def test_what_of_a_folder_is_not_read_is_told(tmp_path: Path) -> None:
 def test_windows_are_no_images_unless_declared_as_such(tmp_path: Path) -> None:
     rows = [f"{i % 7},{i * 7 % 11 * (i // 300)},{'ab'[i // 300]}" for i in range(600)]
     succeed(*cut(table(tmp_path / "r.csv", "ax,ay,label", rows)))
-    train = ("train", tmp_path / "r.npz", "-o", tmp_path / "m.npz", "--features", "pool:10x2")
-    refuses(run(*train), "cli.fitting")
-    succeed(*train, "--image-shape", "50x2", "--epochs", 2)
+    train = ("train", tmp_path / "r.npz", "-o", tmp_path / "m.npz", "--features")
+    refuses(run(*train, "gradients:4x2"), "cli.fitting")
+    for shape in ((), ("--image-shape", "50x2")):
+        succeed(*train, "pool:10x2", "--epochs", 2, *shape)
+    refuses(run(*train, "deskew,pool:10x2"), "learn.refusals")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.extensions.research.kinds.bonsai.head import DEPTHS
 from protonn_edge.learn.parameters import (
     N_PROJECTIONS,
     SHARE,
@@ -13,6 +12,9 @@ from protonn_edge.learn.parameters import (
     MiniBatchParameters,
     parameter,
 )
+
+DEPTHS = range(5)
+"""Levels of branches."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
