@@ -20,7 +20,7 @@ from protonn_edge.data.division import Division
 from protonn_edge.data.named import find_column
 from protonn_edge.data.naming import Notice, did_you_mean, quoted
 from protonn_edge.data.options import USUAL_DELIMITERS, TableOptions
-from protonn_edge.data.tables import TableFile
+from protonn_edge.data.tables import opened_table
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import check_file
@@ -125,7 +125,7 @@ def group_names(
 
 def _column(path: Path, options: TableOptions, name: str) -> NDArray[np.str_]:
     """Return the cells of a column of a table, (rows,)."""
-    file = TableFile.opened(path, USUAL_DELIMITERS[path.suffix.lower()], options)
+    file = opened_table(path, options)
     column = find_column(file.columns, name, "--groups", path)
     return np.array([row[column.index].strip() for _, row in file.rows() if row is not None])
 

@@ -41,15 +41,14 @@ _SHOWN = 6  # maximum columns in a sentence
 
 def read_table(
     paths: Path | Sequence[Path],
-    *,
-    delimiter: str,
     options: TableOptions | None = None,
+    *,
     expected: Expected | None = None,
     label_first: bool = False,
     labels: Sequence[str] | None = None,
     recorded: bool = False,
 ) -> Table:
-    """Read tables in UTF-8 as one; `delimiter` is the usual one of such files.
+    """Read tables in UTF-8 as one.
 
     - `expected`: what a model requires; its features are found by name if both have names.
     - `label_first`: whether the label may be in the first column, without a header.
@@ -59,7 +58,7 @@ def read_table(
     options = options or TableOptions()
     paths = [paths] if isinstance(paths, Path) else paths
     alone = options if labels is None and not paths[1:] else replace(options, labelled="any")
-    files = [TableFile.opened(path, delimiter, alone) for path in paths]
+    files = [TableFile.opened(path, alone) for path in paths]
     first = files[0]
     raw = RawTable.read(files, options)
     if labels is None or expected is not None:

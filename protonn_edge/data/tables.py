@@ -81,8 +81,9 @@ class TableFile:
     is_unusual: bool
 
     @classmethod
-    def opened(cls, path: Path, usual: str, options: TableOptions) -> Self:
-        """Open a table in UTF-8; `usual` is the usual delimiter of such files."""
+    def opened(cls, path: Path, options: TableOptions) -> Self:
+        """Open a table in UTF-8."""
+        usual = USUAL_DELIMITERS.get(path.suffix.lower(), "\t")
         if options.delimiter is None:
             delimiter, why = _delimiter_of(path, usual), "found in the first lines"
         else:
@@ -230,8 +231,7 @@ def opened_table(path: Path, options: TableOptions | None) -> TableFile:
     """Open a text table, of which only the first rows are examined."""
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
     check_is_text(path)
-    usual = USUAL_DELIMITERS.get(path.suffix.lower(), "\t")
-    return TableFile.opened(path, usual, options or TableOptions())
+    return TableFile.opened(path, options or TableOptions())
 
 
 def _split(row: Row, index: int) -> Row:

@@ -343,10 +343,9 @@ def ambiguous(files: Sequence[Path]) -> InputError:
 
 def _with_labels_files(takes: Sequence[Take]) -> list[Take]:
     """Return takes with the files beside them that have intervals of their labels."""
-    folders = {take.path.parent: [*take.path.parent.iterdir()] for take in takes}
     found: dict[Path, Path] = {}
-    for entries in folders.values():
-        found |= _labels_files(sorted(entries, key=order))
+    for folder in dict.fromkeys(take.path.parent for take in takes):
+        found |= _labels_files(sorted(folder.iterdir(), key=order))
     return [replace(take, labels_file=found.get(take.path)) for take in takes]
 
 

@@ -275,8 +275,7 @@ def _of_tables(paths: Sequence[Path], options: TableOptions, labels: Sequence[st
     for path in paths:
         check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
         check_is_text(path)
-    usual = USUAL_DELIMITERS.get(paths[0].suffix.lower(), "\t")
-    table = read_table(paths, delimiter=usual, options=options, labels=labels, recorded=True)
+    table = read_table(paths, options, labels=labels, recorded=True)
     features = {each.feature: each.first_name for each in table.columns}
     names = [features.get(number, name) for number, name in enumerate(table.feature_names)]
     origins = {str(path): FileFacts(*of_recording(path, names)) for path in paths}
