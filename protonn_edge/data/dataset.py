@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import compress
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ _BLOCK_VALUES = 2**18  # hashed at once
 Matrix = Array
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
+_Part = TypeVar("_Part", bound="Table")
 
 
 def row_hashes(X: Matrix) -> NDArray[np.uint64]:
@@ -263,6 +264,20 @@ def check_has_points(source: object, n: int) -> None:
         raise lacking(source, what, "add some, of each class")
 
 
+def parts_of(train: _Part, test: _Part | None) -> tuple[_Part, JsonObject]:
+    """Return the test part, without rows if there is none, and what both give a data set.
+
+    Raises `InputError` if there is no training point, or if the features differ.
+    """
+    check_has_points(train.source, len(train.X))
+    check_names(train.feature_names, f"the features of {train.source}", distinct=False)
+    tested = test or replace(train, X=train.X[:0], labels=train.labels[:0])
+    check_feature_count(tested, train.X.shape[1], "the training part has")
+    notices = tuple(dict.fromkeys((*train.notices, *tested.notices)))
+    parts: JsonObject = {"X_train": train.X, "X_test": tested.X}
+    return tested, parts | train.provenance() | {"notices": notices}
+
+
 def dataset_from(
     train: Table,
     test: Table | None,
@@ -276,7 +291,7 @@ def dataset_from(
     otherwise they are the training labels. If one class is allowed and the training part has one,
     test points may have other labels, `NO_CLASS`.
     """
-    check_has_points(train.source, len(train.X))
+    tested, parts = parts_of(train, test)
     labels = {*train.labels.used}
     alone = least_classes == 1 == len(labels)
     names = tuple(labels) if alone else classes or in_order(labels)
@@ -293,18 +308,9 @@ def dataset_from(
             f"point of class {missing[0]!r}",
             "add points of this class, or remove it from 'class_names'",
         )
-    check_names(train.feature_names, f"the features of {train.source}", distinct=False)
-    tested = test or Table(train.source, train.X[:0], Coded.of(()))
-    check_feature_count(tested, train.X.shape[1], "the training part has")
-    return Dataset(
-        X_train=train.X,
-        y_train=class_indices(train, names, "'class_names'"),
-        X_test=tested.X,
-        y_test=class_indices(tested, names, "the training part", alone=alone),
-        classes=names,
-        **train.provenance()
-        | {"notices": (*train.notices, *(n for n in tested.notices if n not in train.notices))},
-    )
+    y_train = class_indices(train, names, "'class_names'")
+    y_test = class_indices(tested, names, "the training part", alone=alone)
+    return Dataset(y_train=y_train, y_test=y_test, classes=names, **parts)
 
 
 def class_indices(
