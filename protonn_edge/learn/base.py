@@ -143,6 +143,7 @@ def _sections(text: str | None) -> tuple[str, str, str]:
     return (before.strip(), inside, after) if heading else (inside, "", after)
 
 
+_CALIBRATION_POINTS = 10_000
 _RECORDED_REPORTS = 5_000  # maximum reports in a model file, which limits the record's size
 CHOSEN = ("clip", "features")
 """The parameters that a training can choose, if they are ``"auto"``."""
@@ -385,7 +386,8 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             learned = settings.learn(data)
         self._keep(learned, data, settings, n_train=len(given))
         if labels.are_classes:
-            self._fit_rules(*data.calibration)
+            some = data.given.some(_CALIBRATION_POINTS)
+            self._fit_rules(some.X, some.y)
         return self
 
     def _fit_rules(self, points: Float32, targets: Targets) -> None:
@@ -411,7 +413,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         )
         classes = tuple(label_text(str(label)) for label in self.classes_)
         model = data.model_of(learned, classes, getattr(self, "feature_names_in_", ()))
-        self.model_ = replace(data.measured_model(model), record=record)
+        self.model_ = replace(model, record=record)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

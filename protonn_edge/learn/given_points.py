@@ -103,7 +103,7 @@ def point_weights(
 def labels_are_classes() -> Iterator[None]:
     """Keep scikit-learn from checking in each fit whether many classes are measurements.
 
-    `data.summary` checks this once, for all points.
+    `report.data_summary` checks this once, for all points.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")

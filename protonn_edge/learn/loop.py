@@ -29,7 +29,7 @@ from protonn_edge.learn.sparsity import Sparsifier
 from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.system.errors import InputError
 
-WARM_UP_STEPS = 100
+_WARM_UP_STEPS = 100
 
 _DECAY_OF_MEAN = 0.9
 _DECAY_OF_SQUARE = 0.999
@@ -76,8 +76,9 @@ class Steps(NamedTuple):
     def rates(self) -> NDArray[np.float64]:
         """The learning rate of each step: linear warm-up, then a cosine to zero."""
         done = np.arange(self.total)
-        warm = np.minimum(1.0, (done + 1) / min(WARM_UP_STEPS, max(1, self.total // 10)))
-        return self.learning_rate * warm * 0.5 * (1 + np.cos(np.pi * done / self.total))
+        warm = np.minimum(1.0, (done + 1) / min(_WARM_UP_STEPS, max(1, self.total // 10)))
+        decay = 0.5 * (1 + np.cos(np.pi * done / self.total))
+        return np.asarray(self.learning_rate * warm * decay)
 
 
 def descend(
@@ -153,7 +154,7 @@ def factor_of_inputs(n_inputs: int) -> float:
 
 
 def points_a_step(points: int, steps: int, least: int) -> int:
-    """Return the batch size for so many steps an epoch, as far as batches have enough points."""
+    """Return the batch size for this number of steps an epoch, if batches have enough points."""
     return min(_LARGEST_BATCH, max(least, points // steps))
 
 
@@ -227,10 +228,6 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
     def _points(self, rows: Indices) -> Float32:
         """Return the points of a step, moved and with noise."""
         return self._noise.add(self._data.moved(rows, self._generator), self._generator)
-
-    def _weights(self, rows: Indices) -> Matrix | None:
-        weight = self._data.points.weight
-        return None if weight is None else weight[rows]
 
     @abstractmethod
     def _gradient(self, rows: Indices) -> tuple[float, Iterable[Matrix]]:

@@ -40,13 +40,17 @@ class Points:
     def __len__(self) -> int:
         return int(self.X.shape[0])
 
+    def weights(self, rows: Any) -> Array | None:
+        """Return the weights of some of the points; None if all are 1."""
+        return None if self.weight is None else self.weight[rows]
+
     def part(self, rows: Any) -> Points:
         """Return some of the points."""
-        weight, group = (None if each is None else each[rows] for each in (self.weight, self.group))
-        return Points(self.X[rows], self.y[rows], weight, group)
+        group = None if self.group is None else self.group[rows]
+        return Points(self.X[rows], self.y[rows], self.weights(rows), group)
 
     def some(self, most: int) -> Points:
-        """Return at most so many evenly spaced points."""
+        """Return evenly spaced points, at most this number."""
         step = -(-len(self) // most)
         return self if step <= 1 else self.part(slice(None, None, step))
 

@@ -17,7 +17,7 @@ from protonn_edge.learn.given_points import digest_of
 from protonn_edge.learn.input_space import InputSpace
 from protonn_edge.learn.labels import ClassLabels
 from protonn_edge.learn.parameters import SharedParameters
-from protonn_edge.learn.points import Float32, Indices, Move, Points, Targets, distinct_points
+from protonn_edge.learn.points import Float32, Indices, Move, Points, distinct_points
 from protonn_edge.learn.progress import EpochReport, Learned
 from protonn_edge.model.head import Head
 from protonn_edge.model.integer_stage import MOST_CLASSES
@@ -27,7 +27,6 @@ from protonn_edge.system.checks import check
 
 EPOCH_POINTS = 1_000  # at most, by which an epoch is judged
 _MEASURED_POINTS = 10_000
-_CALIBRATION_POINTS = 10_000
 
 
 def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None:
@@ -160,7 +159,7 @@ class TrainingSet:
     ) -> tuple[float, float | None]:
         """Return the quality (see `ClassLabels`) of scores on training and test points.
 
-        It is measured on at most so many of either, by default as many as judge an epoch.
+        It is measured on at most this number of either, by default that which judges an epoch.
         """
 
         def quality(points: Points) -> float:
@@ -191,18 +190,12 @@ class TrainingSet:
         """The distinct raw points, without copies and strangers."""
         return replace(self.points, X=self.raw).part(slice(self.n_given))
 
-    @property
-    def calibration(self) -> tuple[Float32, Targets]:
-        """A limited number of raw training points, with classes, for measurements."""
-        step = -(-self.n_given // _CALIBRATION_POINTS)
-        return self.raw[: self.n_given : step], self.points.y[: self.n_given : step]
-
     def model_of(
         self, learned: Learned, classes: Iterable[str], feature_names: Iterable[str] = ()
     ) -> Model:
-        """Return the model of what was learned from the points."""
-        names = tuple(classes)
-        return Model(
+        """Return the model of what was learned, with what its policy measures on the points."""
+        names, given = tuple(classes), self.given
+        model = Model(
             head=learned.head,
             classes=with_new_names(names, learned.head.n_classes - len(names)),
             feature_names=tuple(feature_names),
@@ -212,9 +205,5 @@ class TrainingSet:
             clipped=self.space.ends is not None,
             policy=self.labels.policy,
         )
-
-    def measured_model(self, model: Model) -> Model:
-        """Return a trained model with its units, and what its policy measures on the points."""
-        given = self.given
         measured: Model = self.labels.measured(with_units_of(model, given.X), given, self.seed)
         return measured

@@ -119,7 +119,8 @@ def test_the_better_kind_is_named(tmp_path: Path):
     assert load_model(model).head.kind == max(best, key=best.get) == next(iter(best))
     assert f"({load_model(model).head.kind})" in done.output
     assert "the best of each kind in cross-validation:" in done.output
-    assert all(f"\n  {kind} " in done.output for kind in best)
+    _, table = done.output.split("the best of each kind in cross-validation:")
+    assert [line.split()[-1] for line in table.splitlines()[4 : 4 + len(best)]] == [*best]
     assert all(each["score_deviation"] >= 0 for each in record["kinds"].values())
 
 

@@ -1,7 +1,7 @@
 """What each instruction does to a chip, whatever its bytes are.
 
-After the AVR Instruction Set Manual (DS40002198). It computes with numbers, or
-with what a subclass of `Numbers` has in their place. A `Processor` has memory, calls and branches.
+After the AVR Instruction Set Manual (DS40002198). `KnownNumbers` computes with numbers, and a
+subclass with what it has in their place. A `Processor` has memory, calls and branches.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class AnyState(Protocol):
     flags: list[Any]
 
 
-class Numbers:
+class KnownNumbers:
     """Bytes and flags that are numbers; of any others nothing is known, which is None.
 
     Subclasses know more. Flags are changed in place, in a list of all eight.
@@ -128,7 +128,7 @@ class Processor(ABC):
     """A chip with a program; places in its data space are what `address` returns."""
 
     program: LinkedProgram
-    arithmetic: Numbers
+    arithmetic: KnownNumbers
 
     @abstractmethod
     def address(self, low: Any, high: Any, offset: int = 0) -> Any:
@@ -244,7 +244,7 @@ def _pair(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
 
 
 def _bitwise(method: str) -> Action:
-    """Return the action of AND, OR or EOR: a method of `Numbers`, and flags."""
+    """Return the action of AND, OR or EOR: a method of `KnownNumbers`, and flags."""
 
     def act(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
         r = state.registers
@@ -409,4 +409,9 @@ ACTIONS: Mapping[str, Action] = {
     for action, names in _NAMES.items()
     for name in names.split()
 }
-"""By the names of instructions, without those for interrupts, sleep, self-programming and EIND."""
+"""By the names of instructions, without those for sleep, self-programming and EIND."""
+
+_ELSEWHERE = "load store set_bit skip branch jump call return"
+COMPUTING = ACTIONS.keys() - {"lpm", "push", "pop", "in", "out", "nop"}
+COMPUTING -= {name for action in _ELSEWHERE.split() for name in _NAMES[action].split()}
+"""Instructions that change registers and flags alone."""

@@ -19,7 +19,7 @@ from protonn_edge.chips.avr.semantics import (
     SREG,
     STACK_LOW,
     TRANSFER,
-    Numbers,
+    KnownNumbers,
     Y,
 )
 
@@ -179,7 +179,7 @@ class State:
         return value
 
 
-class StackAddresses(Numbers):
+class StackAddresses(KnownNumbers):
     """Numbers, bytes of addresses on the stack, and interrupt flags in copies of SREG."""
 
     def sum(

@@ -20,7 +20,7 @@ from protonn_edge.chips.avr.semantics import (
     SIGN,
     TRANSFER,
     ZERO,
-    Numbers,
+    KnownNumbers,
 )
 from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.forms import (
@@ -45,7 +45,7 @@ from protonn_edge.extensions.proof.forms import (
 from protonn_edge.extensions.proof.state import Carry, Combined, Doubled, Flag, Zeros
 
 
-class Bitwise(Numbers):
+class Bitwise(KnownNumbers):
     """Bits of flags and bytes, and what AND, OR and EOR make of them."""
 
     def __init__(self, algebra: Algebra) -> None:

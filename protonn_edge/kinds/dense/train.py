@@ -182,7 +182,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
             raise DivergedError(f"the loss is {loss:.3g}, but guessing gives {guess:.3g}")
 
     def _gradient(self, rows: Indices) -> tuple[float, list[Matrix]]:
-        Y, weights = self._data.targets(rows), self._weights(rows)
+        Y, weights = self._data.targets(rows), self._data.points.weights(rows)
         loss, _, gradient = self.network.backward(self._points(rows), Y, weights)
         return loss, gradient
 

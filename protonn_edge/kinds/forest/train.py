@@ -269,13 +269,6 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
         return self.ensemble == "boosting"
 
     @property
-    def leaves_vote(self) -> bool:
-        """Whether all leaves vote."""
-        return self.ensemble == "adaboost" or (
-            self.ensemble != "boosting" and self.leaves == "votes"
-        )
-
-    @property
     def shares_tests(self) -> bool:
         """Whether trees share few tests."""
         return self.tests is not None and self.leaves_vote

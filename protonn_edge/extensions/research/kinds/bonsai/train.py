@@ -165,7 +165,7 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
     def _gradient(self, rows: Indices) -> tuple[float, TreeParameters]:
         points = self._points(rows)
         sharpness = self._sharpness(points[:_MEASURED_POINTS])
-        Y, weights = self._data.targets(rows), self._weights(rows)
+        Y, weights = self._data.targets(rows), self._data.points.weights(rows)
         return tree_gradient(self.parameters, points, Y, cross_entropy, sharpness, weights)
 
     def _scale_coordinates(self) -> None:

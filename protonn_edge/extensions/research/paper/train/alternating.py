@@ -117,7 +117,7 @@ def alternate(
 
 def _shares(parameters: Parameters, data: TrainingSet) -> tuple[float, float | None]:
     try:
-        return accuracies(parameters, data)
+        return accuracies(parameters, data, most=FULL_BATCH_POINTS)
     except progress.DivergedError as error:
         raise InputError(
             "most training points are out of reach of every prototype, so there is no gradient to "
@@ -209,9 +209,8 @@ def _slope_of_labels(parameters: Parameters, data: TrainingSet, loss: Loss) -> S
 
     def slope(Z: Matrix, rows: Rows) -> tuple[float, Matrix]:
         seen = rbf[rows]
-        value, by_scores, _ = loss(
-            seen @ Z.T, data.targets(rows), parameters.sharpness, _of(data, rows)
-        )
+        weights = data.points.weights(rows)
+        value, by_scores, _ = loss(seen @ Z.T, data.targets(rows), parameters.sharpness, weights)
         return value, by_scores.T @ seen
 
     return slope
@@ -247,7 +246,8 @@ def _through_rbf(
     """Return the loss of projected points, and its derivatives by C and by these points."""
     C, Z = parameters.prototypes, parameters.labels
     rbf = np.exp(-squared_distances(parameters, projected))
-    value, by_scores, _ = loss(rbf @ Z.T, data.targets(rows), parameters.sharpness, _of(data, rows))
+    weights = data.points.weights(rows)
+    value, by_scores, _ = loss(rbf @ Z.T, data.targets(rows), parameters.sharpness, weights)
     by_squares = by_scores @ Z
     by_squares *= rbf
     np.negative(by_squares, out=by_squares)
@@ -259,15 +259,10 @@ def _mean_loss(parameters: Parameters, data: TrainingSet, loss: Loss) -> float:
     total, size = 0.0, max(1, FULL_BATCH_SCORES // len(parameters.labels))
     for start in range(0, len(data), size):
         rows = slice(start, min(start + size, len(data)))
-        X, Y = data.points.X[rows], data.targets(rows)
-        value = objective(parameters, X, Y, loss, _of(data, rows))
+        X, weights = data.points.X[rows], data.points.weights(rows)
+        value = objective(parameters, X, data.targets(rows), loss, weights)
         total += value * (rows.stop - start)
     return total / len(data)
-
-
-def _of(data: TrainingSet, rows: Rows) -> Matrix | None:
-    weight = data.points.weight
-    return None if weight is None else weight[rows]
 
 
 def _batches(count: int, size: int, epochs: int, generator: np.random.Generator) -> Iterator[Rows]:

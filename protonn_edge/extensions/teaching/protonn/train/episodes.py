@@ -21,13 +21,7 @@ from protonn_edge.extensions.teaching.protonn.model import (
 )
 from protonn_edge.extensions.teaching.protonn.votes import SHARPNESS
 from protonn_edge.kinds.protonn.train.voters import DrawnVoters, VotersTraining
-from protonn_edge.learn.objective import (
-    Matrix,
-    Parameters,
-    RbfOf,
-    scores_of,
-    through_distances,
-)
+from protonn_edge.learn.objective import Matrix, Parameters, RbfOf, scores_of, through_distances
 from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.learn.training_set import TrainingSet
 
@@ -92,15 +86,14 @@ class TaughtExamples:
     vote: float  # of an example for its class
     sharpness: float  # the RBF's factor on squared distances
 
-    def rbf(self, projected: Matrix, rbf_of: RbfOf | None) -> tuple[Matrix, Matrix]:
+    def rbf(self, projected: Matrix, rbf_of: RbfOf) -> tuple[Matrix, Matrix]:
         """Return the RBF (n, e) of projected points (n, d), and the values of `rbf_of`."""
         points = projected[self.rows]
         squares = -2.0 * (projected @ points.T) + np.einsum("ij,ij->i", points, points)
         squares += np.einsum("ij,ij->i", projected, projected)[:, None]
         squares = np.float32(self.sharpness) * np.maximum(squares, 0.0)
         kernel = np.exp(-squares)
-        near = self.met * kernel
-        return near, near if rbf_of is None else self.met * rbf_of(squares, kernel)
+        return self.met * kernel, self.met * rbf_of(squares, kernel)
 
     def by_projected(self, projected: Matrix, by_rbf: Matrix) -> Matrix:
         """Return the derivatives (n, d) of projected points from ``dRBF * RBF``, (n, e)."""
