@@ -16,6 +16,7 @@ from protonn_edge.learn.points import Points
 from protonn_edge.model.head import Head
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.arrays import Array
+from protonn_edge.system.figures import percent
 
 _EVALUATED_SCORES = 2**28  # products of a prototype and a label, of at least 1,000 points
 _VANISHED = 1e-6
@@ -203,7 +204,7 @@ def accuracies(
     within_reach = float(np.mean(rbf.max(axis=1) > _VANISHED))  # false for NaN, too
     if within_reach < 0.5:
         raise DivergedError(
-            f"{100 * (1.0 - within_reach):.0f} % of the points are out of reach of every prototype"
+            f"{percent(1.0 - within_reach, 0)} of the points are out of reach of every prototype"
         )
     accuracy = data.labels.quality(_scores(rbf, parameters, cutoff), y[::step])
     if data.test is None:
