@@ -34,9 +34,9 @@ from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.augmentation import make_exposure_points
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
+from protonn_edge.policy.rejection import Statistic
 from protonn_edge.policy.rejection.calibration import with_rejection
 from protonn_edge.policy.rejection.held_out import held_out_statistics
-from protonn_edge.policy.rejection.rule import Statistic
 from protonn_edge.system.errors import ProtoNNEdgeError
 
 _BY: tuple[tuple[Statistic, ...], ...] = (

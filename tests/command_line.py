@@ -16,7 +16,7 @@ from protonn_edge.cli import COMMANDS, command, main
 from protonn_edge.cli.command import _refusal
 from protonn_edge.system.extensions import extensions
 
-_UNKNOWN = re.compile(r"No such (?:command|option) ('[^']+')")
+_UNKNOWN = re.compile(r"no such (?:command|option) ('[^']+')")
 
 
 def every_command() -> dict[str, click.Command]:

@@ -34,7 +34,8 @@ from protonn_edge.model.head import channels_of
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import IntegerChain, named_stages, own_inputs
 from protonn_edge.model.policy import with_rules
-from protonn_edge.policy.rejection.rule import STATISTICS, IntegerRejection
+from protonn_edge.policy.rejection import STATISTICS
+from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.system.errors import InputError
 
 _FEATURES = (1, 2, 7, 8, 9, 15, 16, 17, 127, 128, 129, 254, 255, 256, 257, 300, 400)

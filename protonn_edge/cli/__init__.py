@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import os
 import re
 import sys
@@ -64,8 +63,6 @@ A command is a module that its first line describes, here or in a folder `comman
 MODULES = {name: module for name, module, _ in _FOUND}
 """The module of each command."""
 
-_AS_JSON = f"{__name__}.as_json"  # in a context's meta: whether --json is given
-
 
 class _Commands(click.Group):
     """A group that imports a command's module when the command is called."""
@@ -87,37 +84,42 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that is called; suggest one like it if there is none."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            from protonn_edge.data.naming import did_you_mean  # slow, and seldom needed
+            from protonn_edge.cli.misread import of_command
 
-            ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], COMMANDS) or '.'}")
+            ctx.fail(of_command(args, COMMANDS))
         return super().resolve_command(ctx, args)
 
-    def main(self, *arguments: Any, **settings: Any) -> Any:
-        """Run the command line; a help text that cannot be printed is an error in one sentence."""
-        try:
-            return super().main(*arguments, **settings)
-        except OSError as error:
-            click.echo(
-                f"error: cannot print the help text: {error.strerror}; redirect the output",
-                err=True,
-            )
-            sys.exit(2)
-
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments before the command's name; remember whether --json follows."""
-        ctx.meta[_AS_JSON] = "--json" in args
-        return super().parse_args(ctx, args)
+        """Parse the options in front of a command; those of a command belong behind its name."""
+        try:
+            return super().parse_args(ctx, [*args])
+        except click.NoSuchOption:
+            from protonn_edge.cli.misread import of_command
+
+            ctx.fail(of_command(args, COMMANDS))
+
+    def main(self, *arguments: Any, **settings: Any) -> Any:
+        """Run the command line; an error is one sentence, and with --json an object, too."""
+        args = settings.pop("args", arguments[0] if arguments else None)
+        words = sys.argv[1:] if args is None else [*args]
+        try:
+            sys.exit(super().main(words, **settings, standalone_mode=False))
+        except click.ClickException as error:
+            failed = _failed(error, as_json="--json" in words)
+        except OSError as error:
+            printed = f"cannot print the help text: {error.strerror}; redirect the output"
+            failed = _failed(click.UsageError(printed), as_json=False)
+        failed.show()
+        sys.exit(failed.exit_code)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; Ctrl-C before it has begun ends as one while it runs."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            stopped = Interrupted()
-            if ctx.meta[_AS_JSON]:
-                click.echo(json.dumps({"error": str(stopped)}))
-            click.echo(f"error: {stopped}", err=True)
-            ctx.exit(stopped.exit_code)
+        except KeyboardInterrupt as error:
+            stopped = click.ClickException(str(Interrupted()))
+            stopped.exit_code = Interrupted.exit_code  # type: ignore[misc]
+            raise stopped from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the purpose of each command, in the order of work, without importing any."""
@@ -129,6 +131,16 @@ class _Commands(click.Group):
         begun = [name for name in COMMANDS if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [*(CompletionItem(name, help=COMMANDS[name]) for name in begun), *options]
+
+
+def _failed(error: click.ClickException, *, as_json: bool) -> click.ClickException:
+    """Return an error that shows one sentence, with `as_json` an object on standard output, too."""
+    from protonn_edge.cli.command import Failed  # it imports NumPy
+    from protonn_edge.cli.misread import sentence_of
+
+    if isinstance(error, Failed):
+        return error
+    return Failed(sentence_of(error), error.exit_code, as_json=as_json)
 
 
 @contextmanager

@@ -16,20 +16,16 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
-from difflib import get_close_matches
 from inspect import cleandoc, signature
 from itertools import product
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import IO, TYPE_CHECKING, Any, TextIO
 
 import click
 import numpy as np
-from rich.console import Console, RenderableType
 
 from protonn_edge.cli.additions import added_to, examples_added, with_added
-from protonn_edge.cli.former_options import in_its_place
 from protonn_edge.cli.option_groups import GROUP_OF, GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths, shown_name
-from protonn_edge.cli.progress import ProgressBar, progress_bar, progress_status
 from protonn_edge.system.errors import (
     InputError,
     Interrupted,
@@ -41,13 +37,15 @@ from protonn_edge.system.lazy import sentence_of
 from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from protonn_edge.cli.progress import ProgressBar
     from protonn_edge.data.naming import Notice
 
 _WORD_LIMIT = 300  # characters of a file name in an error
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object was printed
 
 _FEW = 20  # options in one list
-_ALIKE = 0.75  # of an unknown option to the one that is meant, as `difflib` counts
 
 BUG_EXIT_CODE = 70
 """Exit code for a bug of this package: EX_SOFTWARE of BSD's sysexits.h."""
@@ -65,6 +63,12 @@ class Declared:
     value: Callable[[str, Mapping[str, Any]], Any]
 
 
+class _Option(click.Option):
+    """An option with other names, which a message about these suggests."""
+
+    also: Sequence[str] = ()
+
+
 def option(
     text: str | None,
     kind: object = None,
@@ -72,6 +76,7 @@ def option(
     flag: str = "",
     shown: object = None,
     group: str = "",
+    also: Sequence[str] = (),
     **settings: Any,
 ) -> Any:
     """Declare an option, as the default of the parameter of a command.
@@ -81,6 +86,7 @@ def option(
     - `flag`: its name; by default the parameter's, with -o for an output.
     - `shown`: its default value, which the help shows.
     - `group`: the title of its group in the help, if it is not in the table of groups.
+    - `also`: what other programs and commands call it, without hyphens.
     - `**settings`: of `click.Option`.
     """
     if shown is not None:
@@ -89,7 +95,8 @@ def option(
     def parameters(name: str) -> list[click.Parameter]:
         flags = ["-o"] if name == "output" else []
         flags.append(flag or f"--{name.replace('_', '-')}")
-        made = click.Option([*flags, name], type=kind, help=text, **settings)
+        made = _Option([*flags, name], type=kind, help=text, **settings)
+        made.also = also
         GROUP_OF.update(dict.fromkeys(made.opts, group) if group else {})
         return [made]
 
@@ -172,37 +179,19 @@ class Command(click.Command):
     examples: Sequence[str] = ()
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the command line; refuse null bytes, which no file name can have."""
+        """Parse the command line; what cannot be read is one sentence with what is meant."""
         for word in args:
             if "\0" in word:
                 raise click.UsageError(
-                    f"{_on_one_line(word)!r} contains a null byte, which no argument can have; "
-                    "type the argument again"
+                    f"{word!r} contains a null byte, which no argument can have; type the "
+                    "argument again"
                 )
         try:
             return super().parse_args(ctx, [*args])
-        except click.NoSuchOption as error:
-            if sentence := in_its_place(error.option_name, args, self.params):
-                raise click.UsageError(sentence, ctx) from error
-            alike = self._alike(ctx, error.option_name) or self._near(error.option_name)
-            hint = f" Did you mean {' or '.join(map(repr, alike))}?" if alike else ""
-            raise click.UsageError(f"{error.message}{hint}", ctx) from error
+        except click.UsageError as error:
+            from protonn_edge.cli.misread import explained  # seldom needed
 
-    def _alike(self, ctx: click.Context, flag: str) -> list[str]:
-        """Return the options for what another command gives by this option."""
-        group = None if ctx.parent is None else ctx.parent.command
-        if not isinstance(group, click.Group):
-            return []
-        others = (group.get_command(ctx, name) for name in group.list_commands(ctx))
-        every = [each for other in others if other is not None for each in other.params]
-        names = {each.name for each in every if flag in each.opts}
-        return [each.opts[-1] for each in self.params if each.name in names]
-
-    def _near(self, flag: str) -> list[str]:
-        """Return the options that this one begins or, without such, the one that it resembles."""
-        names = [name for each in self.params for name in each.opts if name.startswith("--")]
-        begun = [name for name in names if name.startswith(flag)]
-        return begun[:2] or get_close_matches(flag, names, n=1, cutoff=_ALIKE)
+            raise click.UsageError(explained(error, ctx, args, self.examples), ctx) from error
 
     def _check_combined(self, ctx: click.Context) -> None:
         """Raise `InputError` by the first row of `apart` or `needs` that applies."""
@@ -245,7 +234,7 @@ class Command(click.Command):
                     formatter.write_dl(grouped[title])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; print an error on standard error, and as JSON with --json."""
+        """Run the command; raise what ends it as `Failed`."""
         for stream in (sys.stdout, sys.stderr):  # names print in any encoding
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
@@ -268,25 +257,36 @@ class Command(click.Command):
                 self._check_combined(ctx)
                 check_paths(self, ctx.params)
                 return super().invoke(ctx)
-        except KeyboardInterrupt:
-            stopped = Interrupted()
-            self._fail(ctx, str(stopped), stopped.exit_code)
+        except KeyboardInterrupt as error:
+            raise self._failed(ctx, str(Interrupted()), Interrupted.exit_code) from error
         except (BrokenPipeError, click.ClickException, click.exceptions.Exit, click.Abort):
-            raise  # the reader closed the pipe, or click prints its own message
+            raise  # the reader closed the pipe, or it has a sentence already
         except Exception as error:
             refusal = _refusal(error)
             if refusal is None and os.environ.get(TRACEBACK_VARIABLE):
                 raise
-            self._fail(ctx, *(refusal or (_bug(error), BUG_EXIT_CODE)))
+            raise self._failed(ctx, *(refusal or (_bug(error), BUG_EXIT_CODE))) from error
 
     @staticmethod
-    def _fail(ctx: click.Context, sentence: str, exit_code: int) -> None:
-        sentence = _on_one_line(sentence)
-        if ctx.params.get("as_json") and not ctx.meta.get(_PRINTED):
+    def _failed(ctx: click.Context, sentence: str, exit_code: int) -> Failed:
+        as_json = bool(ctx.params.get("as_json")) and _PRINTED not in ctx.meta
+        return Failed(sentence, exit_code, as_json=as_json)
+
+
+class Failed(click.ClickException):
+    """The end of a command, by one sentence and an exit code."""
+
+    def __init__(self, sentence: str, exit_code: int, *, as_json: bool) -> None:
+        super().__init__(_on_one_line(sentence))
+        self.exit_code = exit_code  # type: ignore[misc]
+        self._as_json = as_json
+
+    def show(self, file: IO[Any] | None = None) -> None:  # noqa: ARG002
+        """Print the sentence on standard error and, if wanted, a JSON object."""
+        if self._as_json:
             with suppress(OSError):  # the output itself may have failed
-                click.echo(json.dumps({"error": sentence}))
-        click.echo(f"error: {sentence}", err=True)
-        ctx.exit(exit_code)
+                click.echo(json.dumps({"error": self.message}))
+        click.echo(f"error: {self.message}", err=True)
 
 
 def _refusal(error: Exception) -> tuple[str, int] | None:
@@ -338,6 +338,8 @@ class Output:
     """Where a command prints: text, or the JSON object, with the text on standard error."""
 
     def __init__(self, as_json: bool) -> None:
+        from rich.console import Console
+
         self._as_json = as_json
         stream = sys.stderr if as_json else sys.stdout
         piped = not is_terminal(stream) and "COLUMNS" not in os.environ
@@ -385,12 +387,16 @@ class Output:
     @contextmanager
     def progress(self, description: str, total: int) -> Iterator[ProgressBar]:
         """Show a progress bar on standard error during a long operation."""
+        from protonn_edge.cli.progress import progress_bar
+
         with progress_bar(self._progress, description, total) as bar:
             yield bar
 
     @contextmanager
     def status(self, description: str) -> Iterator[None]:
         """Show on standard error which task is running, if it has nothing to count."""
+        from protonn_edge.cli.progress import progress_status
+
         with progress_status(self._progress, description):
             yield
 

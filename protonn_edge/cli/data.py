@@ -14,14 +14,14 @@ from protonn_edge.data.leaks import leaks
 from protonn_edge.data.naming import Notice, channel_names, quoted
 from protonn_edge.data.options import SHOWN, TableOptions
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.summary import (
+from protonn_edge.learn.evaluation.terminal import fact_table, row_table
+from protonn_edge.report.data_summary import (
     HEADINGS,
     DataSummary,
     FeatureSummary,
     profile,
     repetitions,
 )
-from protonn_edge.learn.evaluation.terminal import fact_table, row_table
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
 from protonn_edge.system.schema import JsonObject

@@ -209,9 +209,9 @@ def with_found_features(learner: DeviceClassifier, dataset: Dataset, seed: int) 
 
     groups = overlapping_runs(dataset) if dataset.groups is None else dataset.groups
     y = dataset.as_targets(dataset.y_train)
-    points, _ = learner.target.labels.of(y).given(learner, dataset.X_train, y, None)
+    points, _, labels = learner.target.labels.of(y).given(learner, dataset.X_train, y, None)
     points = replace(points, group=groups)
-    found = found_features(learner.frozen(), points, seed, learner.refusals)
+    found = found_features(learner.frozen(), points, labels, seed, learner.refusals)
     learner.set_params(features=found.text)
     notice = Notice("features", str(found))
     return replace(dataset, notices=(*dataset.notices, notice))

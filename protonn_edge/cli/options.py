@@ -6,24 +6,14 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
-from protonn_edge.chips.boards import (
-    DEFAULT_BOARD,
-    POWER_WATTS,
-    export_board_names,
-    firmware_board_names,
-)
 from protonn_edge.cli.command import Declared, argument, option
 from protonn_edge.cli.paths import LABELLED, MODEL, GivenPath, InputFile, NameOrPath, OutputFile
 from protonn_edge.system.errors import shortened
-
-if TYPE_CHECKING:
-    pass
-
 
 PATH = GivenPath()
 FOLDER = GivenPath(file_okay=False)
@@ -32,15 +22,25 @@ FOLDER = GivenPath(file_okay=False)
 class BoardType(NameOrPath):
     """A board's name, or the path of a board file; shell completion offers both."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self.offered = names
+    def __init__(self, *, of_exports: bool = False) -> None:
+        self._of_exports = of_exports
+
+    def offered(self) -> list[str]:
+        """Return the names of boards."""
+        from protonn_edge.chips.boards import export_board_names, firmware_board_names
+
+        return export_board_names() if self._of_exports else firmware_board_names()
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002
+        """Return all names, for the help."""
+        return f"[{'|'.join(self.offered())}|FILE.toml]"
 
     def shell_complete(
         self, _ctx: click.Context, _param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Return the matching board names; the shell completes files if there are none."""
         files = CompletionItem(incomplete, type="file")
-        begun = (name for name in self.offered if name.startswith(incomplete))
+        begun = (name for name in self.offered() if name.startswith(incomplete))
         return [files, *map(CompletionItem, begun)]
 
 
@@ -220,21 +220,20 @@ PROJECT = option(
 MODEL_OUTPUT = option("The model file (.npz).", OutputFile(MODEL), required=True)
 
 
-def _board_option(names: Sequence[str], *, of_project: bool = False) -> Any:
+def _board_option(*, of_project: bool = False, of_exports: bool = False) -> Any:
     return option(
         "A board's name, or your own .toml file.  [default: the project's, or uno]"
         if of_project
         else "A board's name, or your own .toml file.",
-        BoardType(names),
+        BoardType(of_exports=of_exports),
         flag="--board",
-        metavar=f"[{'|'.join(names)}|FILE.toml]",
-        shown=None if of_project else DEFAULT_BOARD,
+        shown=None if of_project else "uno",
     )
 
 
-BOARD = _board_option(firmware_board_names())
-PROJECT_BOARD = _board_option(firmware_board_names(), of_project=True)
-ANY_BOARD = _board_option(export_board_names())
+BOARD = _board_option()
+PROJECT_BOARD = _board_option(of_project=True)
+ANY_BOARD = _board_option(of_exports=True)
 PORT = option(
     "The board's serial port, such as /dev/ttyACM0 or COM3.  [default: detected by its USB "
     "identity]"
@@ -243,6 +242,7 @@ HOLDOUT = option(
     "Share to hold out for testing, or names of groups; 0: none.  [default: 20%]",
     Parsed("SHARE|NAMES", "is not a share from 0 to below 1, such as 20%, nor has it names", _part),
     flag="--holdout",
+    also=("test", "test-size"),
 )
 
 
@@ -268,6 +268,8 @@ METRIC = option(
 
 def power_draw(text: str) -> Any:
     """Declare the option for the power draw of a board."""
+    from protonn_edge.chips.boards import POWER_WATTS
+
     return option(text, FiniteRange(*POWER_WATTS))
 
 
@@ -279,7 +281,7 @@ def baud_rate(text: str) -> Any:
 def seed_option(most: int) -> Any:
     """Declare the option for the seed, up to a number."""
     text = "Seed of all random numbers."
-    return option(text, click.IntRange(0, most), shown=0)
+    return option(text, click.IntRange(0, most), shown=0, also=("random-state",))
 
 
 def board_words(board_name: str) -> list[str]:

@@ -19,14 +19,13 @@ from typing import Any
 
 import click
 
-from protonn_edge.data.archive import ArrayArchive
 from protonn_edge.data.options import RECORDING_MARK
-from protonn_edge.model.other_files import other_file
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import check_file
 
 _HEAD_BYTES = 4096
 _LIMIT_BYTES = 1 << 30
+_ZIP = b"PK"  # how an archive begins
 _LINE_BYTES = 1 << 20  # of the names of columns
 _CONTROL = re.compile(rb"[\0-\x08]")  # characters of no text
 PREDICTED = {
@@ -51,6 +50,10 @@ class FileKind:
 
 
 def _arrays(path: Path) -> set[str]:
+    if not _head(path).startswith(_ZIP):
+        return set()
+    from protonn_edge.data.archive import ArrayArchive
+
     try:
         with ArrayArchive(path, limit_bytes=_LIMIT_BYTES) as archive:
             return set(archive.names)
@@ -194,6 +197,8 @@ def _check_kind(given: _Named, all_given: Iterable[_Named]) -> None:
     option, path, wanted = given
     if wanted is None or not _is_content(path) or wanted.includes(path):
         return
+    from protonn_edge.model.other_files import other_file
+
     found = next((kind for kind in _RECOGNIZED if kind.includes(path)), None)
     if found is None or (wanted is MODEL and other_file(path) is not None):
         return  # its reader reports what is wrong with it

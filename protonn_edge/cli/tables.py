@@ -8,19 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from protonn_edge.cli.command import Declared, Output, option, together
-from protonn_edge.data.images import has_images
 from protonn_edge.data.options import LISTS, TableOptions, names_in, options_of, texts_of
-from protonn_edge.model.model import (
-    Model,
-    expected_by,
-    known_image_shape,
-    limits_of_training,
-)
 from protonn_edge.system.errors import unneeded
 
 if TYPE_CHECKING:
     from protonn_edge.data.model_points import ModelPoints
     from protonn_edge.data.reading import Labels
+    from protonn_edge.model.model import Model
 
 
 READ_HELP = {
@@ -112,8 +106,10 @@ def points_for(
 
     Warnings are printed, also of points that the model was trained on if it is `measured`.
     """
+    from protonn_edge.data.images import has_images
     from protonn_edge.data.reading import read_points
     from protonn_edge.learn.evaluation.swapped_labels import about_swapped_labels
+    from protonn_edge.model.model import expected_by, known_image_shape, limits_of_training
     from protonn_edge.model.quantization import quantize, why_floats_alone
     from protonn_edge.model.sensor_counts import converter_for
 

@@ -23,12 +23,13 @@ from protonn_edge.learn.parameters import (
     Subset,
 )
 from protonn_edge.learn.searched import ANY, BEST
-from protonn_edge.model.features import Features
 from protonn_edge.model.registry import ESTIMATORS, PARAMETERS, REGRESSORS
 from protonn_edge.system.errors import InputError
 
 if TYPE_CHECKING:
     from protonn_edge.learn.base import DeviceClassifier
+    from protonn_edge.learn.refusal import Refusal
+    from protonn_edge.model.features import Features
 
 
 _OF_PARAMETERS = {"start_from": "initial_model"}  # options with parameters of another name
@@ -86,11 +87,10 @@ class _Kinds(click.Choice[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the kind, or fail."""
-        from protonn_edge.data.naming import did_you_mean
+        from protonn_edge.system.meant import did_you_mean
 
         if value not in self.choices:
-            inside = [each for each in self.choices if each in str(value).lower()]
-            near = f"; did you mean {inside[0]!r}?" if inside else did_you_mean(value, self.choices)
+            near = did_you_mean(str(value), self.choices)
             self.fail(
                 f"{value!r} is not one of {', '.join(map(repr, self.choices))}{near}; "
                 "docs/which-model.md compares these, 'convert' takes other kinds of classifiers, "
@@ -110,6 +110,20 @@ class GivenClassifier(NamedTuple):
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that are given; raises the errors of `given_parameters`."""
         return given_parameters(self.name, self.options)
+
+    def check(self, *, in_groups: bool, own: Sequence[Refusal] | None = None) -> None:
+        """Refuse parameters that exclude each other, before points are read.
+
+        `own` are the refusals of the estimator; without it, this imports no training.
+        """
+        if self.name not in PARAMETERS or was_given("start_from"):
+            return
+        from protonn_edge.learn.refusals import check_before_points
+
+        settings, names = _kind_of(self.name)(**self.parameters()).frozen(), flags()
+        own = settings.own_refusals() if own is None else own
+        given = {*filter(was_given, names)}
+        check_before_points(settings, own, names, given=given, in_groups=in_groups)
 
     def untrained(self, seed: int, estimator: str = "Classifier") -> DeviceClassifier:
         """Return a classifier or a regressor of this kind with these parameters, and a seed."""

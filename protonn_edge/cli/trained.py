@@ -12,7 +12,6 @@ from rich.console import RenderableType
 from protonn_edge.cli.command import Output
 from protonn_edge.data.dataset import Dataset, Float32
 from protonn_edge.data.naming import NO_CLASS, Notice, listed, quoted
-from protonn_edge.data.summary import repetitions
 from protonn_edge.learn.evaluation import accuracy
 from protonn_edge.learn.evaluation.fidelity import fidelity_of
 from protonn_edge.learn.evaluation.figures import (
@@ -25,6 +24,7 @@ from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.model.rule_kinds import answering_kind, described
+from protonn_edge.report.data_summary import repetitions
 from protonn_edge.system.figures import facts_of, percent
 from protonn_edge.system.schema import JsonObject
 

@@ -32,7 +32,7 @@ from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.evaluation.fidelity import Promise
 from protonn_edge.learn.folds import search_folds, with_groups_to_divide
 from protonn_edge.learn.parameters import SharedParameters
-from protonn_edge.learn.search import BEST, tables
+from protonn_edge.learn.search import BEST
 from protonn_edge.learn.search import choice as choices
 from protonn_edge.learn.search.cluster import DaskWorkers
 from protonn_edge.learn.search.limits import ACCURACY, TuningLimits, metric_of
@@ -41,6 +41,7 @@ from protonn_edge.learn.search.points import TrialPoints, check_points
 from protonn_edge.learn.search.search import Search, SearchResult, identity
 from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.learn.search.store import Record, SearchFile
+from protonn_edge.learn.search.tables import candidate_table
 from protonn_edge.learn.search.workers import Processes, Workers
 from protonn_edge.learn.searched import ANY, FEATURES, KIND, settings_of_kind
 from protonn_edge.learn.targets import Target
@@ -158,12 +159,14 @@ def _refitted(
 def _say_candidates(trials: list[Record], space: SearchSpace, out: Output) -> None:
     """Print the trials on the Pareto front, and the best of each kind."""
     points = space.points
-    if points.classifier == ANY:
-        best = tables.kind_table(choices.best_of_kinds(trials), points.board, points.metric)
-        out.say("the best of each kind in cross-validation:", best)
-    front, columns = choices.front(trials), space.searched.columns
-    table = tables.candidate_table(front, points.board, columns, points.metric)
-    out.say(f"{points.metric} in cross-validation against size and time:", table)
+    best = [*choices.best_of_kinds(trials).values()]
+    for title, some in (
+        ("the best of each kind in cross-validation:", best),
+        (f"{points.metric} in cross-validation against size and time:", choices.front(trials)),
+    ):
+        if some:
+            table = candidate_table(some, points.board, space.columns, points.metric)
+            out.say(title, table)
 
 
 def _untried(

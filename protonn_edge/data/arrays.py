@@ -24,6 +24,7 @@ import numpy as np
 
 from protonn_edge.data.archive import ArrayArchive
 from protonn_edge.data.cells import loses_differences
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.dataset import (
     LABEL_LIMIT,
     TABLE_LIMIT_BYTES,
@@ -89,7 +90,7 @@ def read_npz_points(path: Path) -> Table:
                 return Table(
                     str(path),
                     X,
-                    (),
+                    Coded.of(()),
                     notices=(TEST_PART_ONLY,) if has_two_parts else (),
                     feature_names=_feature_names(archive, shape),
                     instrument=_instrument(archive),
@@ -262,10 +263,10 @@ def _feature_names(archive: ArrayArchive, shape: tuple[int, ...]) -> tuple[str, 
     return sample_names(channels, shape[0]) if channels else ()
 
 
-def _labels(archive: ArrayArchive, name: str, y: Array, classes: tuple[str, ...]) -> list[str]:
+def _labels(archive: ArrayArchive, name: str, y: Array, classes: tuple[str, ...]) -> Coded:
     if classes:
         if y.dtype.kind in "uib" and not np.any((y < 0) | (y >= len(classes))):
-            return [classes[int(label)] for label in y]
+            return Coded(y.astype(np.int64), classes)
         if y.dtype.kind != "U":
             raise archive.refusal(
                 name,
@@ -278,7 +279,7 @@ def _labels(archive: ArrayArchive, name: str, y: Array, classes: tuple[str, ...]
             name, f"has a NaN or infinite label in row {row}; fix or drop the row"
         )
     numbers = y.astype(np.int64) if y.dtype.kind == "b" else y  # of booleans
-    return [label_text(text) for text in _texts(archive, name, numbers)]
+    return Coded.of(label_text(text) for text in _texts(archive, name, numbers))
 
 
 # --- points and sets of labels --------------------------------------------------------------------

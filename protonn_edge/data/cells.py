@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import compress
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.moments import Moments, moments_in
 from protonn_edge.data.naming import check_names, label_text, quoted
 from protonn_edge.system.arrays import Array
@@ -34,6 +35,8 @@ _MAY_BE_CLASSES = ("null", "none", "-", "--")
 _TRUTHS = {"true": 1.0, "false": 0.0}
 _MOST_TEXTS = 1_000  # different cells of a column of numbers that are kept as they are written
 
+_MOST_DECIMALS = 6
+_JUDGED_VALUES = 1_000
 _KEPT_BITS = 15  # of the 24 that float32 has, fewer than 512 different values are left
 
 _MINUS = str.maketrans("\u2212\u2013\u2010\u2011\uff0d\uff0e", "-----.", "\u200b\u200e\u200f\ufeff")
@@ -65,6 +68,19 @@ def loses_differences(low: Any, high: Any) -> Any:
     """Return whether float32 rounds away most of the differences of numbers in low..high."""
     exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))[1]
     return (low < high) & (high - low < np.ldexp(1.0, exponent - _KEPT_BITS))
+
+
+def decimals_of(values: Float32) -> int | None:
+    """Return the number of decimals of the values, as far as float32 preserves it."""
+    values = values[~np.isnan(values)]  # gaps, in a table that is only summarized
+    least = 0
+    for some in (values[:_JUDGED_VALUES], values):  # a few values show how many there are at least
+        doubles = some.astype(np.float64)
+        while not np.array_equal(np.round(doubles, least).astype(np.float32), some):
+            least += 1
+            if least > _MOST_DECIMALS:
+                return None
+    return least
 
 
 def is_gap(cell: str) -> bool:
@@ -224,34 +240,6 @@ def _is_doubtful(number: str, delimiter: str) -> bool:
 
 
 # --- a column -------------------------------------------------------------------------------------
-
-
-class Coded(Sequence[str]):
-    """A sequence of texts, stored as the index of each (n,) in a list of different texts."""
-
-    def __init__(self, codes: NDArray[np.int64], texts: Sequence[str]) -> None:
-        self.codes, self.texts = codes, texts
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def __iter__(self) -> Iterator[str]:
-        return map(self.texts.__getitem__, self.codes.tolist())
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        if isinstance(index, slice):
-            return Coded(self.codes[index], self.texts)
-        return self.texts[int(self.codes[index])]
-
-    def of_rows(self, rows: Array) -> Coded:
-        """Return some of the texts."""
-        return Coded(self.codes[rows], self.texts)
 
 
 @dataclass

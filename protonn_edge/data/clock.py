@@ -1,4 +1,4 @@
-"""The clock of a recording: its unit, the intervals between samples, and gaps among them.
+"""The clock of a recording: the intervals between samples, and gaps among them.
 
 All of these follow from its ticks: several rows may have equal or nearly equal times, as in whole
 seconds or in packets, and then share the interval up to the next tick.
@@ -6,17 +6,12 @@ seconds or in packets, and then share the interval up to the next tick.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.units import split_unit
-
-MOST_RATE = 1e6  # samples a second that are plausible
-_DIGITS = 4  # significant digits of a measured rate
 _ROWS = 100  # rows, over whose intervals jitter hardly matters
 _FEW_ROWS = 20
 # The largest ratio of even intervals: means over these rows, and single ones.
@@ -28,13 +23,6 @@ _JITTER = 3.0  # of the longest shortening
 # former, their least number, and their most rows.
 _PACKET, _NEARLY, _REGULAR, _FEWEST_PACKETS, _PACKET_ROWS = 5.0, 0.12, 1.4, 3, 16
 _COARSE = 0.02  # share of rows with the time of the row before
-_UNIT = re.compile(r"(?:^|_)(s|secs?|seconds?|ms|milli(?:second)?s?|[uµμ]s|micro(?:second)?s?|ns)$")
-_SECONDS = {"s": 1.0, "ms": 1e-3, "milli": 1e-3, "us": 1e-6, "micro": 1e-6, "ns": 1e-9}
-_SECONDS |= dict.fromkeys(("µs", "μs"), 1e-6)
-_EPOCH = 1e9, 2.5e9  # seconds since 1970, from 2001 to 2049
-_STEPS = ((1_000, 1e-3), (1_000_000, 1e-6), (np.inf, 1e-9))  # longest steps of units
-_DAY_S = 86_400.0
-_DAYS = (20_000, 80_000)  # of spreadsheets, from 1954 to 2119
 
 
 class Clock(NamedTuple):
@@ -145,30 +133,3 @@ def usual_step(times: NDArray[np.float64]) -> float:
 def is_clock(values: NDArray[np.float64]) -> bool:
     """Return whether rising numbers (n,) are those of a clock of even samples."""
     return len(values) >= _FEW_ROWS and Clock.of(np.sort(values)).is_even
-
-
-def hertz(rate: float, seconds: float) -> float:
-    """Return a rate per unit of `seconds` in Hz, rounded to a few digits."""
-    return float(f"{rate / seconds:.{_DIGITS}g}")
-
-
-def seconds_of_a_unit(name: str, step: float, first: float = 0.0) -> float | None:
-    """Return the seconds in a column's unit of time, found by its name or by the usual step.
-
-    Steps below 0.5 are seconds, whole numbers of 2 to 999 milliseconds, longer ones microseconds,
-    as an Arduino counts, and from a million on nanoseconds, as telephones count. Tiny steps are
-    days, as spreadsheets count, if the `first` time is such a day. Steps below 2 are seconds if the
-    `first` time is one of seconds since 1970. None if undecided.
-    """
-    given = split_unit(name.lower())[1]
-    if (match := _UNIT.search(given or name.lower())) is not None:
-        return next(each for unit, each in _SECONDS.items() if match[1].startswith(unit))
-    if given:
-        return None
-    if 0 < step < 2 and _EPOCH[0] < first < _EPOCH[1]:
-        return 1.0
-    if 0 < step < 0.5:
-        return _DAY_S if _DAYS[0] < first < _DAYS[1] else 1.0
-    if step < 2 or (2 * step) % 1:  # the median of whole numbers may be between two
-        return None
-    return next(seconds for most, seconds in _STEPS if step < most)

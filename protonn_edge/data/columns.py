@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from protonn_edge.data import naming
 from protonn_edge.data.cells import (
     TOO_LARGE,
-    Coded,
     ColumnCells,
     Float64,
     Form,
@@ -20,6 +19,7 @@ from protonn_edge.data.cells import (
     is_too_large,
     meaning_of,
 )
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.moments import Moments
 from protonn_edge.data.units import split_unit
 from protonn_edge.system.shell import quoted_word
@@ -160,7 +160,7 @@ class Column:
     def of_rows(self, rows: NDArray[np.bool_]) -> None:
         """Keep only some rows."""
         self.values = None if self.values is None else self.values[rows]
-        self.texts = None if self.texts is None else self.texts.of_rows(rows)
+        self.texts = None if self.texts is None else self.texts[rows]
 
 
 def _first(

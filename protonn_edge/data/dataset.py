@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import compress
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import NO_CLASS, Notice, check_names, in_order, match_columns
 from protonn_edge.system.arrays import Array
@@ -30,6 +31,7 @@ _BLOCK_VALUES = 2**18  # hashed at once
 Matrix = Array
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
+_Part = TypeVar("_Part", bound="Table")
 
 
 def row_hashes(X: Matrix) -> NDArray[np.uint64]:
@@ -101,7 +103,7 @@ class Provenance:
     notices: tuple[Notice, ...] = ()
     layout: TableLayout | None = None  # how a text table was read
     # the session and the time of each row of a table, if there are such columns
-    sessions: Sequence[str] | None = None
+    sessions: Coded | None = None
     times: RowTimes | None = None
     sample_rate: float | None = None  # sampling rate of a recording or of windows
     onset: int | None = None  # the level at which clips of sound begin, if windows were cut there
@@ -148,7 +150,7 @@ class Table(Provenance):
 
     source: str  # the file and its part, for messages
     X: Float32  # (n, D): all finite
-    labels: Sequence[str]  # see `protonn_edge.data.naming.label_text`
+    labels: Coded  # different texts, see `protonn_edge.data.naming.label_text`
     # (n,): rows at which a file, a take or a session begins, or that follow left-out rows
     seams: NDArray[np.bool_] | None = None
     # (rows of the file,): which rows are points; None if all are
@@ -163,13 +165,12 @@ class Table(Provenance):
 
     def at(self, rows: NDArray[np.intp], seams: NDArray[np.bool_]) -> Self:
         """Return these rows, in this order, with the seams between them."""
-        numbers = rows.tolist()
         return replace(
             self,
             X=self.X[rows],
-            labels=[self.labels[row] for row in numbers],
+            labels=self.labels[rows],
             seams=seams,
-            sessions=self.sessions and [self.sessions[row] for row in numbers],
+            sessions=None if self.sessions is None else self.sessions[rows],
             times=self.times and self.times._replace(values=self.times.values[rows]),
             file_of=None if self.file_of is None else self.file_of[rows],
             kept=None,
@@ -185,7 +186,7 @@ class Table(Provenance):
         kept = np.ones(len(rows), np.bool_) if self.kept is None else self.kept.copy()
         kept[kept] = rows
         labels: Any = self.labels
-        labels = labels[rows] if isinstance(labels, np.ndarray) else list(compress(labels, rows))
+        labels = list(compress(labels, rows)) if isinstance(labels, list) else labels[rows]
         notices = (*self.notices, notice)
         return replace(self, X=self.X[rows], labels=labels, kept=kept, notices=notices)
 
@@ -263,6 +264,20 @@ def check_has_points(source: object, n: int) -> None:
         raise lacking(source, what, "add some, of each class")
 
 
+def parts_of(train: _Part, test: _Part | None) -> tuple[_Part, JsonObject]:
+    """Return the test part, without rows if there is none, and what both give a data set.
+
+    Raises `InputError` if there is no training point, or if the features differ.
+    """
+    check_has_points(train.source, len(train.X))
+    check_names(train.feature_names, f"the features of {train.source}", distinct=False)
+    tested = test or replace(train, X=train.X[:0], labels=train.labels[:0])
+    check_feature_count(tested, train.X.shape[1], "the training part has")
+    notices = tuple(dict.fromkeys((*train.notices, *tested.notices)))
+    parts: JsonObject = {"X_train": train.X, "X_test": tested.X}
+    return tested, parts | train.provenance() | {"notices": notices}
+
+
 def dataset_from(
     train: Table,
     test: Table | None,
@@ -276,8 +291,8 @@ def dataset_from(
     otherwise they are the training labels. If one class is allowed and the training part has one,
     test points may have other labels, `NO_CLASS`.
     """
-    check_has_points(train.source, len(train.X))
-    labels = set(train.labels)
+    tested, parts = parts_of(train, test)
+    labels = {*train.labels.used}
     alone = least_classes == 1 == len(labels)
     names = tuple(labels) if alone else classes or in_order(labels)
     check_class_names(names, train.source)
@@ -293,18 +308,9 @@ def dataset_from(
             f"point of class {missing[0]!r}",
             "add points of this class, or remove it from 'class_names'",
         )
-    check_names(train.feature_names, f"the features of {train.source}", distinct=False)
-    tested = test or Table(train.source, train.X[:0], ())
-    check_feature_count(tested, train.X.shape[1], "the training part has")
-    return Dataset(
-        X_train=train.X,
-        y_train=class_indices(train, names, "'class_names'"),
-        X_test=tested.X,
-        y_test=class_indices(tested, names, "the training part", alone=alone),
-        classes=names,
-        **train.provenance()
-        | {"notices": (*train.notices, *(n for n in tested.notices if n not in train.notices))},
-    )
+    y_train = class_indices(train, names, "'class_names'")
+    y_test = class_indices(tested, names, "the training part", alone=alone)
+    return Dataset(y_train=y_train, y_test=y_test, classes=names, **parts)
 
 
 def class_indices(
@@ -315,22 +321,19 @@ def class_indices(
     Other labels are refused, or become `NO_CLASS` if the class is `alone`.
     """
     index_of = {name: index for index, name in enumerate(classes)}
-    if alone:
-        index_of = dict.fromkeys(table.labels, NO_CLASS) | index_of
-    for row, label in enumerate(table.labels):
-        if label not in index_of:
-            listed = ", ".join(repr(name) for name in list(classes)[:12])
-            more = ", ..." if len(classes) > 12 else ""
-            guessed = table.layout is not None and table.layout.label_found.startswith("the last")
-            remedy = "correct the label, or leave out the rows with it"
-            if guessed and index_of.keys().isdisjoint(table.labels):
-                remedy = "name the column of labels with --label NAME"
-            raise InputError(
-                f"{table.source} has the label {label[:40]!r} in row {row}, but {where} has only "
-                f"the classes {listed}{more}; {remedy}"
-            )
-    indices = (index_of[label] for label in table.labels)
-    return np.fromiter(indices, np.int64, count=len(table.labels))
+    if others := [] if alone else [each for each in table.labels.used if each not in index_of]:
+        row = min(map(table.labels.index, others))
+        listed = ", ".join(repr(name) for name in list(classes)[:12])
+        more = ", ..." if len(classes) > 12 else ""
+        guessed = table.layout is not None and table.layout.label_found.startswith("the last")
+        remedy = "correct the label, or leave out the rows with it"
+        if guessed and index_of.keys().isdisjoint(table.labels.used):
+            remedy = "name the column of labels with --label NAME"
+        raise InputError(
+            f"{table.source} has the label {table.labels[row][:40]!r} in row {row}, but {where} "
+            f"has only the classes {listed}{more}; {remedy}"
+        )
+    return table.labels.numbers(index_of, NO_CLASS)
 
 
 def check_feature_count(table: Table, wanted: int, whose: str) -> None:

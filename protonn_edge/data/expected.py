@@ -47,7 +47,7 @@ class Expected:
         return cls(
             train.X.shape[1],
             train.feature_names,
-            sorted(set(train.labels)),
+            sorted(train.labels.used),
             preparation=train.preparation,
         )
 

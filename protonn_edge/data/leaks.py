@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.data.cells import decimals_of
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice, listed, title
-from protonn_edge.data.summary import decimals_of
 from protonn_edge.system.arrays import Array
 
 Float64 = NDArray[np.float64]

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from protonn_edge.data.cells import FLOAT32_MAX, TOO_LARGE, is_too_large
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.dataset import INDEX_LIMIT, Table, check_table_size
 from protonn_edge.data.label_sets import LabelSetTable
 from protonn_edge.data.naming import label_text
@@ -89,7 +90,7 @@ def read_libsvm(path: Path) -> Table:
             raise InputError(
                 f"{path}:{number} begins with a feature, not with a label; correct the line"
             )
-    return Table(str(path), X, [label_text(label) for _, label in lines])
+    return Table(str(path), X, Coded.of(label_text(label) for _, label in lines))
 
 
 def _set_of(path: Path, number: int, labels: str) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from protonn_edge.data.preparation import (
     Preparation,
     values_of,
 )
-from protonn_edge.data.roles import Roles, roles_of
+from protonn_edge.data.roles import Judge, Roles
 from protonn_edge.data.row_labels import RowLabels
 from protonn_edge.data.row_times import refuse_slower, times_of, usual_row
 from protonn_edge.data.tables import RawTable, TableFile
@@ -41,15 +41,14 @@ _SHOWN = 6  # maximum columns in a sentence
 
 def read_table(
     paths: Path | Sequence[Path],
-    *,
-    delimiter: str,
     options: TableOptions | None = None,
+    *,
     expected: Expected | None = None,
     label_first: bool = False,
     labels: Sequence[str] | None = None,
     recorded: bool = False,
 ) -> Table:
-    """Read tables in UTF-8 as one; `delimiter` is the usual one of such files.
+    """Read tables in UTF-8 as one.
 
     - `expected`: what a model requires; its features are found by name if both have names.
     - `label_first`: whether the label may be in the first column, without a header.
@@ -59,7 +58,7 @@ def read_table(
     options = options or TableOptions()
     paths = [paths] if isinstance(paths, Path) else paths
     alone = options if labels is None and not paths[1:] else replace(options, labelled="any")
-    files = [TableFile.opened(path, delimiter, alone) for path in paths]
+    files = [TableFile.opened(path, alone) for path in paths]
     first = files[0]
     raw = RawTable.read(files, options)
     if labels is None or expected is not None:
@@ -75,17 +74,10 @@ def read_table(
         expected = replace(
             expected, n_features=len(wanted) or expected.n_features, feature_names=wanted
         )
-    roles = roles_of(
-        raw.columns,
-        first.path,
-        options,
-        expected,
-        header=bool(first.header),
-        begins=begins,
-        label_first=label_first,
-        recorded=recorded,
-        files=of_classes,
+    judge = Judge(
+        raw.columns, first.path, options, expected, bool(first.header), begins, recorded, of_classes
     )
+    roles = judge.roles(label_first=label_first)
     if not roles.features:
         beside = "" if roles.label is None else f" besides {roles.label.title}, the label"
         raise InputError(f"{first.path} has no column of features{beside}; {_use_of(roles)}")
@@ -128,7 +120,7 @@ class _Points:
         labels = self.labels.texts()
         notices = [*raw.notices(), *roles.notices, *self.labels.notices()]
         alone = self.options.background
-        if self.recorded and alone in labels and next(self.labels.missing(), None) is None:
+        if self.recorded and alone in labels.used and next(self.labels.missing(), None) is None:
             text = f"--background is {quoted(str(alone))}, but all samples have a label"
             notices.append(Notice("background", text, warning=True))
         if self.surplus:
@@ -138,7 +130,7 @@ class _Points:
         found = self.prepared()
         kept = found.kept
         if kept is not None:
-            labels = [label for label, is_kept in zip(labels, kept, strict=True) if is_kept]
+            labels = labels[kept]
         sessions = [column.names() for column in roles.of("session") if column.texts is not None]
         seams = self.begins.copy()
         for each in sessions:
@@ -147,7 +139,7 @@ class _Points:
         time = times_of(raw, roles, self.options, recorded=self.recorded)
         if kept is not None:
             seams = _seams_of_kept(seams, kept)
-            sessions = [each.of_rows(kept) for each in sessions]
+            sessions = [each[kept] for each in sessions]
             time = time and time._replace(values=time.values[kept])
             for column in (*roles.left_out, *roles.indicators, roles.label):
                 if column is not None:

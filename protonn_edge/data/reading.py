@@ -25,6 +25,7 @@ import numpy as np
 
 from protonn_edge.data.arrays import has_labels, read_npz, read_npz_points
 from protonn_edge.data.checks import remarks
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.dataset import (
     Dataset,
     Float32,
@@ -50,8 +51,6 @@ from protonn_edge.data.label_sets import (
 from protonn_edge.data.learned import (
     about_new_points,
     as_in_training,
-    has_label_names,
-    is_table,
     with_label,
 )
 from protonn_edge.data.model_points import ModelPoints
@@ -70,7 +69,6 @@ from protonn_edge.data.options import (
     with_keywords,
 )
 from protonn_edge.data.recordings import is_same_rate
-from protonn_edge.data.tables import opened_table
 from protonn_edge.data.values import (
     Values,
     has_values,
@@ -223,17 +221,20 @@ def read_points(
 def _read_points(
     path: Path, expected: Expected, given: TableOptions, labels: Labels, *, one_part: bool
 ) -> ModelPoints:
-    options = with_label(path, given, expected)
+    options, labelled = with_label(path, given, expected)
     division = expected.division
     if len(expected.classes) == 1 and division and digest_of(path) == division.sha256:
-        options = replace(options or TableOptions(), normal=expected.classes[0])
-    labelled = labels == "needed" or _has_labels(path, options, expected)
+        options = replace(options, normal=expected.classes[0])
+    if labels == "needed":
+        labelled = True
+    elif _is_archive(path):
+        labelled = has_labels(path)
     expected = replace(expected, labelled=labelled)
     if _is_archive(path) and not labelled:
         refuse_options(path, options)
         return _points_of(read_npz_points(path), expected, labels)
     if labels != "needed" and is_text_table(path):
-        options = replace(options or TableOptions(), background=_UNLABELLED)
+        options = replace(options, background=_UNLABELLED)
     train, test, classes = read_parts(path, options, expected)
     if one_part and test is not None and test.X.shape[0]:
         raise InputError(
@@ -246,19 +247,6 @@ def _read_points(
         return _points_of(test, expected, labels, classes)
     held_out, groups = _held_out(path, train, classes, expected, options)
     return replace(_points_of(held_out, expected, labels, classes), groups=groups)
-
-
-def _has_labels(path: Path, options: TableOptions | None, expected: Expected) -> bool:
-    """Return whether points have labels, for which `_with_label` returned the options."""
-    if _is_archive(path):
-        return has_labels(path)
-    if not is_table(path) or (options is not None and options.label is not None):
-        return True
-    file = opened_table(path, options)
-    if file.header and expected.feature_names:
-        return has_label_names(file, expected)
-    dropped = 0 if options is None else len(options.drop)
-    return len(file.columns) - dropped > expected.n_features
 
 
 def _held_out(
@@ -283,8 +271,8 @@ def _held_out(
         notice = Notice("training_rows", text, warning=True)
         return replace(table, notices=(*table.notices, notice)), None
     divided, labelled = table, np.ones(len(table.labels), np.bool_)
-    if not isinstance(table, LabelSetTable) and _UNLABELLED in table.labels:
-        labelled = np.array([label != _UNLABELLED for label in table.labels])
+    if not isinstance(table, LabelSetTable) and _UNLABELLED in table.labels.used:
+        labelled = table.labels.numbers({_UNLABELLED: 0}, 1) == 1
         kept = np.ones(len(labelled), np.bool_) if table.kept is None else table.kept.copy()
         kept[kept] = labelled
         divided = replace(table.parted(labelled), kept=kept)
@@ -318,11 +306,10 @@ def _held_out(
 
 def _numbered_labels(table: Table, classes: tuple[str, ...], expected: Expected) -> Indices:
     """Return the labels (n,) of a table by their numbers in training, or `NO_CLASS`."""
-    order = classes or in_order(set(table.labels))
+    order = classes or in_order({*table.labels.used})
     # One class was the only one to train on; others are in the order of a data set.
     order = tuple(expected.classes) if len(expected.classes) == 1 else order
-    number = {name: index for index, name in enumerate(order)}
-    return np.array([number.get(label, NO_CLASS) for label in table.labels])
+    return table.labels.numbers({name: index for index, name in enumerate(order)}, NO_CLASS)
 
 
 def read_parts(
@@ -355,7 +342,7 @@ def _points_of(
             f"{table.source} was sampled at {table.sample_rate:g} Hz, but the model was trained on "
             f"data sampled at {expected.sample_rate:g} Hz; use recordings at this rate"
         )
-    left, notices = replace(table, X=X[:0], labels=()), (*table.notices, *notices)
+    left, notices = replace(table, X=X[:0], labels=Coded.of(())), (*table.notices, *notices)
     return ModelPoints(X, y, rows, left, notices, values=values)
 
 
@@ -393,9 +380,9 @@ def _known(
     of_values = expected.predicts == "value"
     alone = len(expected.classes) == 1 and not of_values
     absent = () if labels == "needed" else ("", _UNLABELLED)
-    known = np.array([label not in absent for label in table.labels])
-    given = replace(table, labels=[label for label in table.labels if label not in absent])
-    others = set(given.labels).difference(expected.classes)
+    known = table.labels.numbers(dict.fromkeys(absent, 0), 1) == 1
+    given = replace(table, labels=table.labels[known])
+    others = {*given.labels.used}.difference(expected.classes)
     if of_values:
         others = not_numbers(given)
     if labels == "ignorable" and others and not alone:

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, groupby, repeat
-from typing import ClassVar, overload
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,19 +180,6 @@ def classes_that_move(
     return frozenset(label for label, moves in moved.items() if 2 * sum(moves) > len(moves))
 
 
-def last_takes(
-    take_of: NDArray[np.int64], labels: NDArray[np.int64], share: float
-) -> NDArray[np.bool_]:
-    """Return the rows (rows,) of each class's last takes that come closest to a share, not all."""
-    tested = np.zeros(len(take_of), np.bool_)
-    for label in np.unique(labels):
-        takes, lengths = np.unique(take_of[labels == label], return_counts=True)
-        held = np.cumsum(lengths[::-1])[: max(1, len(takes) - 1)]
-        count = 1 + int(np.abs(held - share * lengths.sum()).argmin()) if len(takes) > 1 else 0
-        tested |= np.isin(take_of, takes[len(takes) - count :])
-    return tested
-
-
 def _windows_at(
     samples: NDArray[np.float32], labels: NDArray[np.int64], begins: NDArray[np.int64], window: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
@@ -208,38 +193,3 @@ def _windows_at(
     for place, begin in enumerate(begins):
         cut[place] = samples[begin : begin + window]
     return cut, labels[begins]
-
-
-class Repeated(Sequence[str]):
-    """A sequence of texts, stored as `runs` of equal texts with their counts."""
-
-    def __init__(self, runs: Iterable[tuple[str, int]]) -> None:
-        self.runs = [(text, count) for text, count in runs if count]
-        self._ends = list(accumulate(count for _, count in self.runs))
-
-    def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
-
-    def __iter__(self) -> Iterator[str]:
-        return chain.from_iterable(repeat(text, count) for text, count in self.runs)
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        place = index + len(self) if index < 0 else index
-        if not 0 <= place < len(self):
-            raise IndexError(f"the index is {index}, but there are {len(self)} elements")
-        return self.runs[bisect_right(self._ends, place)][0]
-
-
-def runs_in(texts: Sequence[str]) -> list[tuple[str, int]]:
-    """Return the runs of equal consecutive elements of a sequence."""
-    if isinstance(texts, Repeated):
-        return texts.runs
-    return [(text, sum(1 for _ in run)) for text, run in groupby(texts)]

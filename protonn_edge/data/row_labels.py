@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from protonn_edge.data.cells import is_label
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.columns import Column
 from protonn_edge.data.indicators import codes_of
 from protonn_edge.data.naming import Notice, listed
@@ -27,33 +27,30 @@ class RowLabels:
     options: TableOptions
     of_files: Sequence[str] | None  # the label of each file, unless it has a column of labels
 
-    def texts(self) -> list[str]:
+    def texts(self) -> Coded:
         """Return the labels of rows; those of gaps are the background's, or empty."""
         roles, gap = self.roles, self.options.background or ""
         if roles.indicators:
-            codes = codes_of(roles.indicators).tolist()
-            return [roles.indicators[code].feature_name for code in codes]
+            names = [each.feature_name for each in roles.indicators]
+            return Coded(codes_of(roles.indicators), names).merged()
         if roles.label is None:
             alone = str(self.options.labelled or self.options.normal)
-            if self.of_files is None:
-                return [alone] * self.raw.n
-            ends = [*self.raw.begins[1:], self.raw.n]
-            runs = zip(self.of_files, self.raw.begins, ends, strict=True)
-            return [label for label, begin, end in runs for _ in range(end - begin)]
-        names = roles.label.names()
-        texts = [text if is_label(text) else None for text in names.texts]
-        given = [texts[code] for code in names.codes.tolist()]
-        return [
-            label if label is not None else self._of_file(row, roles.label) or gap
-            for row, label in enumerate(given)
-        ]
+            counts = np.diff([*self.raw.begins, self.raw.n]).tolist()
+            own = self.of_files or [alone] * len(counts)
+            return Coded.repeated(zip(own, counts, strict=True))
+        found = roles.label.names()
+        codes, texts = found.codes.copy(), [each if is_label(each) else gap for each in found.texts]
+        for rows, name in self._of_files(roles.label):
+            codes[rows] = len(texts)
+            texts.append(name)
+        return Coded(codes, texts).merged()
 
-    def _of_file(self, row: int, label: Column) -> str | None:
-        """Return the label of a row's file if the file lacks the column of labels."""
-        place = bisect_right(self.raw.begins, row) - 1
-        if self.of_files is None or label.name in self.raw.files[place].names:
-            return None
-        return self.of_files[place]
+    def _of_files(self, label: Column) -> Iterator[tuple[slice, str]]:
+        """Yield the rows of files that lack the column of labels, and the files' own labels."""
+        ends = [*self.raw.begins[1:], self.raw.n]
+        for place, name in enumerate(self.of_files or ()):
+            if label.name not in self.raw.files[place].names:
+                yield slice(self.raw.begins[place], ends[place]), name
 
     def notices(self) -> Iterator[Notice]:
         """Yield the notice about an unnamed label; refuse numbers that are not classes."""
@@ -103,9 +100,10 @@ class RowLabels:
         if label is None:
             return
         names = label.names()
-        empty = [code for code, text in enumerate(names.texts) if not is_label(text)]
-        rows = np.flatnonzero(np.isin(names.codes, empty)) if empty else np.empty(0, np.int64)
-        yield from (row for row in rows.tolist() if self._of_file(row, label) is None)
+        missing = names.numbers(dict.fromkeys(filter(is_label, names.texts), 1), 0) == 0
+        for rows, _ in self._of_files(label):
+            missing[rows] = False
+        yield from np.flatnonzero(missing).tolist()
 
     def refuse_missing(self) -> None:
         """Raise `InputError` for the first row without a label."""

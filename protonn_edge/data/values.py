@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.cells import Notation, number_in
-from protonn_edge.data.dataset import Dataset, Table, check_feature_count
-from protonn_edge.data.naming import Notice, check_names, label_text, quoted
+from protonn_edge.data.dataset import Dataset, Table, parts_of
+from protonn_edge.data.naming import label_text, quoted
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 Values = NDArray[np.float64]
 
-_FAR = 100  # times the range of the middle half of the labels
 _SHARE, _MANY = 0.9, 20  # of labels that are nearly numbers, and how many differ
 _FRACTIONAL_CLASSES = 10  # at most
 _DEFAULT_NAME = "value"
@@ -54,20 +53,6 @@ def spread_of(y: Values) -> str:
     return f"{ends}, standard deviation {y.std():.4g}"
 
 
-def means_of_windows(values: Values, begins: NDArray[np.int64], window: int) -> Values:
-    """Return the mean of the numbers of each window's samples, (windows,)."""
-    return np.array([values[begin : begin + window].mean() for begin in begins], np.float64)
-
-
-def takes_among_all(take_of: NDArray[np.int64], values: Values, share: float) -> NDArray[np.bool_]:
-    """Return the rows (rows,) of a share of the takes, evenly spaced by their mean numbers."""
-    takes = np.unique(take_of)
-    order = np.argsort([values[take_of == take].mean() for take in takes], kind="stable")
-    count = min(max(1, round(share * len(takes))), len(takes) - 1)
-    places = ((np.arange(count) + 0.5) * len(takes) / max(count, 1)).astype(np.int64)
-    return np.isin(take_of, takes[order[places]])
-
-
 def has_values(train: Table, target: str | None, names: Sequence[str]) -> bool:
     """Return whether labels are numbers: by a target that is given, or by the labels themselves."""
     if target is not None or names:
@@ -80,7 +65,7 @@ def has_values(train: Table, target: str | None, names: Sequence[str]) -> bool:
 
 def refuse_nearly_numbers(table: Table) -> None:
     """Raise `InputError` if most labels are numbers, but some are like ``$1.50`` or ``high``."""
-    labels, others = set(table.labels), not_numbers(table)
+    labels, others = {*table.labels.used}, not_numbers(table)
     found = {label: number_in(label) for label in labels}
     decimal = {label for label, each in found.items() if each and {*each[1]} & {*".,"}}
     alike = len(labels) - len(others - decimal)
@@ -107,46 +92,30 @@ def _measurements(table: Table) -> list[float]:
 
 def value_dataset(train: Table, test: Table | None) -> ValueDataset:
     """Combine the parts of a data set of numbers; a missing test part has no rows."""
-    tested = test or Table(train.source, train.X[:0], ())
-    check_feature_count(tested, train.X.shape[1], "the training part has")
-    check_names(train.feature_names, f"the features of {train.source}", distinct=False)
+    tested, parts = parts_of(train, test)
     columns = (each.name for each in train.columns if each.role == "label")
     named = train.value_name or next(columns, "")
     y, y_test = numbers_of(train), numbers_of(tested)
-    middle, quarters = np.median(y), np.subtract(*np.quantile(y, (0.75, 0.25)))
-    far = int(np.abs(y - middle).argmax())
-    notices = [*train.notices, *(each for each in tested.notices if each not in train.notices)]
-    if abs(y[far] - middle) > _FAR * quarters > 0:
-        text = (
-            f"the label {y[far]:g} in row {far:,} is far from all others, of which half differ by "
-            f"at most {quarters:.3g}; correct or drop the row if it is an error"
-        )
-        notices.append(Notice("far_label", text, warning=True))
     if np.ptp(y) == 0:
         raise InputError(
             f"all labels of {train.source} are {y[0]:g}, so there is nothing to predict; add "
             "points with other values, or name another column with --label NAME"
         )
-    return ValueDataset(
-        X_train=train.X,
-        y_train=y[:, None],
-        X_test=tested.X,
-        y_test=y_test[:, None],
-        classes=(label_text(named) or _DEFAULT_NAME,),
-        **train.provenance() | {"notices": tuple(notices)},
-    )
+    names = (label_text(named) or _DEFAULT_NAME,)
+    return ValueDataset(y_train=y[:, None], y_test=y_test[:, None], classes=names, **parts)
 
 
 def numbers_of(table: Table) -> Values:
     """Return the labels of a table as numbers, (n,), all finite; refuse others."""
     numbers = _numbers_by_label(table)
-    for row, label in enumerate(table.labels):
-        if numbers[label] is None:
-            raise InputError(
-                f"{table.source} has the label {quoted(label)} in row {row}, which is not a finite "
-                "number; correct or drop the row"
-            )
-    return np.array([numbers[label] for label in table.labels], np.float64)
+    if wrong := [label for label, number in numbers.items() if number is None]:
+        row = min(map(table.labels.index, wrong))
+        raise InputError(
+            f"{table.source} has the label {quoted(table.labels[row])} in row {row}, which is not "
+            "a finite number; correct or drop the row"
+        )
+    values = [numbers.get(text) for text in table.labels.texts]
+    return np.array(values, np.float64)[table.labels.codes]
 
 
 def not_numbers(table: Table) -> set[str]:
@@ -161,7 +130,7 @@ def _numbers_by_label(table: Table) -> dict[str, float | None]:
     """
     is_comma = table.layout is not None and table.layout.decimal_comma
     notation = Notation("," if is_comma else ".")
-    found = {label: number_in(label) for label in dict.fromkeys(table.labels)}
+    found = {label: number_in(label) for label in table.labels.used}
     forms = Counter(each[0] for each in found.values() if each is not None)
     usual = max(forms, key=forms.__getitem__, default=None)
     values = {

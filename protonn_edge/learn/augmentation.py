@@ -19,12 +19,11 @@ different points. Training lowers all classes' scores at these points, at no cos
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.learn.points import Float32, Indices, Points, Transform
+from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.shapes import Shape
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InvalidValue
@@ -41,29 +40,23 @@ _NODE_WIDTH = 0.7
 _IMAGES_A_GROUP = 16
 
 
-class ImageAugmentation(Transform):
-    """Moves a share of the groups of images of each step, above 0, each group differently."""
+class ImageAugmentation:
+    """Moves a share of the groups of images of each step, above 0, each group differently.
 
-    moves: ClassVar[bool] = True
+    `images` (n, H W) are all of them; pixels that never change stay constant.
+    """
 
-    def __init__(self, shape: tuple[int, int], share: float = 1.0) -> None:
+    def __init__(self, images: Float32, shape: tuple[int, int], share: float = 1.0) -> None:
         self._shape, self._share = shape, share
-
-    def fit(self, points: Points) -> Self:
-        """Find the pixels that never change."""
-        check_image_shape(self._shape, points.X.shape[1])
-        images = points.X
+        # A constant pixel has no weight and no range.
         self._constant = np.flatnonzero(images.min(axis=0) == images.max(axis=0))
         self._values = images[0, self._constant]
-        return self
 
-    def apply(self, points: Points, generator: np.random.Generator) -> Points:
+    def __call__(self, images: Float32, _: Indices, generator: np.random.Generator) -> Float32:
         """Move the images of a step, in place."""
-        images = points.X
         move(images, self._shape, generator, self._share)
-        # A constant pixel has no weight and no range; it must stay constant here.
         images[:, self._constant] = self._values
-        return points
+        return images
 
 
 def move(images: Float32, shape: Shape, generator: np.random.Generator, share: float = 1.0) -> None:

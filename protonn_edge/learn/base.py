@@ -2,7 +2,7 @@
 
 A kind of classifier is a subclass in its own folder, which the registry finds. It declares its
 parameters as fields, with constraints and command-line names, from which scikit-learn's constraints
-and docstrings are generated. Its `learner` learns the head of a model from prepared points.
+and docstrings are generated. Its `learn` returns the head of a model for prepared points.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import inspect
 import json
 import re
 import warnings
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -39,13 +39,12 @@ from protonn_edge.learn.clipping import AUTO, ClipChoice, chosen_clip
 from protonn_edge.learn.given_points import (
     labels_are_classes,
 )
-from protonn_edge.learn.learner import Learner
-from protonn_edge.learn.points import Float32, Points, Targets
-from protonn_edge.learn.preparation import PreparedPoints
+from protonn_edge.learn.points import Float32, Targets
 from protonn_edge.learn.progress import EpochReport, Learned, Restart, was_stopped
 from protonn_edge.learn.refusal import Refusal, TrainingRequest
 from protonn_edge.learn.refusals import check_compatible
 from protonn_edge.learn.searched import FEATURES_BEGUN, FEATURES_SEARCHED, SearchSpec, SearchTask
+from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.model import stored
 from protonn_edge.model.features import Features
 from protonn_edge.model.file import model_bytes
@@ -100,8 +99,9 @@ def _constraint(values: Any) -> Any:
         )
     if isinstance(values, declared.Subset):
         return _Some(values.words)
-    # The length of a tuple depends on the points.
-    return tuple if isinstance(values, declared.Sides) else values
+    if isinstance(values, declared.Sides):
+        return tuple  # whose length depends on the points
+    return {declared.MODEL: Model, declared.FEATURES: Features}.get(values, values)
 
 
 _PARAMETERS = "Parameters\n----------\n"
@@ -143,6 +143,7 @@ def _sections(text: str | None) -> tuple[str, str, str]:
     return (before.strip(), inside, after) if heading else (inside, "", after)
 
 
+_CALIBRATION_POINTS = 10_000
 _RECORDED_REPORTS = 5_000  # maximum reports in a model file, which limits the record's size
 CHOSEN = ("clip", "features")
 """The parameters that a training can choose, if they are ``"auto"``."""
@@ -230,7 +231,6 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     clip_: ClipChoice | None = field(init=False)
     features_: FoundFeatures = field(init=False)
 
-    learner: ClassVar[type[Learner]]
     refusals: ClassVar[tuple[Refusal, ...]] = ()
     is_slow: ClassVar[bool] = False  # whether a few minutes are too short for trials of a search
     starts_from: ClassVar[str] = ""  # the kind of models that training can continue
@@ -248,9 +248,13 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         """Return the search space of this kind, with its first trials; kinds extend it."""
         return SearchSpec(FEATURES_SEARCHED, (FEATURES_BEGUN,))
 
-    def _learned(self, settings: Self, points: Points, seed: int) -> Learned:
-        """Return what is learned from normalized points, with frozen settings."""
-        return self.learner(settings, seed).fit(points)
+    @abstractmethod
+    def learn(self, data: TrainingSet) -> Learned:
+        """Learn from normalized points; return the head with a record of the training.
+
+        It is called on frozen settings, a copy of the estimator; their callback is called after
+        each epoch.
+        """
 
     def check_sizes(self, dataset: Dataset, given: Collection[str]) -> Sequence[Notice]:  # noqa: ARG002
         """Refuse sizes that would fail only after the training; return what to notice before it.
@@ -357,7 +361,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         settings = self.frozen(clip=0.0) if chooses_clip else self.frozen()
         self.__dict__.pop("model_", None)  # if training is stopped, the old one has other classes
         labels = target.labels.of(y)
-        given, self.classes_ = labels.given(self, X, y, sample_weight)
+        given, self.classes_, labels = labels.given(self, X, y, sample_weight)
         numbers = None if groups is None else group_numbers(groups, len(given))
         target.check(self.classes_)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -366,24 +370,24 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
                 from protonn_edge.learn.found_features import found_features
 
                 in_groups = replace(given, group=numbers)
-                self.features_ = found_features(settings, in_groups, seed, self.refusals)
+                self.features_ = found_features(settings, in_groups, labels, seed, self.refusals)
                 settings = settings.frozen(features=self.features_.text)
             if settings.group_shift > 0 and labels.are_classes:
                 given = replace(given, group=numbers)
             test = None
             if evaluate_on is not None:
-                test = labels.reported(self, *evaluate_on, given, self.classes_)
-            prepared = PreparedPoints.of(settings, given, seed=seed, test=test)
-            self.clip_ = None
-            if chooses_clip and (choice := chosen_clip(settings, prepared, self._learned)):
-                self.clip_ = choice
-                if choice.share:
-                    settings = settings.frozen(clip=choice.share)
-                    prepared = PreparedPoints.of(settings, given, seed=seed, test=test)
-            learned = self._learned(settings, prepared.points, seed)
-        self._keep(learned, prepared, settings, n_train=len(given))
+                test = labels.reported(self, *evaluate_on, self.classes_)
+            n_classes = len(self.classes_)
+            data = TrainingSet.of(settings, given, labels, n_classes, seed=seed, test=test)
+            self.clip_ = chosen_clip(settings, data) if chooses_clip else None
+            if self.clip_ is not None and self.clip_.share:
+                settings = settings.frozen(clip=self.clip_.share)
+                data = TrainingSet.of(settings, given, labels, n_classes, seed=seed, test=test)
+            learned = settings.learn(data)
+        self._keep(learned, data, settings, n_train=len(given))
         if labels.are_classes:
-            self._fit_rules(*prepared.calibration)
+            some = data.given.some(_CALIBRATION_POINTS)
+            self._fit_rules(some.X, some.y)
         return self
 
     def _fit_rules(self, points: Float32, targets: Targets) -> None:
@@ -393,9 +397,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
-    def _keep(
-        self, learned: Learned, prepared: PreparedPoints, settings: Self, *, n_train: int
-    ) -> None:
+    def _keep(self, learned: Learned, data: TrainingSet, settings: Self, *, n_train: int) -> None:
         """Store the results, and warn about the remarks."""
         self.history_, self.restarts_ = learned.history, learned.restarts
         self.n_iter_ = learned.history[-1].epoch
@@ -405,13 +407,13 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         record = training_record(
             {name: getattr(settings, name, value) for name, value in self.get_params().items()},
             learned,
-            seed=prepared.seed,
+            seed=data.seed,
             n_train=n_train,
-            data_sha256=prepared.data_sha256,
+            data_sha256=data.data_sha256,
         )
         classes = tuple(label_text(str(label)) for label in self.classes_)
-        model = prepared.model_of(learned, classes, getattr(self, "feature_names_in_", ()))
-        self.model_ = replace(prepared.measured(model), record=record)
+        model = data.model_of(learned, classes, getattr(self, "feature_names_in_", ()))
+        self.model_ = replace(model, record=record)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

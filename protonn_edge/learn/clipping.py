@@ -7,17 +7,14 @@ left for most values, clipping the rest often helps, but not where rare, large v
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from protonn_edge.learn.folds import fold_numbers
-from protonn_edge.learn.parameters import SharedParameters
 from protonn_edge.learn.points import Float32, Points, sample_with_all_classes
-from protonn_edge.learn.preparation import PreparedPoints
-from protonn_edge.learn.progress import Learned
+from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
@@ -27,7 +24,8 @@ AUTO = "auto"
 
 _SHARES = (0.0, 0.02, 0.05, 0.1)
 _PARTS = 4  # of the points; one is held out
-_EPOCHS, _MOST_POINTS = 60, 10_000  # at most, of a trial
+_SHORTER = {"epochs": 60, "max_iterations": 30}  # at most, of a trial
+_MOST_POINTS = 10_000  # the same
 _LEAST_VARIANCE = 0.01  # of an answer, so that few points without a mistake are no proof
 
 _TAIL = 0.05  # of the values at either end
@@ -57,31 +55,23 @@ class ClipChoice:
         )
 
 
-def chosen_clip(
-    settings: SharedParameters,
-    prepared: PreparedPoints,
-    learn: Callable[[Any, Points, int], Learned],
-) -> ClipChoice | None:
+def chosen_clip(settings: Any, data: TrainingSet) -> ClipChoice | None:
     """Return which share to clip in a training; None if there is nothing to choose.
 
-    - `settings`: those of the training, without clipping, and `prepared` its points.
-    - `learn`: what learns from points with settings and a seed.
+    - `settings`: those of the training, without clipping, and `data` its points.
     """
-    points, asked = prepared.points, settings.asked
+    asked = settings.asked
     can_be_clipped = settings.initial_model is None and (asked is None or asked.can_be_clipped)
-    if not (can_be_clipped and points.labels.are_classes and points.for_device):
+    if not (can_be_clipped and data.labels.are_classes and data.for_device):
         return None
-    if points.n_classes < 2 or not have_few_steps(points.X):
+    if data.n_classes < 2 or not have_few_steps(data.points.X):
         return None
-    given = prepared.given
-    some = sample_with_all_classes(given.y, _MOST_POINTS, np.random.default_rng(prepared.seed))
+    given = data.given
+    some = sample_with_all_classes(given.y, _MOST_POINTS, np.random.default_rng(data.seed))
     given = given.part(some)
     try:
-        held_out = fold_numbers(given.y, _PARTS, prepared.seed, given.group) == 0
-        right = {
-            share: _share_right(settings, share, given, held_out, prepared.seed, learn)
-            for share in _SHARES
-        }
+        held_out = fold_numbers(given.y, _PARTS, data.seed, given.group) == 0
+        right = {share: _share_right(settings, share, given, held_out, data) for share in _SHARES}
     except InputError:  # too few points to hold some out
         return None
     n, without = int(held_out.sum()), right[0.0]
@@ -106,18 +96,17 @@ def have_few_steps(X: Float32) -> bool:
 
 
 def _share_right(
-    settings: SharedParameters,
-    share: float,
-    given: Points,
-    held_out: Any,
-    seed: int,
-    learn: Callable[[Any, Points, int], Learned],
+    settings: Any, share: float, given: Points, held_out: Any, data: TrainingSet
 ) -> float:
     """Return the accuracy on held-out points of integers that learned from the others."""
-    shorter = {"epochs": min(_EPOCHS, settings.epochs)} if hasattr(settings, "epochs") else {}
+    shorter = {
+        name: min(most, getattr(settings, name))
+        for name, most in _SHORTER.items()
+        if name in settings.parameters
+    }
     trial = settings.frozen(clip=share, callback=None, **shorter)
-    prepared = PreparedPoints.of(trial, given.part(~held_out), seed=seed)
-    model = prepared.model_of(learn(trial, prepared.points, seed), map(str, range(given.n_classes)))
+    kept = TrainingSet.of(trial, given.part(~held_out), data.labels, data.n_classes, seed=data.seed)
+    model = kept.model_of(trial.learn(kept), map(str, range(data.n_classes)))
     integers, tested = quantize(model), given.part(held_out)
     answers = integers.predict(integers.quantize(tested.X))
     return float(np.average(answers == tested.y, weights=tested.weight))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from protonn_edge.data.dataset import Dataset
     from protonn_edge.data.naming import Notice
     from protonn_edge.learn.objective import Loss
-    from protonn_edge.learn.points import Float32, Transform
+    from protonn_edge.learn.points import Float32, Move
     from protonn_edge.learn.refusal import Refusal, TrainingRequest
 
 NO_FEATURES = "none"
@@ -87,7 +87,7 @@ class FeatureRequest:
         """
         return text
 
-    def augmentation(self, share: float) -> Transform | None:  # noqa: ARG002
+    def augmentation(self, share: float) -> Move | None:  # noqa: ARG002
         """Return what moves the features of a share of each step's points, if anything does."""
         return None
 

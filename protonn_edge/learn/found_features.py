@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.learn.features import AUTO, FeatureData, texts_for
 from protonn_edge.learn.folds import fold_numbers
+from protonn_edge.learn.labels import ClassLabels
 from protonn_edge.learn.parameters import SharedParameters
 from protonn_edge.learn.points import (
     Float32,
@@ -69,16 +70,20 @@ class FoundFeatures:
 
 
 def found_features(
-    settings: SharedParameters, given: Points, seed: int, refusals: Collection[Refusal] = ()
+    settings: SharedParameters,
+    given: Points,
+    labels: ClassLabels,
+    seed: int,
+    refusals: Collection[Refusal] = (),
 ) -> FoundFeatures:
     """Return the features of windows to train with.
 
     - `settings`: those of the training, and `refusals` of its kind of classifier.
-    - `given`: raw points, in their groups, if they have any.
+    - `given`: raw points, in their groups, if they have any, with targets that are `labels`.
 
     Raises `InputError` if the windows are too long for features.
     """
-    are_classes = given.labels.are_classes
+    are_classes = labels.are_classes
     every = texts_for(settings, given.X)
     texts = [
         text
@@ -88,7 +93,7 @@ def found_features(
     points = distinct_points(given)
     chosen = sample_with_all_classes(points.y, _MOST_POINTS, np.random.default_rng(seed))
     points = points.part(chosen)
-    parts = _parts(points, seed) if given.labels.predicts != "labels" else []
+    parts = _parts(points, seed, is_class=are_classes) if labels.predicts != "labels" else []
     n = sum(len(tested) for _, tested in parts)
     in_groups = points.group is not None
     found = FoundFeatures((texts or every)[0], {}, n, in_groups, are_classes)
@@ -103,7 +108,7 @@ def found_features(
         stage = settings.frozen(features=text).features_for(FeatureData(points.X))
         if stage is not None and stage.n_outputs <= _MOST_FEATURES:
             with one_thread():
-                each = _errors(stage.apply(points.X), points, parts)
+                each = _errors(stage.apply(points.X), points, parts, is_class=are_classes)
             n_features[text], deviations[text] = stage.n_outputs, float(np.std(each))
             errors[text] = float(np.average(each, weights=weights))
     best = min(errors, key=errors.__getitem__)
@@ -112,12 +117,11 @@ def found_features(
     return replace(found, text=min(near, key=n_features.__getitem__), errors=errors)
 
 
-def _parts(points: Points, seed: int) -> list[tuple[NDArray[np.bool_], Indices]]:
+def _parts(points: Points, seed: int, *, is_class: bool) -> list[tuple[NDArray[np.bool_], Indices]]:
     """Return the points to learn from in each fold, (n,), and the indices of those to test.
 
     A class of fewer points than folds is left out, and so is one that only tested points have.
     """
-    is_class = points.labels.are_classes
     strata = points.y if is_class else np.zeros(len(points), np.int64)
     groups = np.arange(len(points)) if points.group is None else points.group
     n_folds = min(_FOLDS, len(np.unique(groups)))
@@ -138,7 +142,11 @@ def _parts(points: Points, seed: int) -> list[tuple[NDArray[np.bool_], Indices]]
 
 
 def _errors(
-    F: Float32, points: Points, parts: Sequence[tuple[NDArray[np.bool_], Indices]]
+    F: Float32,
+    points: Points,
+    parts: Sequence[tuple[NDArray[np.bool_], Indices]],
+    *,
+    is_class: bool,
 ) -> NDArray[np.float64]:
     """Return the error of each tested point by a linear model of features F (n, k) of the others.
 
@@ -149,7 +157,7 @@ def _errors(
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    is_class, y = points.labels.are_classes, points.y.reshape(len(points))
+    y = points.y.reshape(len(points))
     linear = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto") if is_class else RidgeCV()
     model, errors = make_pipeline(StandardScaler(), linear), []
     for learned, tested in parts:

@@ -27,11 +27,11 @@ ClassWeight = Mapping[Any, float] | str | None
 _TAKEN: dict[str, object] = {"dtype": np.float32, "ensure_all_finite": False}
 
 
-def digest_of(points: Points) -> str:
-    """Return the SHA-256 of all data that training depends on."""
+def digest_of(points: Points, dtype: str) -> str:
+    """Return the SHA-256 of all data that training depends on; targets are of this type."""
     digest = hashlib.sha256()
     _digest_matrix(digest, points.X, "<f4")
-    _digest_matrix(digest, points.y, points.labels.digested)
+    _digest_matrix(digest, points.y, dtype)
     if points.weight is not None:
         _digest_matrix(digest, points.weight, "<f8")
     if points.group is not None:
@@ -52,7 +52,7 @@ def given_points(
     weights = point_weights(points, labels, sample_weight, class_weight)
     classes = np.unique(labels if weights is None else labels[weights > 0])
     y = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)  # of weight 0
-    return Points(points, y, weights, n_classes=len(classes)), classes
+    return Points(points, y, weights), classes
 
 
 def labelled_points(
@@ -103,7 +103,7 @@ def point_weights(
 def labels_are_classes() -> Iterator[None]:
     """Keep scikit-learn from checking in each fit whether many classes are measurements.
 
-    `data.summary` checks this once, for all points.
+    `report.data_summary` checks this once, for all points.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
@@ -125,7 +125,7 @@ def points_to_report_on(
     labels = column_or_1d(y)
     check_consistent_length(points, labels)
     indices = class_indices(labels, classes, "evaluate_on")
-    return Points(points, indices, n_classes=len(classes))
+    return Points(points, indices)
 
 
 def class_indices(labels: Array, classes: Array, what: str) -> Indices:

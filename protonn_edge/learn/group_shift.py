@@ -9,31 +9,24 @@ not recorded.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import ClassVar, Self
-
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.learn.points import Float32, Points, Transform
+from protonn_edge.learn.points import Float32, Indices, Points
 
 _OWN_WAY = np.float32(0.2)  # deviation of a class's mean in unrecorded groups
 
 
-class GroupShift(Transform):
+class GroupShift:
     """Shifts the points of each step towards other groups of their class.
 
+    - `points`: all points, normalized, with their groups.
     - `strength`: maximum shift: 1 reaches the other group, 2 goes twice as far.
     - `together`: whether all points of a class and group move together, which makes new groups.
     """
 
-    moves: ClassVar[bool] = True
-
-    def __init__(self, strength: float, *, together: bool = False) -> None:
+    def __init__(self, points: Points, strength: float, *, together: bool = False) -> None:
         self._strength, self._together = np.float32(strength), together
-
-    def fit(self, points: Points) -> Self:
-        """Measure the weighted means of each class in each group."""
         X, y, groups = points.X, points.y, points.group
         assert groups is not None
         # A part is a class in a group; the parts of a class are consecutive.
@@ -47,11 +40,10 @@ class GroupShift(Transform):
         classes = parts // n_groups
         self._first = np.searchsorted(classes, classes, side="left")
         self._parts_of_class = np.searchsorted(classes, classes, side="right") - self._first
-        return self
 
-    def apply(self, points: Points, generator: np.random.Generator) -> Points:
+    def __call__(self, X: Float32, rows: Indices, generator: np.random.Generator) -> Float32:
         """Return the points of a step, each shifted towards a random group."""
-        own = self._part_of[points.rows]
+        own = self._part_of[rows]
         moving = np.arange(len(self._means)) if self._together else own
         other = self._first[moving] + generator.integers(self._parts_of_class[moving])
         shares = self._strength * generator.random((len(moving), 1), dtype=np.float32)
@@ -59,7 +51,7 @@ class GroupShift(Transform):
         if self._together:
             noise = generator.standard_normal(shifts.shape, dtype=np.float32)
             shifts = (shifts + _OWN_WAY * noise * self._varying)[own]
-        return replace(points, X=points.X + shifts)
+        return X + shifts
 
 
 def _mean(X: Float32, weights: Float32 | None, chosen: NDArray[np.bool_]) -> Float32:

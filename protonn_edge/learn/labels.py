@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,29 +40,30 @@ class ClassLabels:
         X: ArrayLike,
         y: ArrayLike | None,
         sample_weight: ArrayLike | None,
-    ) -> tuple[Points, Array]:
-        """Return the arguments of `fit`, checked, and the labels (L,) in the order of scores."""
-        points, labels = given_points(estimator, X, y, sample_weight)
-        return replace(points, labels=self), labels
+    ) -> tuple[Points, Array, ClassLabels]:
+        """Return the arguments of `fit`, checked, and the labels (L,) in the order of scores.
+
+        Last comes what the labels are, with what only the targets can show.
+        """
+        return *given_points(estimator, X, y, sample_weight), self
 
     def reported(
         self,
         estimator: BaseEstimator,
         X: ArrayLike,
         y: ArrayLike,
-        given: Points,  # noqa: ARG002
         labels: Array,
     ) -> Points:
-        """Return points to report on, with targets like those of the given points."""
-        return replace(points_to_report_on(estimator, X, y, labels), labels=self)
+        """Return points to report on, with targets like those of the training."""
+        return points_to_report_on(estimator, X, y, labels)
 
     def to_score(self, y: ArrayLike, labels: Array) -> ArrayLike:  # noqa: ARG002
         """Return the right answers y of `score` in the form of predictions."""
         return y
 
-    def loss_for(self, points: Points) -> Loss:
-        """Return the loss to minimize on points, by default the cross-entropy."""
-        return cross_entropy_or_none if points.has_strangers else cross_entropy
+    def loss(self, *, has_strangers: bool = False) -> Loss:
+        """Return the loss to minimize, by default the cross-entropy; points may have no class."""
+        return cross_entropy_or_none if has_strangers else cross_entropy
 
     def quality(self, scores: Array, y: Targets) -> float:
         """Return the share of scores (n, L) by which points of targets y are classified right."""
@@ -79,5 +79,5 @@ class ClassLabels:
         return FloatPolicy()
 
     def measured(self, model: Model, points: Points, seed: int) -> Model:  # noqa: ARG002
-        """Return a trained model with what its policy takes from the points."""
+        """Return a trained model with what its policy takes from raw points."""
         return model

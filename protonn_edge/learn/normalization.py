@@ -10,14 +10,8 @@ from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InvalidValue
 
 Float32 = NDArray[np.float32]
-Float64 = NDArray[np.float64]
 
 DEVIATION_FLOOR = 0.1
-
-_NOISE_PER_DISTANCE = 0.1
-_NOISE_OF_UNIT_ROWS = 0.033
-_POINTS = 500
-_NEIGHBOURS = 4_000
 
 
 def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
@@ -55,23 +49,3 @@ def normalized(normalizer: Normalizer, X: Array, limit: float) -> NDArray[np.flo
             "choose the normalization 'standard', or express the feature in another unit",
         )
     return points
-
-
-def neighbour_noise(X: Float32, generator: np.random.Generator, kind: str = "standard") -> float:
-    """Return the default deviation of input noise, a fraction of the distance between neighbours.
-
-    It is in the unit of the normalized points X (n, D), 0 if all are equal. The distance is the
-    median distance of some points to their nearest neighbours. On ten data sets of 5 to 260
-    features, the best noise on validation points was 0.04 to 0.12 of it; on two sets of points of
-    unit norm, with 500 and 1,836 features, 0.033, since the norm of the noise grows with the square
-    root of the number of features.
-    """
-    per_distance = _NOISE_OF_UNIT_ROWS if kind == "l2" else _NOISE_PER_DISTANCE
-    chosen: Float64 = X[generator.permutation(X.shape[0])[:_NEIGHBOURS]].astype(np.float64)
-    norms = (chosen * chosen).sum(axis=1)
-    products = chosen[:_POINTS] @ chosen.T
-    squares = norms[:_POINTS, None] + norms - 2.0 * products
-    squares[squares <= 1e-9 * max(float(squares.max()), 1e-30)] = np.inf  # the point and its copies
-    nearest = squares.min(axis=1)
-    nearest = nearest[np.isfinite(nearest)]
-    return per_distance * float(np.median(np.sqrt(nearest))) if len(nearest) else 0.0

@@ -45,7 +45,13 @@ class Parameters:
 
 
 RbfOf = Callable[[Matrix, Matrix], Matrix]
-"""Maps squared distances and their ``exp(-s)`` to the RBF values of a device."""
+"""Maps squared distances and their ``exp(-s)`` to the RBF values that count."""
+
+
+def smooth_rbf(_squares: Matrix, kernel: Matrix) -> Matrix:
+    """Return the exponential itself."""
+    return kernel
+
 
 Loss = Callable[[Matrix, Matrix, Matrix, Matrix | None], tuple[float, Matrix, Matrix]]
 """Maps scores (n, L), targets (n, L), sharpness (1,) and weights (n,) with a mean of 1, or None, to
@@ -65,12 +71,12 @@ def cross_entropy(
     """
     factor = np.exp(sharpness)
     logits = scores * factor
-    largest = logits.max(axis=1, keepdims=True)
+    largest = np.maximum.reduce(logits, axis=1, keepdims=True)
     if none is not None:
         largest = np.maximum(largest, none)
     logits -= largest
     likelihoods = np.exp(logits)
-    totals = likelihoods.sum(axis=1, keepdims=True)
+    totals = np.add.reduce(likelihoods, axis=1, keepdims=True)
     of_target = np.einsum("ij,ij->i", logits, Y)
     if none is not None:
         rest = none - largest
@@ -88,7 +94,7 @@ def through_logits(
     """Return derivatives with respect to scores and sharpness, from those to the logits."""
     slope *= factor / len(scores)
     slope = weighted(slope, weights)
-    return slope, np.full_like(factor, np.einsum("ij,ij->", slope, scores))
+    return slope, np.vdot(slope, scores).astype(factor.dtype).reshape(1)
 
 
 def mean_loss(losses: Matrix, weights: Matrix | None) -> float:
@@ -116,7 +122,7 @@ class BatchVoters(Protocol):
     def vote(self) -> float:
         """The vote of each for its class."""
 
-    def rbf(self, projected: Matrix, rbf_of: RbfOf | None) -> tuple[Matrix, Matrix]:
+    def rbf(self, projected: Matrix, rbf_of: RbfOf) -> tuple[Matrix, Matrix]:
         """Return the RBF (n, e) of projected points (n, d), and the values of `rbf_of`."""
 
     def by_projected(self, projected: Matrix, by_rbf: Matrix) -> Matrix:
@@ -160,7 +166,7 @@ def objective_gradient(
     Y: Matrix,
     loss: Loss,
     weights: Matrix | None = None,
-    rbf_of: RbfOf | None = None,
+    rbf_of: RbfOf = smooth_rbf,
     voters: BatchVoters | None = None,
 ) -> tuple[float, Parameters]:
     """Return `objective` and its gradient.
@@ -178,7 +184,7 @@ def objective_gradient(
     projected = X @ V.T
     squares = squared_distances(parameters, projected)
     rbf = np.exp(-squares)
-    seen = rbf if rbf_of is None else rbf_of(squares, rbf)
+    seen = rbf_of(squares, rbf)
     scores = seen @ Z.T
     if voters is not None:
         near, voting = voters.rbf(projected, rbf_of)

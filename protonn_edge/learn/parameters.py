@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.model.features import Features
-from protonn_edge.model.model import Model
 from protonn_edge.model.shapes import Shape
 from protonn_edge.model.signals import SAMPLE_RATES
 from protonn_edge.model.statistics import NORMALIZER_KINDS
@@ -25,9 +23,12 @@ if TYPE_CHECKING:
     from protonn_edge.learn.features import FeatureData, FeatureRequest
     from protonn_edge.learn.given_points import ClassWeight
     from protonn_edge.learn.network_head import NetworkHead
-    from protonn_edge.learn.points import Transform
+    from protonn_edge.learn.points import Move, Points
     from protonn_edge.learn.progress import Callback
+    from protonn_edge.learn.refusal import Refusal
     from protonn_edge.learn.targets import Target
+    from protonn_edge.model.features import Features
+    from protonn_edge.model.model import Model
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ SHARE = Number(float, 0, 1, closed="right")
 MULTIPLE = Number(float, 0, 100)
 DEVIATION = Number(float, 0, 1e6)
 AUTO = Choices(("auto",))
+MODEL, FEATURES = "model", "features"  # a `Model`, and its `Features`
 IMAGE_SHAPE = Sides("HxW", "a height and a width, such as 16x16")
 WINDOW_SHAPE = Sides("NxC", "a number of samples and channels, such as 128x3", second=1)
 
@@ -83,7 +85,7 @@ WINDOW_SHAPE = Sides("NxC", "a number of samples and channels, such as 128x3", s
 class Parameter:
     """The declaration of a parameter, for Python, the command line and searches."""
 
-    # its constraints: the classes above, types, None, and words of scikit-learn's constraints
+    # its constraints: the classes and words above, types, None, and scikit-learn's words
     values: tuple[Any, ...]
     help: str = ""  # for the command line; empty if only Python has the parameter
     option: str = ""  # its option of `train`, if that is not called after its name
@@ -118,7 +120,9 @@ SIZE_BUDGET = Parameter(
     "Maximum size of the weights or trees on the device, such as 2kB.",
     "--size-budget",
 )
-EPOCHS = Parameter((PASSES,), "Passes over the training points.", "--epochs", True)
+EPOCHS = Parameter(
+    (PASSES,), "Passes over the training points, each of at most 200 steps.", "--epochs", True
+)
 BATCH_SIZE = Parameter((COUNT, AUTO), "Training points per step.", "--batch-size")
 LEARNING_RATE = Parameter((Number(float, 1e-9, 1e9),), "The largest step size.", "--learning-rate")
 CLIP = Parameter(
@@ -165,6 +169,11 @@ class Parameterized:
         copy = replace(self, **changed)
         object.__setattr__(copy, "_frozen", True)
         return copy
+
+    @classmethod
+    def default_of(cls, name: str) -> Any:
+        """Return the default of a parameter in this kind of classifier; None without one."""
+        return getattr(cls, name, None)
 
     def __setattr__(self, name: str, value: object) -> None:
         if self._frozen and (name in vars(self) or name not in self.__dataclass_fields__):
@@ -224,7 +233,7 @@ class FeatureParameters(Parameterized):
     features: str | Features | None = parameter(
         None,
         str,
-        Features,
+        FEATURES,
         None,
         help="Features for the device to compute: for images pool:4x4, gradients:4x4 or "
         "conv:8x3,max2, optionally after deskew or crop:20x20; for windows a list such as "
@@ -362,8 +371,13 @@ class SharedParameters(FeatureParameters):
         target: Target = Target()
         return target
 
-    def moves_of_groups(self) -> Sequence[Transform]:
-        """Return what moves points between their groups, if they come in groups."""
+    def move_of_groups(self, points: Points) -> Move | None:  # noqa: ARG002
+        """Return what moves normalized points between their groups, if anything does."""
+        return None
+
+    @classmethod
+    def own_refusals(cls) -> Sequence[Refusal]:
+        """Return combinations that this kind of classifier refuses before its training is known."""
         return ()
 
     @property

@@ -8,22 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-import numpy as np
-from scipy.special import logsumexp
-
-from protonn_edge.learn.objective import Matrix, Parameters, rbf_values
-from protonn_edge.learn.points import Points
+from protonn_edge.learn.objective import Parameters
 from protonn_edge.model.head import Head
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.arrays import Array
-from protonn_edge.system.figures import percent
-
-_EVALUATED_SCORES = 2**28  # products of a prototype and a label, of at least 1,000 points
-_VANISHED = 1e-6
-
-# If training diverges, the learning rate is divided by this, up to this many times.
-BACK_OFF = 3.0
-ATTEMPTS = 4
 
 
 @dataclass(frozen=True)
@@ -164,59 +152,3 @@ class DivergedError(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.epoch = 0  # set by the caller, who counts epochs
-
-
-def qualities(scores: Callable[[Any], Array], data: Points) -> tuple[float, float | None]:
-    """Return the quality (see `ClassLabels`) of these scores on training and test points."""
-
-    def quality(X: Array, y: Array) -> float:
-        return float(data.labels.quality(scores(X), y))
-
-    test = data.test
-    return quality(*data.evaluated), None if test is None else quality(test.X, test.y)
-
-
-def logistic_report(
-    head: Head, data: Points, weights: Array | None, penalty: float = 0.0
-) -> EpochReport:
-    """Return the only report of a training without epochs: the mean logistic loss and a penalty."""
-    scores = head.scores(data.X)
-    losses = logsumexp(scores, axis=1) - scores[np.arange(len(data)), data.y]
-    loss = float(np.average(losses, weights=weights)) + penalty
-    return EpochReport(1, 1, loss, *qualities(head.scores, data))
-
-
-def accuracies(
-    parameters: Parameters, data: Points, cutoff: float = 0.0
-) -> tuple[float, float | None]:
-    """Return the quality of a classifier (see `ClassLabels.quality`) on training and test points.
-
-    RBF values below `cutoff` count as 0.
-
-    Raises `DivergedError` if steps were so large that points and prototypes are too far apart: all
-    RBFs vanish, and with them the gradient that could bring them back.
-    """
-    if not all(np.isfinite(matrix).all() for matrix in parameters):
-        raise DivergedError("a parameter is no longer a finite number")
-    X, y = data.evaluated
-    step = -(-X.shape[0] // max(1_000, _EVALUATED_SCORES // parameters.labels.size))
-    rbf = _rbf(parameters, X[::step])
-    within_reach = float(np.mean(rbf.max(axis=1) > _VANISHED))  # false for NaN, too
-    if within_reach < 0.5:
-        raise DivergedError(
-            f"{percent(1.0 - within_reach, 0)} of the points are out of reach of every prototype"
-        )
-    accuracy = data.labels.quality(_scores(rbf, parameters, cutoff), y[::step])
-    if data.test is None:
-        return accuracy, None
-    X, y = data.test.X, data.test.y
-    return accuracy, data.labels.quality(_scores(_rbf(parameters, X), parameters, cutoff), y)
-
-
-def _rbf(parameters: Parameters, X: Matrix) -> Matrix:
-    return rbf_values(parameters, X @ parameters.projection.T)
-
-
-def _scores(rbf: Matrix, parameters: Parameters, cutoff: float) -> Matrix:
-    rbf[rbf < cutoff] = 0.0
-    return rbf @ parameters.labels.T

@@ -5,11 +5,39 @@ In sentences, names of parameters are in braces; the command line replaces them 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from protonn_edge.model.model import Model
+if TYPE_CHECKING:
+    from protonn_edge.model.model import Model
+
+
+class NotKnownYet(Exception):
+    """A refusal asks for what follows from points, before these are read."""
+
+
+class OfPoints:
+    """What follows from points that are not read yet; to compare it raises `NotKnownYet`."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        raise NotKnownYet
+
+
+class BeforePoints:
+    """Settings before points are read, from which some follow unless they are `given`."""
+
+    _FOLLOWING = ("image_shape", "window_shape", "sample_rate", "background_noise")
+
+    def __init__(self, settings: Any, given: Collection[str]) -> None:
+        self._settings, self._given = settings, given
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._FOLLOWING and name not in self._given:
+            raise NotKnownYet
+        return getattr(self._settings, name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +45,7 @@ class TrainingRequest:
     """A training to check: its settings and properties of its points."""
 
     settings: Any  # settings of the kind of classifier
-    predicts: str = "class"  # what labels are: "class", "labels" or "value"
+    predicts: str | OfPoints = "class"  # what labels are: "class", "labels" or "value"
     in_groups: bool = False  # whether the points come in groups
     given: frozenset[str] = frozenset()  # options given on the command line
 
@@ -60,7 +88,7 @@ class TrainingRequest:
         """Return whether the kind of classifier has a parameter, and it is not the default."""
         if not hasattr(self.settings, name):
             return False
-        value, default = getattr(self.settings, name), getattr(type(self.settings), name, None)
+        value, default = getattr(self.settings, name), self.settings.default_of(name)
         return value is not default and not (type(value) is type(default) and value == default)
 
 
@@ -76,7 +104,10 @@ class Refusal:
 
     def refused(self, case: TrainingRequest) -> str | None:
         """Return the sentence by which the request is refused, if it is."""
-        refused = self.when(case)
+        try:
+            refused = self.when(case)
+        except NotKnownYet:
+            return None
         return self.sentence.replace("{it}", str(refused)) if refused else None
 
 

@@ -6,11 +6,17 @@ are next to its parameters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 
-from protonn_edge.learn import features
-from protonn_edge.learn.refusal import Refusal, TrainingRequest, excluded
+from protonn_edge.learn.parameters import SharedParameters
+from protonn_edge.learn.refusal import (
+    BeforePoints,
+    OfPoints,
+    Refusal,
+    TrainingRequest,
+    excluded,
+)
 from protonn_edge.system.errors import InputError
 
 
@@ -32,19 +38,47 @@ def check_compatible(
 
     The sentence has these names of parameters in place of Python's.
     """
-    sentence = refusal_of(case, own)
+    _refuse(case, refusal_of(case, own), names)
+
+
+def _refuse(
+    case: TrainingRequest, sentence: str | None, names: Mapping[str, str] | None = None
+) -> None:
     if sentence is not None:
         named = _Names(names or {}, settings=case.settings, case=case)
         raise Incompatible(sentence.format_map(named))
 
 
+def check_before_points(
+    settings: SharedParameters,
+    own: Iterable[Refusal],
+    names: Mapping[str, str],
+    *,
+    given: Collection[str],
+    in_groups: bool,
+) -> None:
+    """Refuse what can be refused before the points are read, as `check_compatible` does."""
+    case = TrainingRequest(
+        settings=BeforePoints(settings, given),
+        predicts=OfPoints(),
+        in_groups=in_groups,
+        given=frozenset(given),
+    )
+    sentence = next(filter(None, (each.refused(case) for each in own)), None)
+    _refuse(case, sentence or refusal_of(case), names)
+
+
 def refusal_of(case: TrainingRequest, own: Iterable[Refusal] = ()) -> str | None:
     """Return the sentence of the first refusal that applies, or None."""
+    every = chain(REFUSALS, IMAGES, COPIES, _of_features(), own)
+    return next(filter(None, (each.refused(case) for each in every)), None)
+
+
+def _of_features() -> Iterator[Refusal]:
     from protonn_edge.learn.requests import REQUESTS  # imports all kinds of features
 
-    of_features = chain.from_iterable(each.refusals for each in REQUESTS)
-    every = (*REFUSALS, *IMAGES, *COPIES, *of_features, *own)
-    return next(filter(None, (each.refused(case) for each in every)), None)
+    for each in REQUESTS:
+        yield from each.refusals
 
 
 def _for_one_label_each(case: TrainingRequest) -> str:
@@ -124,8 +158,17 @@ REFUSALS: tuple[Refusal, ...] = (
 )
 
 
+def _only_prepares(case: TrainingRequest) -> bool:
+    """Return whether images are prepared, and nothing is computed of them."""
+    from protonn_edge.learn.features import ImageRequest
+
+    return type(case.asked) is ImageRequest
+
+
 def _are_windows_alone(case: TrainingRequest) -> bool:
     """Return whether these features may not be of images."""
+    from protonn_edge.learn import features
+
     asked = case.asked
     of_samples = asked is not None and asked.of_samples and not asked.of_images
     return features.given_signals(case) or of_samples
@@ -133,7 +176,7 @@ def _are_windows_alone(case: TrainingRequest) -> bool:
 
 IMAGES: tuple[Refusal, ...] = (
     Refusal(
-        lambda case: type(case.asked) is features.ImageRequest,
+        _only_prepares,
         "{features} is {settings.features}, which prepares images but computes no features; add "
         "features, such as pool:4x4 or gradients:4x4",
     ),
@@ -158,16 +201,17 @@ IMAGES: tuple[Refusal, ...] = (
 )
 
 
+def _copies_windows(case: TrainingRequest) -> bool:
+    """Return whether windows or clips are copied."""
+    from protonn_edge.learn.features import is_of_windows
+
+    settings = case.settings
+    return bool(settings.copies and settings.image_shape is None and is_of_windows(case))
+
+
 COPIES: tuple[Refusal, ...] = (
     Refusal(
-        lambda case: (
-            case.settings.background_noise is not None
-            and (
-                case.settings.copies == 0
-                or not features.is_of_windows(case)
-                or case.settings.image_shape is not None
-            )
-        ),
+        lambda case: case.settings.background_noise is not None and not _copies_windows(case),
         "{background_noise} is mixed only into copies of windows and clips; set {copies} above 0 "
         "and {features} to features of windows or clips, or leave {background_noise} out",
     ),

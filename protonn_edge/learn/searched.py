@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -14,10 +13,6 @@ class Among:
 
     values: tuple[Any, ...]
 
-    def joined(self, other: Among) -> Among:
-        """Return a choice among the values of both."""
-        return Among(tuple(dict.fromkeys((*self.values, *other.values))))
-
 
 @dataclass(frozen=True)
 class Between:
@@ -25,10 +20,6 @@ class Between:
 
     low: float
     high: float
-
-    def joined(self, other: Between) -> Between:
-        """Return the range that spans both."""
-        return Between(min(self.low, other.low), max(self.high, other.high))
 
 
 @dataclass(frozen=True)
@@ -59,42 +50,9 @@ class SearchSpec:
     # headings for tables of trials with the parameters of each column, sizes first
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def described(self, settings: Mapping[str, object]) -> str:
-        """Return the sizes of a trial, by the parameters' names."""
-        alone = (names[0] for names in self.columns.values() if len(names) == 1)
-        return ", ".join(f"{name} {shown(settings[name])}" for name in alone if name in settings)
-
 
 FEATURES = "feature_stage"
 """The name of the features in a trial's settings."""
-
-
-def among_features(each: Mapping[str, SearchSpec]) -> SearchSpec:
-    """Add a choice among several kinds of features, by name, to their search spaces.
-
-    The search begins with the first trial of each kind, followed by the others in turn.
-    """
-    first, *others = each.values()
-    parameters: dict[str, Any] = {FEATURES: Among(tuple(each))}
-    for searched in (first, *others):
-        for name, drawn in searched.parameters.items():
-            parameters[name] = drawn.joined(parameters.get(name, drawn))
-    begun = [
-        [{FEATURES: name, **start} for start in searched.starts] for name, searched in each.items()
-    ]
-    starts = [starts[0] for starts in begun if starts]
-    for number, some in enumerate(zip_longest(*(starts[1:] for starts in begun))):
-        start = some[number % len(some)]
-        starts += [] if start is None else [start]
-    columns = {**first.columns, "features": (FEATURES,)}
-    return replace(first, parameters=parameters, starts=tuple(starts), columns=columns)
-
-
-def with_class_weights(searched: SearchSpec) -> SearchSpec:
-    """Return the search space including a choice of class weights, beginning with balanced ones."""
-    weights = {"class_weight": Among(("balanced", None))}
-    starts = tuple({**start, "class_weight": "balanced"} for start in searched.starts)
-    return replace(searched, parameters={**searched.parameters, **weights}, starts=starts)
 
 
 KIND = "classifier"
@@ -107,41 +65,16 @@ BEST = "best"
 """The name of the best of all kinds, found in a limited time."""
 
 
-def among_kinds(each: Mapping[str, SearchSpec]) -> SearchSpec:
-    """Return the search space including the kind of classifier, by name.
-
-    Parameters are prefixed with the name of their kind and a dot. The search begins with the starts
-    of each kind, in turn.
-    """
-    parameters: dict[str, Among | Between] = {KIND: Among(tuple(each))}
-    sketch: dict[str, Any] = {}
-    points: dict[str, int] = {}
-    begun: dict[str, list[dict[str, Any]]] = {}
-    for kind, searched in each.items():
-        parameters |= _of_kind(kind, searched.parameters)
-        sketch |= _of_kind(kind, searched.sketch)
-        points |= _of_kind(kind, searched.sketch_points)
-        begun[kind] = [_of_kind(kind, start) for start in searched.starts]
-    others = {name: value for starts in begun.values() for name, value in starts[0].items()}
-    in_turn = zip_longest(*([{KIND: kind, **start} for start in begun[kind]] for kind in each))
-    starts = [{**others, **start} for some in in_turn for start in some if start is not None]
-    return SearchSpec(parameters, tuple(starts), sketch, points, {KIND: (KIND,)})
-
-
-def _of_kind(kind: str, named: Mapping[str, object]) -> dict[str, Any]:
-    return {f"{kind}.{name}": value for name, value in named.items()}
-
-
 def settings_of_kind(settings: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
     """Return the kind of a trial, if several are searched, and the settings that it has."""
     kind = settings.get(KIND)
-    named = ((name.partition("."), value) for name, value in settings.items() if name != KIND)
-    own = {
-        (name if dot else owner): value
-        for (owner, dot, name), value in named
-        if not dot or owner == kind
-    }
-    return kind, own
+    return kind, {name.rpartition(".")[2]: settings[name] for name in settings if name != KIND}
+
+
+def described(settings: Mapping[str, Any], columns: Mapping[str, tuple[str, ...]]) -> str:
+    """Return the settings of a trial that have a column each, its sizes, by their names."""
+    alone = (names[0] for names in columns.values() if len(names) == 1)
+    return ", ".join(f"{name} {shown(settings[name])}" for name in alone if name in settings)
 
 
 def shown(value: object) -> str:

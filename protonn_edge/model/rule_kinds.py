@@ -11,7 +11,6 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from protonn_edge.model.policy import FloatPolicy, FloatRule
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.extensions import AddedOptions
 from protonn_edge.system.lazy import folders_of
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from protonn_edge.data.dataset import Dataset
     from protonn_edge.data.naming import Notice
+    from protonn_edge.model.policy import FloatPolicy, FloatRule
 
 
 class RuleKind:
@@ -97,6 +97,8 @@ def answering_kind(policy: FloatPolicy) -> RuleKind | None:
 
 def policy_of(arrays: Mapping[str, Array]) -> FloatPolicy:
     """Return the policy of which a model file has these arrays, among others."""
+    from protonn_edge.model.policy import FloatPolicy
+
     rules = (kind.rule() for kind in rule_kinds())
     return FloatPolicy(tuple(r.of_array(arrays[r.array]) for r in rules if r.array in arrays))
 

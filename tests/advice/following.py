@@ -56,7 +56,7 @@ _PROSE = re.compile(
     r"(or|and|if|to|for|first|in|too|out|needs|such|with|is|has|again|that|which|as|of|no)\Z"
 )
 _CHOICE = re.compile(r"\b(?:choose|give)(?: one of)? ('?[\w-]+'?)(?:,| or)")
-_REFUSED = re.compile(r"No such option|is not one of|applies only|has no effect")
+_REFUSED = re.compile(r"no such option|is not one of|applies only|has no effect")
 _FORMER = re.compile(r"(--read|--set) .* is an option of its own now")
 _LAST_STOP = re.compile(r"[.,;:)]+\Z")
 

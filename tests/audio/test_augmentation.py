@@ -11,7 +11,6 @@ from refusals import refused_by
 from protonn_edge.features.audio.train.augmentation import SoundAugmentation
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.learn.points import Points
 
 FRAMES, BANDS = 20, 12
 
@@ -20,11 +19,9 @@ def moved(sounds: np.ndarray, share: float = 1.0) -> np.ndarray:
     """Return sounds (n, frames, bands) as they are in a step."""
     n, *shape = sounds.shape
     X = sounds.reshape(n, -1).astype(np.float32)
-    points = Points(X.copy(), np.arange(n) % 2)
-    augmentation = SoundAugmentation((shape[0], shape[1]), share).fit(points)
-    generator = np.random.default_rng(1)
-    step = augmentation.apply(points.step(np.arange(n), generator), generator)
-    return step.X.reshape(sounds.shape)
+    augmentation = SoundAugmentation((shape[0], shape[1]), share)
+    step = augmentation(X.copy(), np.arange(n), np.random.default_rng(1))
+    return step.reshape(sounds.shape)
 
 
 def test_each_sound_moves_within_its_own_values() -> None:

@@ -370,7 +370,7 @@ def test_an_array_of_variable_size_is_refused_with_its_function(compile_avr, way
     """
     elf = compile_avr(firmware)
     assert "work" in refusal_of(elf).split()
-    with refused_by("chips.avr.flow", kind=CheckFailed):
+    with refused_by("chips.avr.tracking", kind=CheckFailed):
         worst_case_stack(read_program(elf))  # seen in the code too, without the .su file
 
 

@@ -120,8 +120,8 @@ def test_error_is_a_json_object_where_json_was_asked_for(tmp_path: Path) -> None
 def test_a_command_or_a_column_that_is_misspelled_is_suggested(tmp_path: Path) -> None:
     result = run("tran", "train.csv")
     assert result.exit_code == 2
-    assert "No such command 'tran'; did you mean 'train'?" in result.stderr
-    assert "No such command 'qqqq'." in run("qqqq").stderr
+    assert "no such command 'tran'; did you mean 'train'?" in result.stderr
+    assert "no such command 'qqqq'; 'protonn-edge --help' lists" in run("qqqq").stderr
     table = tmp_path / "t.csv"
     table.write_text("a,Fault state\n1,x\n2,y\n")
     refused = run("data", table, "--label", "fault state")

@@ -351,4 +351,4 @@ def test_an_option_of_another_command_leads_to_the_one_for_the_same(
 ) -> None:
     done = run(*words)
     assert done.exit_code == 2
-    assert f"Did you mean '{flag}'?" in done.stderr
+    assert f"did you mean '{flag}'?" in done.stderr

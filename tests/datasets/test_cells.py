@@ -246,7 +246,7 @@ def test_few_different_cells_are_kept_as_they_are_written() -> None:
     assert coded is not None
     assert list(coded) == ["1.0", "1", "a", "1", "a"]
     assert list(coded[1:3]) == ["1", "a"]
-    assert list(coded.of_rows(np.array([False, True, False, False, True]))) == ["1", "a"]
+    assert list(coded[np.array([False, True, False, False, True])]) == ["1", "a"]
 
 
 def test_numbers_beyond_single_precision_are_odd() -> None:

@@ -57,7 +57,7 @@ def _go_on(rng: np.random.Generator, path: Path) -> None:
         Workers(Objective(space)) as workers,
     ):
         records = Search(file, workers).run(trials=0).records
-        file.study.ask(space.distributions)
+        space.draw(file.study.ask())
         _choose(rng, candidates(records), space)
 
 
@@ -65,7 +65,7 @@ def _choose(rng: np.random.Generator, found: list[Record], space: SearchSpace) -
     if not found:
         return
     ranked(found, pick(rng, CHOICES))
-    candidate_table(found, _UNO, space.searched.columns)
+    candidate_table(found, _UNO, space.columns)
     json.dumps([each.to_json(_UNO) for each in front(found)], allow_nan=False)
 
 
@@ -78,7 +78,7 @@ def _search() -> bytes:
             file.enqueue(_space().starts)
             for record in _RECORDS:
                 add(file, _space(), record)
-            file.study.ask(_space().distributions)  # and was killed
+            _space().draw(file.study.ask())  # and was killed
         return path.read_bytes()
 
 

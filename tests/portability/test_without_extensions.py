@@ -87,7 +87,7 @@ def test_the_demo_runs(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("studio", "No such command 'studio'"),
+        ("studio", "no such command 'studio'"),
         ("inspect observed.npz", "the model needs the extension 'observation'"),
         ("build model.npz --board pico -o pico", "there is no firmware for pico"),
         ("verify project", "no extension that proves builds is installed"),

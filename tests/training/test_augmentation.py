@@ -19,7 +19,7 @@ from protonn_edge.learn.augmentation import (
 )
 from protonn_edge.learn.labels import ClassLabels
 from protonn_edge.learn.points import Points
-from protonn_edge.learn.preparation import PreparedPoints
+from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.system.errors import InputError
 
 DIGITS = load_digits_dataset()
@@ -73,10 +73,8 @@ def test_distortions_have_a_deviation_of_1_and_neighbours_move_alike() -> None:
 
 def augmented(images: np.ndarray, count: int, share: float = 1.0) -> np.ndarray:
     """Return the first images as a step moves them."""
-    y = np.zeros(len(images), np.int64)
-    augment = ImageAugmentation((8, 8), share).fit(Points(images, y))
-    step = Points(images[:count].copy(), y[:count])
-    return augment.apply(step, np.random.default_rng(0)).X
+    augment = ImageAugmentation(images, (8, 8), share)
+    return augment(images[:count].copy(), np.arange(count), np.random.default_rng(0))
 
 
 def test_groups_of_a_step_move_differently() -> None:
@@ -132,14 +130,10 @@ def test_shapes_that_do_not_fit_are_refused(settings: dict[str, Any], message: s
 
 def test_it_is_the_whole_image_that_moves_before_it_is_pooled_and_normalized() -> None:
     settings = ProtoNNParameters(image_shape=(8, 8), features="pool:4x4", augment=True)
-    labels = ClassLabels()
-    given = Points(DIGITS.X_train[:40], DIGITS.y_train[:40], n_classes=10, labels=labels)
-    points = PreparedPoints.of(settings, given, seed=0).points
-    rows = np.arange(40)
-    step = points.step(rows, np.random.default_rng(0)).X
-    assert points.space is not None
-    assert points.space.stage is not None
-    assert points.raw is not None
-    images = augmented(np.asarray(points.raw), 40)
-    expected = points.space.normalizer.apply(points.space.stage.apply(images))
+    given = Points(DIGITS.X_train[:40], DIGITS.y_train[:40])
+    data = TrainingSet.of(settings, given, ClassLabels(), 10, seed=0)
+    step = data.moved(np.arange(40), np.random.default_rng(0))
+    assert data.space.stage is not None
+    images = augmented(data.raw, 40)
+    expected = data.space.normalizer.apply(data.space.stage.apply(images))
     np.testing.assert_allclose(step, expected, rtol=1e-4, atol=1e-5)

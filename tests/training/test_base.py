@@ -24,10 +24,9 @@ from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
-from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.parameters import Number, parameter
-from protonn_edge.learn.points import Points
 from protonn_edge.learn.progress import EpochReport, Learned
+from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.registry import PARAMETERS
@@ -38,28 +37,25 @@ from protonn_edge.system.errors import InputError
 DIGITS = load_digits_dataset()
 
 
-class MeansLearner(Learner):
-    def fit(self, points: Points) -> Learned:
-        counted = np.ones(len(points)) if points.weight is None else points.weight
-        means = (points.Y.T * counted) @ points.X / (points.Y.T @ counted)[:, None]
-        D = points.X.shape[1]
-        head = ProtoNNHead(
-            projection=np.eye(D, dtype=np.float32),
-            prototypes=means.T.astype(np.float32),
-            labels=np.eye(len(means), dtype=np.float32),
-            gamma=self.settings.width / np.sqrt(D),
-        )
-        report = EpochReport(1, 1, 0.0, 1.0)
-        return Learned.at_once(head, report, self.settings.callback, facts={"trainer": "means"})
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class NearestMean(DeviceClassifier):
     """One prototype a class, its mean, in the space of the features."""
 
     width: float = parameter(1.0, Number(float, 1e-3, 1e3), help="Of the kernel.", option="--width")
 
-    learner = MeansLearner
+    def learn(self, data: TrainingSet) -> Learned:
+        points, Y = data.points, data.targets()
+        counted = np.ones(len(points)) if points.weight is None else points.weight
+        means = (Y.T * counted) @ points.X / (Y.T @ counted)[:, None]
+        D = points.X.shape[1]
+        head = ProtoNNHead(
+            projection=np.eye(D, dtype=np.float32),
+            prototypes=means.T.astype(np.float32),
+            labels=np.eye(len(means), dtype=np.float32),
+            gamma=self.width / np.sqrt(D),
+        )
+        report = EpochReport(1, 1, 0.0, 1.0)
+        return Learned.at_once(head, report, self.callback, facts={"trainer": "means"})
 
 
 def fitted(**settings: Any) -> NearestMean:
@@ -85,12 +81,9 @@ def test_settings_do_not_change() -> None:
 
 
 def test_what_it_remarks_is_a_warning_and_in_the_record() -> None:
-    class RemarkingLearner(MeansLearner):
-        def fit(self, points: Points) -> Learned:
-            return replace(super().fit(points), remarks=("the means are far apart",))
-
     class Remarking(NearestMean):
-        learner = RemarkingLearner
+        def learn(self, data: TrainingSet) -> Learned:
+            return replace(super().learn(data), remarks=("the means are far apart",))
 
     with pytest.warns(ConvergenceWarning, match="the means are far apart"):
         classifier = Remarking(random_state=0).fit(DIGITS.X_train, DIGITS.y_train)

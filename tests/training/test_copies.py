@@ -168,7 +168,7 @@ def test_points_that_cannot_be_moved_are_refused(settings: dict[str, Any], messa
 
 
 def test_copies_beyond_the_limit_of_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("protonn_edge.learn.transforms._COPIES_LIMIT", 10_000)
+    monkeypatch.setattr("protonn_edge.learn.added_points._COPIES_LIMIT", 10_000)
     with pytest.raises(InputError, match=r"2 copies of the points need 20,480 B of memory"):
         fitted(copies=2)
 

@@ -25,8 +25,8 @@ from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train import classifier as protonn
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.learn.loop import kept_entries
 from protonn_edge.learn.progress import EpochReport
+from protonn_edge.learn.sparsity import kept_entries
 from protonn_edge.model.file import model_bytes
 
 DIGITS = load_digits_dataset()

@@ -32,10 +32,9 @@ def shifted(
     points: Points, strength: float, seed: int = 0, rows: Any = None, **options: Any
 ) -> np.ndarray:
     """Return some of the points, by default all, as a step shifts them."""
-    shift = GroupShift(strength, **options).fit(points)
+    shift = GroupShift(points, strength, **options)
     rows = np.arange(len(points)) if rows is None else rows
-    step = Points(points.X[rows], points.y[rows], n_classes=points.n_classes, rows=rows)
-    return shift.apply(step, np.random.default_rng(seed)).X
+    return shift(points.X[rows], rows, np.random.default_rng(seed))
 
 
 def fitted(X: Any, y: Any, **options: Any) -> ProtoNNClassifier:
@@ -141,8 +140,13 @@ def test_exposure_points_are_of_one_group_and_do_not_hinder(
 ) -> None:
     X, y, people = points_of_people(3)
     seen: list[Points] = []
-    fit = GroupShift.fit
-    monkeypatch.setattr(GroupShift, "fit", lambda self, of: seen.append(of) or fit(self, of))
+    begin = GroupShift.__init__
+
+    def seeing(shift: GroupShift, points: Points, *others: Any, **options: Any) -> None:
+        seen.append(points)
+        begin(shift, points, *others, **options)
+
+    monkeypatch.setattr(GroupShift, "__init__", seeing)
     assert fitted(X, y, groups=people, strangers=0.5).model_.n_classes == 2
     (points,) = seen
     assert points.group is not None
@@ -157,5 +161,5 @@ def test_equal_points_of_several_groups_count_in_the_mean_of_each() -> None:
     X[30:, 0] = np.arange(30)
     y = np.repeat([0, 1], 30)
     groups = np.tile(people, 2)
-    shift = GroupShift(1.0).fit(distinct_points(Points(X, y, group=groups)))
+    shift = GroupShift(distinct_points(Points(X, y, group=groups)), 1.0)
     np.testing.assert_allclose(shift._means[:3, 0], [0.1, 0.2, 0.3], rtol=1e-6)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.learn.points import Points, Transform, distinct_points, fitted
+from protonn_edge.learn.labels import ClassLabels
+from protonn_edge.learn.parameters import SharedParameters
+from protonn_edge.learn.points import Points, distinct_points
+from protonn_edge.learn.training_set import TrainingSet
 
 
 def test_weights_are_repetitions_in_any_order() -> None:
@@ -48,37 +51,45 @@ def test_equal_weights_are_none() -> None:
     assert distinct_points(Points(X, np.zeros(4, np.int64), np.full(4, 5.0))).weight is None
 
 
+def prepared(X: np.ndarray, y: np.ndarray) -> TrainingSet:
+    return TrainingSet.of(SharedParameters(), Points(X, y), ClassLabels(), 2, seed=0)
+
+
 def test_targets_of_classes_are_one_at_the_class() -> None:
-    X = np.zeros((2, 1), np.float32)
-    assert Points(X, np.array([2, 0])).Y.tolist() == [[0, 0, 1], [1, 0, 0]]
-    of_no_class = Points(X, np.array([2, 0]), n_classes=2)
-    assert of_no_class.Y.tolist() == [[0, 0], [1, 0]]
-    assert of_no_class.has_strangers
+    data = prepared(np.arange(4, dtype=np.float32)[:, None], np.array([0, 1, 1, 0]))
+    assert data.targets().tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]]
+    assert data.targets(np.array([2, 0])).tolist() == [[0, 1], [1, 0]]
+    assert not data.has_strangers
 
 
-class Added(Transform):
-    """Adds a number to all points; whether it moves them is up to the test."""
-
-    def __init__(self, number: float, moves: bool) -> None:
-        self.number, self.moves = np.float32(number), moves  # type: ignore[misc]
-
-    def fit(self, points: Points) -> Added:
-        self.seen = float(points.X[0, 0])
-        return self
-
-    def apply(self, points: Points, _: np.random.Generator) -> Points:
-        return points.through(lambda X: X + self.number)
+def test_points_of_no_class_have_no_target_and_come_last() -> None:
+    settings = SharedParameters()
+    settings.strangers = 0.5
+    X, y = np.arange(8, dtype=np.float32).reshape(4, 2), np.array([0, 1, 0, 1])
+    data = TrainingSet.of(settings, Points(X, y), ClassLabels(), 2, seed=0)
+    assert data.has_strangers
+    assert data.points.y.tolist() == [0, 0, 1, 1, 2, 2]
+    assert not data.targets()[4:].any()
+    assert len(data.measured) == len(data.given) == 4
 
 
-def test_all_that_follows_a_movement_is_applied_in_steps() -> None:
-    X, y = np.zeros((4, 1), np.float32), np.arange(4) % 2
-    transforms = [Added(number, number == 10) for number in (1.0, 10.0, 100.0)]
-    points = fitted(transforms, Points(X, y), seed=0)
-    assert [each.seen for each in transforms] == [0, 1, 1]
-    assert points.X.ravel().tolist() == [101] * 4
-    steps = list(points.batches(3, np.random.default_rng(0)))
-    assert [len(step) for step in steps] == [3, 1]
-    assert all((step.X == 111).all() for step in steps)
-    rows = np.concatenate([step.rows for step in steps])
-    assert sorted(rows.tolist()) == [0, 1, 2, 3]
-    assert np.concatenate([step.y for step in steps]).tolist() == y[rows].tolist()
+def test_what_follows_a_movement_is_applied_in_steps_and_leaves_the_points_alone() -> None:
+    rng = np.random.default_rng(0)
+    images, y = rng.uniform(0, 9, (40, 16)).astype(np.float32), np.arange(40) % 2
+    settings = SharedParameters(image_shape=(4, 4), features="pool:2x2")
+    settings.augment = True
+    data = TrainingSet.of(settings, Points(images, y), ClassLabels(), 2, seed=0)
+    before = data.points.X.copy(), data.raw.copy()
+    rows = np.array([3, 30, 7])
+    step = data.moved(rows, np.random.default_rng(1))
+    assert step.shape == (3, 4)
+    assert not np.array_equal(step, data.points.X[rows])
+    assert np.array_equal(before[0], data.points.X)
+    assert np.array_equal(before[1], data.raw)
+
+
+def test_without_a_movement_a_step_has_the_points_themselves() -> None:
+    rng = np.random.default_rng(0)
+    data = prepared(rng.normal(size=(40, 3)).astype(np.float32), np.arange(40) % 2)
+    rows = np.array([5, 5, 1])
+    assert np.array_equal(data.moved(rows, rng), data.points.X[rows])

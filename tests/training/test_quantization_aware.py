@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from chains import numbers_of
+from model_factory import random_model
 
 from protonn_edge.data.splits import load_digits_dataset
-from protonn_edge.kinds.protonn.prototypes.integers import tabulated_rbf
+from protonn_edge.kinds.protonn.prototypes.integers import distance_step, tabulated_rbf
+from protonn_edge.kinds.protonn.quantize import dequantize, quantize_in_order
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
 from protonn_edge.kinds.protonn.train.rounding import QuantizationAware
@@ -51,6 +54,26 @@ def test_scores_in_training_are_the_integer_models(settings: dict[str, object]) 
     expected = integers.scores(integers.quantize(DIGITS.X_test)) * integers.score_scale
     assert np.abs(scores - expected).max() < 0.06 * np.abs(expected).max()
     assert np.mean(scores.argmax(axis=1) == expected.argmax(axis=1)) > 0.98
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rounded_parameters_are_those_of_the_quantizer(seed: int) -> None:
+    model = random_model(seed)
+    rounding, parameters = rounding_of(model)
+    assert rounding.choose_widths(parameters)
+    rounded = rounding.rounded(parameters)
+    assert rounded is not None
+    integers = quantize_in_order(model)
+    floats = dequantize(integers)
+    scale = np.where(model.normalizer.scale == 0, np.inf, model.normalizer.scale)
+    W = floats.projection / scale
+    # the quantizer may choose the next unit of a weight, if sums would not fit
+    np.testing.assert_allclose(rounded.projection, W, atol=0.02 * np.abs(W).max())
+    offset = floats.bias + floats.projection @ model.normalizer.offset
+    step = distance_step(numbers_of(integers)["distance_shift"])
+    B = floats.prototypes - offset[:, None]
+    np.testing.assert_allclose(rounded.prototypes, B, atol=0.6 * step)
+    np.testing.assert_allclose(rounded.labels, floats.labels, atol=1e-6)
 
 
 def test_zeros_stay_zeros() -> None:

@@ -18,7 +18,8 @@ from protonn_edge.learn.initialization import (
     principal_projection,
     sampled_prototypes,
 )
-from protonn_edge.learn.normalization import DEVIATION_FLOOR, neighbour_noise, normalizer_from
+from protonn_edge.learn.noise import neighbour_noise
+from protonn_edge.learn.normalization import DEVIATION_FLOOR, normalizer_from
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 
 

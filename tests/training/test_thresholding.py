@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from protonn_edge.learn.loop import (
+from protonn_edge.learn.sparsity import (
     hard_threshold,
     in_shares_of_rows,
     kept_entries,

@@ -59,9 +59,9 @@ def test_the_record_names_the_model() -> None:
 
 def test_a_model_of_other_data_is_refused() -> None:
     model = fit(epochs=1).to_model()
-    with refused_by("learn.preparation"):
+    with refused_by("learn.training_set"):
         ProtoNNClassifier(initial_model=model).fit(DIGITS.X_train, DIGITS.y_train > 4)
-    with refused_by("learn.preparation"):
+    with refused_by("learn.training_set"):
         ProtoNNClassifier(initial_model=model).fit(DIGITS.X_train[:, :32], DIGITS.y_train)
 
 

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from optuna.distributions import CategoricalDistribution
+from tuning.trials import drawn
 
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.search.choice import candidates
 from protonn_edge.learn.search.objective import Objective
 from protonn_edge.learn.search.points import TrialPoints
 from protonn_edge.learn.search.space import SearchSpace
+from protonn_edge.learn.search.store import new_study
 from protonn_edge.learn.search.workers import Workers
 
 IMAGES = {"image_shape": (8, 8)}
@@ -41,8 +43,10 @@ def some_of(points: TrialPoints) -> TrialPoints:
 def test_images_are_tried_with_every_kind_of_feature(make_points, classifier):
     points = with_fixed(make_points(), classifier, **IMAGES)
     assert {name: each.n_inputs for name, each in points.alternatives.items()} == TRIED
-    drawn = SearchSpace(points).distributions["feature_stage"]
-    assert drawn == CategoricalDistribution(tuple(points.alternatives))
+    assert list(SearchSpace(points).specs[classifier]) == list(TRIED)
+    trial = new_study().ask()
+    SearchSpace(points).draw(trial)
+    assert trial.distributions["feature_stage"] == CategoricalDistribution(tuple(TRIED))
 
 
 @pytest.mark.parametrize("classifier", WITH_FEATURES)
@@ -73,8 +77,8 @@ def test_a_search_begins_with_each_of_them_in_sizes_of_its_own(make_points, clas
 def test_nothing_is_drawn_where_features_are_given_or_no_images(make_points, fixed):
     space = SearchSpace(with_fixed(make_points(), **fixed))
     assert space.points.alternatives == {}
-    assert "feature_stage" not in space.to_json()["distributions"]
-    assert not any("feature_stage" in start for start in space.to_json()["starts"])
+    assert "feature_stage" not in drawn(space)
+    assert not any("feature_stage" in start for start in space.starts)
 
 
 def test_alternatives_that_do_not_go_with_what_is_fixed_are_left_out(make_points):
@@ -93,8 +97,8 @@ def test_alternatives_that_do_not_go_with_what_is_fixed_are_left_out(make_points
 def test_what_is_drawn_goes_with_every_alternative(make_points):
     points = with_fixed(make_points(), **IMAGES)
     for name in TRIED:
-        drawn = {"feature_stage": name, "clip": 0.02}
-        points.untrained({**drawn, "epochs": 1}).fit(points.X[:100], points.y[:100])
+        clipped = {"feature_stage": name, "clip": 0.02}
+        points.untrained({**clipped, "epochs": 1}).fit(points.X[:100], points.y[:100])
 
 
 def test_a_search_trains_what_it_drew(make_points, search, tmp_path):
@@ -106,4 +110,4 @@ def test_a_search_trains_what_it_drew(make_points, search, tmp_path):
     found = search(workers, tmp_path / "s", trials=4)
     complete = candidates(found.records)
     assert {each.settings["feature_stage"] for each in complete} >= {"gradients:4x4", "none"}
-    assert "feature_stage" in {name for names in space.searched.columns.values() for name in names}
+    assert "feature_stage" in {name for names in space.columns.values() for name in names}

@@ -10,6 +10,7 @@ import pytest
 from avr_tools import needs_avr_gcc
 from command_line import run, run_json
 from refusals import refused_by
+from tuning.trials import drawn
 
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.search.limits import ACCURACY, Metric
@@ -51,32 +52,33 @@ def test_a_class_must_be_in_every_fold() -> None:
     ACCURACY.check_folds(y[[0, 0, 0, 0]], folds)
 
 
-def test_a_fold_is_scored_by_the_metric_and_pruned_by_nothing_else(make_points) -> None:
+def test_a_fold_is_scored_and_pruned_by_the_metric(make_points) -> None:
     points = make_points()
     other = replace(points, metric=Metric("recall:3", 3))
     start = Job(0, SearchSpace(points).starts[0])
     results = [Objective(SearchSpace(each))(start) for each in (points, other)]
     assert results[0].scores == results[0].accuracies == results[1].accuracies
     assert results[1].scores != results[1].accuracies
-    assert [*results[0].steps] == [25, 50, 75, 100]
-    assert [*results[1].steps] == [100]
+    for result in results:
+        assert result.steps == {1: result.scores[0], 2: pytest.approx(result.score)}
 
 
 def test_classes_may_be_weighted_where_not_accuracy_is_maximized(make_points) -> None:
     points = make_points()
     other = replace(points, metric=Metric("macro-f1"))
-    assert "class_weight" not in SearchSpace(points).distributions
+    assert "class_weight" not in drawn(SearchSpace(points))
     space = SearchSpace(other)
     assert all(start["class_weight"] == "balanced" for start in space.starts)
-    assert None in space.distributions["class_weight"].choices
+    assert None in space.specs["protonn"][None].parameters["class_weight"].values
     assert other.untrained(space.starts[0]).class_weight == "balanced"
     fixed = replace(other, fixed={"class_weight": None})
-    assert "class_weight" not in SearchSpace(fixed).distributions
+    assert "class_weight" not in drawn(SearchSpace(fixed))
     told = [identity(Objective(SearchSpace(each)))["metric"] for each in (points, other)]
     assert told == ["accuracy", "macro-f1"]
     every = replace(other, fixed={}, classifier="any")
-    weights = {f"{kind}.class_weight" for kind in CLASSIFIERS if kind != "basis-images"}
-    assert weights <= set(SearchSpace(every).distributions)
+    specs = SearchSpace(every).specs
+    assert specs.keys() == CLASSIFIERS.keys() - {"basis-images"}
+    assert all("class_weight" in spec[None].parameters for spec in specs.values())
 
 
 @needs_avr_gcc

@@ -69,12 +69,13 @@ def test_optuna_reads_the_trials(opened, told, tmp_path):
 def test_what_a_killed_run_had_begun_is_asked_for_again(opened, told, space):
     with opened() as file:
         file.enqueue(space.starts[:2])
-        begun = [file.study.ask(space.distributions) for _ in range(3)]
+        begun = [file.study.ask() for _ in range(3)]
+        settings = [space.draw(trial) for trial in begun]
         begun[0].report(0.3, 25)  # while its result was written
     with opened() as file:
         file.enqueue(space.starts[:2])
         again = [told(file, record=RECORDS[0]) for _ in range(4)]
-    assert [each.settings for each in again[:3]] == [each.params for each in begun]
+    assert [each.settings for each in again[:3]] == settings
     assert [each.number for each in again] == [0, 1, 2, 3]
     assert again[0].settings == space.starts[0]
 

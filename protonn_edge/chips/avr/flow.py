@@ -5,16 +5,17 @@ from __future__ import annotations
 import functools
 import heapq
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from protonn_edge.chips.avr import instruction_set
-from protonn_edge.chips.avr.bounded import BY_POINTER, NoBound
+from protonn_edge.chips.avr.bounded import NoBound
 from protonn_edge.chips.avr.instructions import Decoded
 from protonn_edge.chips.avr.program import LinkedProgram
-from protonn_edge.chips.avr.state import AT_CALLS, OFF, RETI, Registers, State, Z
-from protonn_edge.system.errors import CheckFailed
+from protonn_edge.chips.avr.semantics import ACTIONS, INTERRUPTS, Z
+from protonn_edge.chips.avr.state import AT_CALLS, OFF, RETI, Registers, State
+from protonn_edge.chips.avr.tracking import StackTracker
 
 
 class Depth(NamedTuple):
@@ -31,7 +32,7 @@ class Function:
     name: str  # for messages
     peak: Depth  # its deepest place, without its callees
     calls: dict[int, Depth]  # where it calls, by the address called; the deepest of several
-    passes: frozenset[tuple[int, Registers]]  # what may be in registers then, with the address
+    passes: tuple[tuple[int, Registers], ...]  # what may be in registers then, with the address
     flags: Mapping[int, frozenset[str]]  # where it sets the interrupt flag, to what (`state`)
     switches: frozenset[int]  # where it jumps through a table, which is believed to stay in it
     # its instructions, those that it jumps to in other functions included
@@ -86,28 +87,31 @@ def functions_from(program: LinkedProgram, entries: Iterable[int]) -> dict[int, 
     return {entry: each for (entry, held), each in functions.items() if held == AT_CALLS}
 
 
-class _Explorer:
+Ways = tuple[tuple[int, State], ...]
+"""Places where code goes on, and what is known there."""
+
+
+class _Explorer(StackTracker):
     """Follows all paths through one function; jumps out of it are followed like any other."""
 
     def __init__(self, program: LinkedProgram, entry: int) -> None:
-        self._program = program
+        super().__init__(program, entry)
         self._names = program.names
-        self._entry = entry
-        self._name = self._names.name_of(entry)
         self._states: dict[int, State] = {}
         # Switch statements by the address of their jump: the state there, and the cases so far.
         self._switches: dict[int, State] = {}
         self._cases: dict[int, list[int]] = {}
         self._calls: dict[int, Depth] = {}
-        self._passes = set[tuple[int, Registers]]()
-        self._flags: dict[int, frozenset[str]] = {}
+        self._passes: dict[tuple[int, Registers], None] = {}  # in the order of its calls
 
     def function(self, registers: Registers) -> Function:
         """Follow all paths and return the result."""
-        start = State(flag=OFF) if self._entry == 0 else State(registers=registers)
-        if self._entry in interrupt_handlers(self._program).values():
-            start = State(registers=(None,) * 32)  # those of any code
-        self._follow(self._entry, start)
+        start = State(registers=[*registers])
+        if self.entry == 0:
+            start.flags[INTERRUPTS] = OFF
+        if self.entry in interrupt_handlers(self.program).values():
+            start = State(registers=[None] * 32)  # those of any code
+        self._follow(self.entry, start)
         while (case := self._next_case()) is not None:
             self._follow(*case)
         if registers != AT_CALLS:
@@ -117,22 +121,22 @@ class _Explorer:
             key=lambda place: place.bytes,
         )
         return Function(
-            self._name,
+            self.name,
             peak,
             self._calls,
-            frozenset(self._passes),
-            self._flags,
+            tuple(self._passes),
+            self.flags,
             frozenset(self._switches),
             frozenset(self._states),
         )
 
     def _check_flags(self) -> None:
         """Refuse writes to SREG through an argument."""
-        plain = function_at(self._program, self._entry).flags
-        if passed := self._flags.keys() - plain.keys():
+        plain = function_at(self.program, self.entry).flags
+        if passed := self.flags.keys() - plain.keys():
             raise NoBound(
                 "time without interrupts",
-                self._name,
+                self.name,
                 f"writes to SREG at 0x{min(passed):x} through a pointer that it receives "
                 "as an argument",
                 "write to SREG by its name",
@@ -140,11 +144,11 @@ class _Explorer:
 
     def _within(self, address: int) -> str:
         """Return the name of the function that an address belongs to."""
-        own, symbol = self._names.at(self._entry), self._names.at(address)
-        if self._entry == 0 or own is None or symbol is None:
-            return self._name
+        own, symbol = self._names.at(self.entry), self._names.at(address)
+        if self.entry == 0 or own is None or symbol is None:
+            return self.name
         inside = symbol is own or own.address <= address < own.address + own.size
-        return self._name if inside else symbol.name
+        return self.name if inside else symbol.name
 
     def _follow(self, start: int, state: State) -> None:
         """Follow all paths from an address until nothing new is learned.
@@ -156,7 +160,7 @@ class _Explorer:
             address = heapq.heappop(pending)
             if pending and pending[0] == address:
                 continue
-            here = self._program.reached(address)
+            here = self.program.reached(address)
             for place, after in self._successors(here, self._states[address]):
                 if self._learn(place, after):
                     heapq.heappush(pending, place)
@@ -167,7 +171,7 @@ class _Explorer:
         if before is not None and before.depth != state.depth:
             raise NoBound(
                 "stack",
-                self._name,
+                self.name,
                 f"reaches 0x{address:x} with {before.depth} B on the stack on one path "
                 f"and {state.depth} B on another",
                 "push as many bytes on each path",
@@ -176,100 +180,69 @@ class _Explorer:
         self._states[address] = merged
         return merged is not before and merged != before
 
-    def _successors(self, here: Decoded, state: State) -> Iterator[tuple[int, State]]:
-        """Yield where the program can be after an instruction, and in which state."""
-        name, target = here.name, here.operands.get("k", 0)
-        uses_stack = name in instruction_set.WITH_RETURN_ADDRESS | {"push", "pop"}
-        if uses_stack and state.pointer != (None, None):  # one half of the pointer is the old one
-            raise self._lost(here)
-        if name in instruction_set.JUMPS:
-            yield from self._jump(here.address, target, state)
-        elif name in instruction_set.CALLS:
-            yield from self._call(here, target, state)
-        elif name in {"ijmp", "eijmp"}:
-            yield from self._jump(here.address, self._pointer(here, state), state)
-        elif name in {"icall", "eicall"}:
-            yield from self._call(here, self._pointer(here, state), state)
-        elif name in instruction_set.RETURNS:
-            self._check_return(here, state)
+    def _successors(self, here: Decoded, state: State) -> Ways:
+        """Return where the program can be after an instruction, and in which state."""
+        self.here, after = here, state.copy()
+        uses_stack = here.name in instruction_set.WITH_RETURN_ADDRESS | {"push", "pop"}
+        if uses_stack and state.has_half_a_pointer:
+            raise self.lost()
+        ways: Ways | None = None
+        if here.name in ACTIONS:
+            ways = ACTIONS[here.name](self, after, here.operands, here)
         else:
-            state = self._step(here, state)
-            yield here.end, state
-            if name in instruction_set.BRANCHES:
-                yield target, state
-            elif name in instruction_set.SKIPS:
-                yield self._program.reached(here.end).end, state
+            self.forget(after)
+        if here.name in {"bset", "bclr"} and here.operands["s"] == INTERRUPTS:
+            self.note(state, after.flag)
+        return ((here.end, after),) if ways is None else ways
 
-    def _jump(self, origin: int, target: int, state: State) -> Iterator[tuple[int, State]]:
-        """Yield the target of a jump; the cases of a switch statement are looked up later."""
-        symbol = self._names.at(target)
+    # ---- jumps, calls and branches ----
+
+    def jump(self, state: State, target: int) -> Ways:
+        """Return the target of a jump; the cases of a switch statement are looked up later."""
+        symbol, origin = self._names.at(target), self.here.address
         if target == 0:
-            return  # reset: the stack starts again
+            return ()  # reset: the stack starts again
         if symbol and symbol.address == target and symbol.name.startswith("__tablejump"):
             self._switches[origin] = state
-            for case in self._cases.setdefault(origin, []):
-                yield case, state
-        else:
-            yield target, state
+            return tuple((case, state) for case in self._cases.setdefault(origin, []))
+        return ((target, state),)
 
-    def _call(self, here: Decoded, target: int, state: State) -> Iterator[tuple[int, State]]:
-        """Note a call, and yield where it returns to."""
-        if target == here.end:  # the shortest way to reserve two bytes, or three
-            depth = state.depth + self._program.core.return_bytes
-            yield here.end, state._replace(depth=depth)
-            return
-        self._passes |= {(target, AT_CALLS), (target, state.arguments())}
-        deepest = self._calls.get(target)
+    def enter(self, state: State, function: int, back: int) -> Ways:
+        """Note a call, and return where it returns to."""
+        if function == back:  # the shortest way to reserve two bytes, or three
+            state.depth += self.program.core.return_bytes
+            return ((back, state),)
+        self._passes |= {(function, AT_CALLS): None, (function, state.arguments()): None}
+        deepest = self._calls.get(function)
         if deepest is None or deepest.bytes < state.depth:
-            self._calls[target] = Depth(state.depth, self._within(here.address))
-        if not self._program.never_returns(here, target):
-            yield here.end, state.after_call()
+            self._calls[function] = Depth(state.depth, self._within(self.here.address))
+        if self.program.never_returns(self.here, function):
+            return ()
+        return ((back, state.after_call()),)
 
-    def _pointer(self, here: Decoded, state: State) -> int:
-        """Return the address in Z, which counts words; EIND is unknown."""
-        words = state.number_in(Z)
-        if words is not None and here.name in {"ijmp", "icall"}:
-            return 2 * words
-        raise NoBound("stack", self._name, BY_POINTER, "call the function by its name")
+    def target(self, state: State) -> int:
+        """Return the place in code that Z has, which counts words."""
+        low, high = state.registers[Z : Z + 2]
+        if not isinstance(low, int) or not isinstance(high, int):
+            raise self.by_pointer()
+        return 2 * (high << 8 | low)
 
-    def _check_return(self, here: Decoded, state: State) -> None:
+    def leave(self, state: State) -> Ways:
         """Refuse a return to an address that the function pushed itself."""
-        if here.name == "reti":
-            self._flags[here.address] = RETI
+        if self.here.name == "reti":
+            self.flags[self.here.address] = RETI
         if state.depth:
             raise NoBound(
                 "stack",
-                self._name,
+                self.name,
                 f"returns with {state.depth} B still on the stack",
                 "balance its pushes and pops",
             )
+        return ()
 
-    def _step(self, here: Decoded, state: State) -> State:
-        """Return the state after an instruction that goes on to the next."""
-        flag = state.flag_set_by(here)
-        if flag is not None and not (flag == state.flag == OFF):
-            self._flags[here.address] = flag
-        below = state.stack_byte_written(here)
-        if below is not None and -self._program.core.return_bytes <= below < 0:
-            raise NoBound(
-                "stack",
-                self._name,
-                f"overwrites its return address at 0x{here.address:x}",
-                "call functions by their names instead",
-            )
-        after = state.after(here)
-        if after is None or after.depth < 0 or (after.starts_anew and self._entry != 0):
-            raise self._lost(here)
-        return after
-
-    def _lost(self, here: Decoded) -> CheckFailed:
-        return NoBound(
-            "stack",
-            self._name,
-            f"moves the stack pointer at 0x{here.address:x} by an unknown number of "
-            "bytes, or above its own stack",
-            "give its arrays fixed sizes, and pop only what it pushed",
-        )
+    def part(self, state: State, _: object, taken: int, other: int) -> Ways:
+        """Return both ways."""
+        return (other, state), (taken, state)
 
     def _next_case(self) -> tuple[int, State] | None:
         """Return a case of a switch statement that was not followed yet.
@@ -281,12 +254,12 @@ class _Explorer:
             symbol = self._names.at(origin)
             if symbol is None or symbol.size == 0:
                 raise NoBound(
-                    "stack", self._name, "jumps through a table", "compile it with -fno-jump-tables"
+                    "stack", self.name, "jumps through a table", "compile it with -fno-jump-tables"
                 )
             address = symbol.address
             while address < symbol.address + symbol.size:
                 if address not in self._states:
                     self._cases[origin].append(address)
                     return address, state
-                address = self._program.reached(address).end
+                address = self.program.reached(address).end
         return None

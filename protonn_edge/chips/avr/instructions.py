@@ -13,7 +13,12 @@ import functools
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from protonn_edge.chips.avr.instruction_set import EEPROM_CYCLES, EFFECTS, WITH_RETURN_ADDRESS
+from protonn_edge.chips.avr.instruction_set import (
+    EEPROM_CYCLES,
+    EFFECTS,
+    PRODUCTS,
+    WITH_RETURN_ADDRESS,
+)
 from protonn_edge.chips.cores import Core
 
 INTERRUPT_FLAG = 7
@@ -148,6 +153,45 @@ class Decoded(NamedTuple):
         """How long the CPU may stop after it, if a chip has the EEPROM's control register there."""
         writes = self.name == "sbi" and self.operands["A"] in _EEPROM_CONTROL
         return EEPROM_CYCLES.get(self.operands["b"], 0) if writes else 0
+
+
+def written_by(here: Decoded) -> set[int]:
+    """Return the registers that an instruction writes, also those of a pointer that it moves."""
+    writes = registers_of(here)[1] | (0 if here.moved is None else 3 << here.moved)
+    return {number for number in range(32) if writes >> number & 1}
+
+
+def registers_of(here: Decoded) -> tuple[int, int]:
+    """Return the registers that an instruction reads and those that it writes, as bits.
+
+    A pointer that it moves is only read: it stays the address that it is.
+    """
+    reads = writes = 0
+    operands = here.operands
+    for letter, how in zip("dr" if "d" in operands else "r", _letters(here), strict=False):
+        if letter in operands:
+            width = 3 if how.isupper() else 1
+            reads |= (width << operands[letter]) * (how in "ruRU")
+            writes |= (width << operands[letter]) * (how in "uwUW")
+    if here.name in PRODUCTS:
+        writes |= 3
+    if here.name in {"lpm", "elpm"} and "d" not in operands:
+        writes |= 1
+    if here.name == "sbc" and operands["d"] == operands["r"]:
+        reads = 0
+    if here.name in {"eor", "sub"} and operands["d"] == operands["r"]:
+        reads = 0
+    if here.moved is not None:
+        reads |= 3 << here.moved
+    return reads, writes
+
+
+def _letters(here: Decoded) -> str:
+    """Return how the operands d and r are used, in this order."""
+    letters = EFFECTS[here.name].operands
+    if here.name in {"st", "std", "sts", "push"}:
+        return "r"
+    return letters.replace("-", "") if here.name == "out" else letters
 
 
 @functools.lru_cache(maxsize=1 << 14)  # checks follow many paths through the same code

@@ -1,8 +1,7 @@
 """What each instruction does to a chip, whatever its bytes are.
 
-After the AVR Instruction Set Manual (DS40002198). A `Domain` computes bytes and
-flags of a kind, and a `Processor` has memory, calls and branches for them. With numbers alone that
-is an interpreter.
+After the AVR Instruction Set Manual (DS40002198). `KnownNumbers` computes with numbers, and a
+subclass with what it has in their place. A `Processor` has memory, calls and branches.
 """
 
 from __future__ import annotations
@@ -28,82 +27,108 @@ Operands = Mapping[str, int]
 class AnyState(Protocol):
     """A chip in front of an instruction; it has any bytes and flags."""
 
-    place: int
     registers: list[Any]
     flags: list[Any]
 
 
-class Domain(ABC):
-    """What bytes and flags are. None is one of which nothing is known."""
+class KnownNumbers:
+    """Bytes and flags that are numbers; of any others nothing is known, which is None.
 
-    @abstractmethod
+    Subclasses know more. Flags are changed in place, in a list of all eight.
+    """
+
     def sum(
         self, flags: list[Any], a: Any, b: Any, carry: Any, sign: int, *, chain: bool = False
     ) -> Any:
         """Add two bytes, or subtract, and set flags; with `chain`, Z stays clear if it is."""
+        if not _are_numbers(a, b, carry):
+            flags[:TRANSFER] = [None] * TRANSFER
+            return None
+        total = a + sign * (b + carry)
+        result = total & 255
+        flags[CARRY] = total >> 8 & 1
+        flags[HALF] = (a ^ b ^ result) >> 4 & 1
+        flags[NEGATIVE] = negative = result >> 7
+        flags[OVERFLOW] = over = ((a ^ result) & (b ^ result if sign > 0 else a ^ b)) >> 7
+        flags[SIGN] = negative ^ over
+        self.set_zero(flags, result, chain=chain)
+        return result
 
-    @abstractmethod
+    def set_zero(self, flags: list[Any], result: Any, *, chain: bool) -> None:
+        """Set Z by a byte and, with `chain`, by those below it."""
+        flags[ZERO] = flags[ZERO] if chain and result == 0 else int(result == 0)
+
     def product(self, flags: list[Any], a: Any, b: Any, signed: tuple[bool, bool]) -> list[Any]:
         """Return the bytes of a product, and set flags."""
+        if not _are_numbers(a, b):
+            flags[CARRY] = flags[ZERO] = None
+            return [None, None]
+        a, b = (each - (each >> 7 << 8) * of for each, of in zip((a, b), signed, strict=True))
+        total = a * b & 0xFFFF
+        flags[CARRY], flags[ZERO] = total >> 15, int(total == 0)
+        return [total & 255, total >> 8]
 
-    @abstractmethod
     def halved(self, flags: list[Any], value: Any, above: Any, *, signed: bool) -> Any:
         """Shift a byte and a flag above it to the right, or its own sign, and set flags."""
+        if not _are_numbers(value, above):
+            flags[:HALF] = [None] * HALF
+            return None
+        result = value >> 1 | (value & 128 if signed else above << 7)
+        self.set_signs(flags, result)
+        flags[CARRY] = flags[SIGN] = value & 1
+        flags[OVERFLOW] = result >> 7 ^ value & 1
+        return result
 
-    @abstractmethod
     def set_signs(self, flags: list[Any], result: Any) -> None:
         """Set the flags of a result that has no carries."""
+        if not _are_numbers(result):
+            flags[ZERO:HALF] = [None] * (HALF - ZERO)
+            return
+        flags[ZERO], flags[OVERFLOW] = int(result == 0), 0
+        flags[NEGATIVE] = flags[SIGN] = result >> 7
 
-    @abstractmethod
     def complement(self, value: Any) -> Any:
         """Return the bits that are not set."""
+        return 255 - value if _are_numbers(value) else None
 
-    @abstractmethod
     def both(self, a: Any, b: Any) -> Any:
         """Return the bits that are set in two bytes."""
+        return a & b if _are_numbers(a, b) else None
 
-    @abstractmethod
     def either(self, a: Any, b: Any) -> Any:
         """Return the bits that are set in one of two bytes."""
+        return a | b if _are_numbers(a, b) else None
 
-    @abstractmethod
     def exclusive(self, a: Any, b: Any) -> Any:
         """Return the bits that are set in one of two bytes, and not in both."""
+        return a ^ b if _are_numbers(a, b) else None
 
-    @abstractmethod
     def swapped(self, value: Any) -> Any:
         """Return a byte whose halves are exchanged."""
+        return value << 4 & 240 | value >> 4 if _are_numbers(value) else None
 
-    @abstractmethod
     def flag_of(self, value: Any, number: int) -> Any:
         """Return a bit of a byte."""
+        return value >> number & 1 if _are_numbers(value) else None
 
-    @abstractmethod
     def with_flag(self, value: Any, number: int, flag: Any) -> Any:
         """Return a byte with another bit."""
+        return value & ~(1 << number) | flag << number if _are_numbers(value, flag) else None
 
-    @abstractmethod
     def equal(self, a: Any, b: Any) -> Any:
         """Return whether two bytes are equal, as a flag."""
+        return int(a == b) if _are_numbers(a, b) else None
 
 
-def sum_of_numbers(flags: list[Any], a: int, b: int, carry: int, sign: int) -> int:
-    """Add two numbers, or subtract, and set all flags but Z."""
-    total = a + sign * (b + carry)
-    result = total & 255
-    flags[CARRY] = total >> 8 & 1
-    flags[HALF] = (a ^ b ^ result) >> 4 & 1
-    flags[NEGATIVE] = negative = result >> 7
-    flags[OVERFLOW] = over = ((a ^ result) & (b ^ result if sign > 0 else a ^ b)) >> 7
-    flags[SIGN] = negative ^ over
-    return result
+def _are_numbers(*values: Any) -> bool:
+    return all(isinstance(each, int) for each in values)
 
 
 class Processor(ABC):
     """A chip with a program; places in its data space are what `address` returns."""
 
     program: LinkedProgram
-    arithmetic: Domain
+    arithmetic: KnownNumbers
 
     @abstractmethod
     def address(self, low: Any, high: Any, offset: int = 0) -> Any:
@@ -219,7 +244,7 @@ def _pair(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
 
 
 def _bitwise(method: str) -> Action:
-    """Return the action of AND, OR or EOR: the method of `Domain` with this name, and the flags."""
+    """Return the action of AND, OR or EOR: a method of `KnownNumbers`, and flags."""
 
     def act(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> None:
         r = state.registers
@@ -234,7 +259,7 @@ _both, _either, _unlike = (_bitwise(each) for each in ("both", "either", "exclus
 
 
 def _exclusive(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
-    if o["d"] == o["r"]:
+    if o["d"] == o["r"]:  # 0, whatever it is
         state.registers[o["d"]] = 0
     _unlike(cpu, state, o, here)
 
@@ -384,4 +409,9 @@ ACTIONS: Mapping[str, Action] = {
     for action, names in _NAMES.items()
     for name in names.split()
 }
-"""By the names of instructions, without those for interrupts, sleep, self-programming and EIND."""
+"""By the names of instructions, without those for sleep, self-programming and EIND."""
+
+_ELSEWHERE = "load store set_bit skip branch jump call return"
+COMPUTING = ACTIONS.keys() - {"lpm", "push", "pop", "in", "out", "nop"}
+COMPUTING -= {name for action in _ELSEWHERE.split() for name in _NAMES[action].split()}
+"""Instructions that change registers and flags alone."""

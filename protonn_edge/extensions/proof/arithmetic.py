@@ -20,8 +20,7 @@ from protonn_edge.chips.avr.semantics import (
     SIGN,
     TRANSFER,
     ZERO,
-    Domain,
-    sum_of_numbers,
+    KnownNumbers,
 )
 from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.forms import (
@@ -46,7 +45,7 @@ from protonn_edge.extensions.proof.forms import (
 from protonn_edge.extensions.proof.state import Carry, Combined, Doubled, Flag, Zeros
 
 
-class Bitwise(Domain):
+class Bitwise(KnownNumbers):
     """Bits of flags and bytes, and what AND, OR and EOR make of them."""
 
     def __init__(self, algebra: Algebra) -> None:
@@ -96,7 +95,7 @@ class Bitwise(Domain):
             return Byte(minus(constant(-1), value.form), value.bit)
         if isinstance(value, Doubled):
             return Doubled(minus(constant(-1), value.form), value.bit, value.times)
-        return 255 - value if isinstance(value, int) else None
+        return super().complement(value)
 
     def swapped(self, value: Value) -> Value:
         """Return a byte whose halves are exchanged."""
@@ -157,12 +156,12 @@ class Arithmetic(Bitwise):
         self, flags: list[Any], a: Any, b: Any, carry: Any, sign: int, *, chain: bool = False
     ) -> Any:
         """Add two bytes, or subtract; with `chain`, Z stays clear if it is."""
-        algebra, before = self.algebra, flags[ZERO]
+        algebra = self.algebra
         if a is None or b is None or carry is None:
             flags[:TRANSFER] = [None] * 6
             return None
         if isinstance(a, int) and isinstance(b, int) and isinstance(carry, int):
-            return self._sum_of_numbers(flags, a, b, carry, sign, chain=chain)
+            return super().sum(flags, a, b, carry, sign, chain=chain)
         if a is b and sign > 0 and isinstance(carry, int) and _is_inside(a):
             return self._doubled(flags, a)
         operands = None
@@ -171,10 +170,10 @@ class Arithmetic(Bitwise):
         if operands is None and not isinstance(carry, int) and sign < 0 and _are_zeros(a, b):
             bit = self.bit(carry)
             if isinstance(bit, int):
-                return self._sum_of_numbers(flags, 0, 0, bit, sign, chain=chain)
+                return super().sum(flags, 0, 0, bit, sign, chain=chain)
             extended = self._sign_byte(flags, bit)
             if extended is not None:
-                self._chained(flags, extended, before, chain)
+                self.set_zero(flags, extended, chain=chain)
                 return extended
         x, y, bit = operands or self._operands(a, b, carry, sign)
         modulus = 256 << bit
@@ -185,7 +184,7 @@ class Arithmetic(Bitwise):
         flags[NEGATIVE] = Flag(lambda: algebra.top_bit(result))
         flags[OVERFLOW] = Flag(lambda: algebra.overflow(x, y, modulus, sign))
         flags[SIGN] = Flag(lambda: algebra.signed(x, y, modulus, sign))
-        self._chained(flags, result, before, chain)
+        self.set_zero(flags, result, chain=chain)
         return result
 
     def _doubled(self, flags: list[Any], value: Byte | Doubled) -> Doubled:
@@ -256,31 +255,19 @@ class Arithmetic(Bitwise):
         carry.compute = compute
         return carry
 
-    def _sum_of_numbers(
-        self, flags: list[Any], a: int, b: int, carry: int, sign: int, *, chain: bool
-    ) -> int:
-        before = flags[ZERO]
-        result = sum_of_numbers(flags, a, b, carry, sign)
-        self._chained(flags, result, before, chain)
-        return result
-
-    def _chained(self, flags: list[Any], result: Value, before: Any, chain: bool) -> None:
+    def set_zero(self, flags: list[Any], result: Value, *, chain: bool) -> None:
         """Set Z by a byte and, if it continues lower ones, by these."""
-        if not chain:
-            number = isinstance(result, int)
-            flags[ZERO] = int(result == 0) if number else Zeros(self.algebra, [result])
-        elif isinstance(before, Zeros):
+        before = flags[ZERO] if chain else 1
+        if isinstance(before, Zeros):
             flags[ZERO] = Zeros(self.algebra, [*before.values, result])
-        elif before is None:
-            flags[ZERO] = None
-        else:
+        elif before is not None:
             bit = self.bit(before)
             if not isinstance(bit, int):
                 flags[ZERO] = Flag(lambda: self._both_zero(bit, result))
-            elif not bit:
-                flags[ZERO] = 0
+            elif isinstance(result, int):
+                flags[ZERO] = int(bit and result == 0)
             else:
-                self._chained(flags, result, before, chain=False)
+                flags[ZERO] = Zeros(self.algebra, [result]) if bit else 0
 
     def _both_zero(self, bit: Condition, result: Value) -> Condition:
         if isinstance(bit, Order):

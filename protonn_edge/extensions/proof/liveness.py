@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from protonn_edge.chips.avr import instruction_set
-from protonn_edge.chips.avr.instruction_set import EFFECTS, KEPT_BY_CALLEE, PRODUCTS
-from protonn_edge.chips.avr.instructions import Decoded
+from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
+from protonn_edge.chips.avr.instructions import registers_of
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.extensions.proof.order import Flow
 
@@ -94,33 +94,3 @@ class Liveness:
         if here.pointer is not None:
             used, addresses = used | 3 << here.pointer, addresses | 3 << here.pointer
         return Live(used, addresses)
-
-
-def registers_of(here: Decoded) -> tuple[int, int]:
-    """Return the registers that an instruction reads and those that it writes."""
-    reads = writes = 0
-    operands = here.operands
-    for letter, how in zip("dr" if "d" in operands else "r", _letters(here), strict=False):
-        if letter in operands:
-            width = 3 if how.isupper() else 1
-            reads |= (width << operands[letter]) * (how in "ruRU")
-            writes |= (width << operands[letter]) * (how in "uwUW")
-    if here.name in PRODUCTS:
-        writes |= 3
-    if here.name in {"lpm", "elpm"} and "d" not in operands:
-        writes |= 1
-    if here.name == "sbc" and operands["d"] == operands["r"]:
-        reads = 0
-    if here.name in {"eor", "sub"} and operands["d"] == operands["r"]:
-        reads = 0
-    if here.moved is not None:
-        reads |= 3 << here.moved
-    return reads, writes
-
-
-def _letters(here: Decoded) -> str:
-    """Return how the operands d and r are used, in this order."""
-    letters = EFFECTS[here.name].operands
-    if here.name in {"st", "std", "sts", "push"}:
-        return "r"
-    return letters.replace("-", "") if here.name == "out" else letters

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from protonn_edge.chips.avr.instruction_set import TAKEN_BRANCH
-from protonn_edge.chips.avr.instructions import Decoded
+from protonn_edge.chips.avr.instructions import Decoded, written_by
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.chips.avr.semantics import (
     ACTIONS,
+    COMPUTING,
     INTERRUPTS,
     Action,
     Processor,
@@ -31,7 +32,6 @@ from protonn_edge.extensions.proof.forms import (
     same,
     variable,
 )
-from protonn_edge.extensions.proof.liveness import registers_of
 from protonn_edge.extensions.proof.state import ChipState
 from protonn_edge.system.errors import CheckFailed
 
@@ -46,13 +46,6 @@ class Fork(NamedTuple):
     taken: int
     other: int
 
-
-_COMPUTING = {
-    "add", "adc", "sub", "sbc", "subi", "sbci", "cp", "cpc", "cpi", "and", "andi", "or", "ori",
-    "eor", "com", "neg", "inc", "dec", "adiw", "sbiw", "lsr", "ror", "asr", "swap", "mul", "muls",
-    "mulsu", "bst", "bld",
-}  # fmt: skip
-"""Instructions that change registers and flags alone."""
 
 _UNFOLLOWED = {"icall", "reti"}
 """Instructions that lead where no flow of the explorer does."""
@@ -98,7 +91,7 @@ class Machine(ChipMemory, Processor):
         try:
             return cast("Fork | None", action(self, state, here.operands, here))
         except Unproven as reason:
-            if self.kept and here.name in _COMPUTING:
+            if self.kept and here.name in COMPUTING:
                 self._leave_open(state, here)
                 return None
             where = self.program.names.name_of(here.address)
@@ -118,9 +111,8 @@ class Machine(ChipMemory, Processor):
 
     def _leave_open(self, state: ChipState, here: Decoded) -> None:
         """Let all that an instruction computes be anything: it may be needed for counters alone."""
-        for number in range(32):
-            if registers_of(here)[1] >> number & 1:
-                state.registers[number] = anything()
+        for number in written_by(here):
+            state.registers[number] = anything()
         state.flags[:INTERRUPTS] = [any_bit() for _ in range(INTERRUPTS)]
 
     def enter(self, state: ChipState, function: int, back: int | None = None) -> None:

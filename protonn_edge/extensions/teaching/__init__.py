@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from protonn_edge.device.protocol import Message
     from protonn_edge.report.content import ShownFile
 
+MOST_SLOTS = 254  # limit of slots and classes together: the store's header numbers them
+
 
 class TeachingExtension(Extension):
     """Taught examples, which vote beside a model's prototypes."""

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chips.boards import Board
+from protonn_edge.extensions.teaching import MOST_SLOTS
 from protonn_edge.model.integer_chain import MODEL_HASH_BYTES
 from protonn_edge.model.integer_stage import IntArray, check_holds
 from protonn_edge.system.checks import check, check_enough, check_kind, check_range, check_shape
-
-MOST_SLOTS = 254  # limit of slots and classes together: the store's header numbers them
 
 CRC_BYTES = 2
 STORE_FORMAT = 1

@@ -47,7 +47,7 @@ class DenseKernel(MatvecKernel):
                 mul  r19, %[multiplier]
                 add  r24, r0
                 adc  r1, r20
-                {_LIMIT if self.stage.limits else ""}
+                {_LIMIT if self.stage.scale.clips[1] else ""}
             store:
             rest:
                 st   Z+, r24

@@ -19,9 +19,9 @@ class DenseParameters(declared.MiniBatchParameters):
         Maximum size of the weights on the device, in bytes; None means no limit. A matrix takes one
         byte per weight or, if that is less, two bytes per non-zero weight.
     epochs : int, default=200
-        Passes over the training points, including those for pruning.
+        Passes over the training points, each of at most 200 steps, including those for pruning.
     batch_size : int or "auto", default="auto"
-        Points per step; "auto" is 128, or less (at least 16) for fewer than 6,400 points.
+        Points per step; "auto" is 128, or less (at least 32) for fewer than 3,200 points.
     learning_rate : float, default=0.01
         The largest step; for a matrix with D inputs it is divided by ``sqrt(D / 16)``.
     input_noise : float or "auto", default=0.0

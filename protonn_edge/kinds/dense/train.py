@@ -20,18 +20,16 @@ from protonn_edge.kinds.dense.head import DenseHead, rectified
 from protonn_edge.kinds.dense.integers import MOST_UNITS, listed
 from protonn_edge.kinds.dense.parameters import DenseParameters
 from protonn_edge.learn.base import DeviceClassifier
-from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.loop import (
     MiniBatchTraining,
     factor_of_inputs,
     points_a_step,
     settled,
-    support,
     with_back_off,
 )
 from protonn_edge.learn.objective import Loss, Matrix, cross_entropy
-from protonn_edge.learn.points import Float32, Points
-from protonn_edge.learn.progress import DivergedError, Learned, qualities
+from protonn_edge.learn.points import Float32, Indices
+from protonn_edge.learn.progress import DivergedError, Learned
 from protonn_edge.learn.searched import (
     FEATURES_BEGUN,
     FEATURES_SEARCHED,
@@ -40,6 +38,8 @@ from protonn_edge.learn.searched import (
     SearchSpec,
     SearchTask,
 )
+from protonn_edge.learn.sparsity import support
+from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.model.sums import scores_of_sums, slope_of_sums
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
@@ -163,30 +163,31 @@ class DenseNetwork:
 class _NetworkTraining(MiniBatchTraining[list[Float32]]):
     """The training of a network, in place, at one learning rate."""
 
-    def __init__(
-        self, network: DenseNetwork, data: Points, settings: DenseParameters, seed: int
-    ) -> None:
+    def __init__(self, network: DenseNetwork, data: TrainingSet, settings: DenseParameters) -> None:
         factors = [factor_of_inputs(W.shape[1]) for W in network.weights]
         factors += [1.0] * len(network.biases)
-        generator = np.random.default_rng(seed)
+        generator = np.random.default_rng(data.seed)
         super().__init__(network.parameters, factors, data, settings, generator)
         self.network, self._budget, self._round = network, settings.size_budget, 0
+        self._is_pruned = False
         self._masks = [np.ones(W.shape, np.bool_) for W in network.weights[:-1]]
         # the loss if all scores are 0
-        self._guess, _, _ = network.loss(np.zeros_like(data.Y), data.Y, _NO_SHARPNESS, data.weight)
+        Y = data.targets()
+        self._guess, _, _ = network.loss(np.zeros_like(Y), Y, _NO_SHARPNESS, data.points.weight)
 
-    def _check(self, epoch: int, objective: float) -> None:
+    def _check(self, epoch: int, loss: float) -> None:
         """Refuse parameters that are not finite or, in the end, far worse than a guess."""
         guess, last = self._guess, epoch == self.settings.epochs
-        if not objective < (_LOST * guess if last else math.inf):
-            raise DivergedError(f"the loss is {objective:.3g}, but guessing gives {guess:.3g}")
+        if not loss < (_LOST * guess if last else math.inf):
+            raise DivergedError(f"the loss is {loss:.3g}, but guessing gives {guess:.3g}")
 
-    def _gradient(self, batch: Points) -> tuple[float, list[Matrix]]:
-        loss, _, gradient = self.network.backward(self._noisy(batch).X, batch.Y, batch.weight)
+    def _gradient(self, rows: Indices) -> tuple[float, list[Matrix]]:
+        Y, weights = self._data.targets(rows), self._data.points.weights(rows)
+        loss, _, gradient = self.network.backward(self._points(rows), Y, weights)
         return loss, gradient
 
-    def _after_step(self, progress: float) -> None:  # noqa: ARG002
-        if self._round:
+    def _constrain(self, progress: float) -> None:  # noqa: ARG002
+        if self._is_pruned:
             self._apply_masks()
 
     def _tighten(self, progress: float) -> None:
@@ -197,7 +198,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
         if self._budget is None or due <= self._round:
             return
         self._round = due
-        values = self.network.values(self._data.evaluated[0])
+        values = self.network.values(self._data.measured.X)
         matter = [
             np.abs(W) * each.std(axis=0) * mask
             for W, each, mask in zip(self.network.weights, values, self._masks, strict=False)
@@ -208,7 +209,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
             share = sum(map(np.count_nonzero, within)) / sum(mask.size for mask in within)
             within = masks_of_share(matter, share ** (due / _ROUNDS))
         if within is not None:
-            self._masks = within
+            self._masks, self._is_pruned = within, True
             self._apply_masks()
             self._best.forget()
 
@@ -217,37 +218,10 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
             np.multiply(W, mask, out=W)
 
     def _accuracies(self) -> tuple[float, float | None]:
-        return qualities(self.network.scores, self._data)
+        return self._data.qualities(self.network.scores)
 
 
-_STEPS_AN_EPOCH = 50
-
-
-class NetworkLearner(Learner):
-    """Learns a network with Adam, and prunes it."""
-
-    settings: DenseParameters
-
-    def fit(self, points: Points) -> Learned:
-        """Learn the layers; see `Learner.fit`."""
-        generator = np.random.default_rng(self.seed)
-        outputs = 1 if points.n_classes == 2 else points.n_classes
-        sizes = (points.X.shape[1], *_units(self.settings.hidden), outputs)
-        loss, alone = points.labels.loss_for(points), not points.labels.are_classes
-        start = replace(DenseNetwork.random(sizes, generator), loss=loss, alone=alone)
-        size = points_a_step(len(points), _STEPS_AN_EPOCH)
-        settings = settled(self.settings, points, generator, size)
-        check_budget(start.weights, settings.size_budget)
-        run, history, restarts = with_back_off(
-            lambda rate: _NetworkTraining(
-                start.copy(), points, settings.frozen(learning_rate=rate), self.seed
-            ),
-            settings.learning_rate,
-        )
-        network = run.network
-        layers = network.weights, network.biases
-        head = DenseHead.of(*layers, points.evaluated[0], alone=network.alone)
-        return Learned(head, history, restarts, facts={"trainer": "adam"})
+_STEPS_AN_EPOCH, _SMALLEST_BATCH = 25, 32
 
 
 def _units(hidden: str) -> tuple[int, ...]:
@@ -286,8 +260,27 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
     True
     """
 
-    learner = NetworkLearner
     scores_are_logits = True
+
+    def learn(self, data: TrainingSet) -> Learned:
+        """Learn the layers with Adam, and prune them; see `DeviceClassifier.learn`."""
+        generator = np.random.default_rng(data.seed)
+        outputs = 1 if data.n_classes == 2 else data.n_classes
+        sizes = (data.points.X.shape[1], *_units(self.hidden), outputs)
+        loss = data.labels.loss(has_strangers=data.has_strangers)
+        alone = not data.labels.are_classes
+        start = replace(DenseNetwork.random(sizes, generator), loss=loss, alone=alone)
+        size = points_a_step(len(data), _STEPS_AN_EPOCH, _SMALLEST_BATCH)
+        settings = settled(self, data, generator, size)
+        check_budget(start.weights, settings.size_budget)
+        run, history, restarts = with_back_off(
+            lambda rate: _NetworkTraining(start.copy(), data, settings.frozen(learning_rate=rate)),
+            settings.learning_rate,
+        )
+        network = run.network
+        layers = network.weights, network.biases
+        head = DenseHead.of(*layers, data.measured.X, alone=network.alone)
+        return Learned(head, history, restarts, facts={"trainer": "adam"})
 
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:

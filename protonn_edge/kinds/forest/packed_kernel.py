@@ -180,11 +180,6 @@ class PackedKernel(ForestKernel):
         """Flash of the trees and their tests."""
         return self.packed.n_bytes
 
-    @property
-    def lines(self) -> tuple[bytes, ...]:
-        """The bytes of the initial scores, and of each tree."""
-        return self.packed.lines
-
 
 def _passed(children: Children) -> tuple[str, str]:
     """Return the labels that a test passes last, to the left and to the right."""

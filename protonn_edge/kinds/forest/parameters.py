@@ -86,3 +86,10 @@ class ForestParameters(declared.SharedParameters):
         only="classes",
     )
     size_budget: int | None = declared.SIZE_BUDGET(16_000)
+
+    @property
+    def leaves_vote(self) -> bool:
+        """Whether all leaves vote."""
+        return self.ensemble == "adaboost" or (
+            self.ensemble != "boosting" and self.leaves == "votes"
+        )

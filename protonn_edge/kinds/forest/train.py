@@ -22,11 +22,11 @@ from protonn_edge.kinds.forest.parameters import ENSEMBLES, LEAVES, ForestParame
 from protonn_edge.kinds.forest.ranges import between_thresholds, fine_enough, with_best_steps
 from protonn_edge.kinds.forest.shared_tests import SharedTests
 from protonn_edge.learn.base import DeviceClassifier
-from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.points import Float32, Points, sample_with_all_classes
-from protonn_edge.learn.progress import EpochReport, Learned, qualities
+from protonn_edge.learn.progress import Learned
 from protonn_edge.learn.refusal import Refusal, without_effect
 from protonn_edge.learn.searched import Among, Between, SearchSpec, SearchTask
+from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.schema import JsonObject
 
@@ -45,76 +45,6 @@ CLASSIFIERS: dict[str, Callable[..., Any]] = {
     "boosting": GradientBoostingClassifier,
     "adaboost": AdaBoost,
 }
-
-
-class ForestLearner(Learner):
-    """Grows trees on the bytes of a device, and reduces them to a size."""
-
-    settings: ForestClassifier
-    ensembles: ClassVar[Mapping[str, Callable[..., Any]]] = CLASSIFIERS
-
-    def fit(self, points: Points) -> Learned:
-        """Learn trees; see `Learner.fit`."""
-        settings, space = self.settings, points.space
-        assert space is not None
-        assert points.raw is not None
-        statistics, raw = space.inputs, points.raw
-        if space.stage is None:
-            statistics = self._fine_where_asked(statistics, raw, points)
-        Q = quantize.device_bytes(statistics, space.stage, raw).astype(np.float32)
-        trees, facts = self.grown(Q, points)
-        head = _head_of(trees, statistics, space.normalizer)
-        report, callback = _report(head, points), settings.callback
-        return Learned.at_once(head, report, callback, facts=facts, inputs=statistics)
-
-    def _fine_where_asked(
-        self, statistics: InputStatistics, raw: Float32, points: Points
-    ) -> InputStatistics:
-        """Return ranges with fine steps where a first forest, of raw points, has its thresholds.
-
-        Integers of up to 256 values need none. A feature keeps its range if its steps separate the
-        points at its thresholds, so that later trees may have other ones.
-        """
-        statistics, whole = quantize.with_whole_steps(statistics, raw)
-        if whole.all():
-            return statistics
-        generator = np.random.default_rng(self.seed)
-        some = sample_with_all_classes(points.y, _FIRST_POINTS, generator)
-        X, first = np.clip(raw[some], statistics.lower, statistics.upper), points.part(some)
-        asked, limits = self._first_tests(X, first)
-        coarse = ~(whole | fine_enough(statistics, asked, limits, X))
-        asked, limits = asked[coarse[asked]], limits[coarse[asked]]
-        return with_best_steps(between_thresholds(statistics, asked, limits), asked, limits, X)
-
-    def _first_tests(
-        self, X: Float32, points: Points
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the features and thresholds, (k,), of a small forest of raw X (n, D).
-
-        Features are multiplied by powers of two, because scikit-learn takes differences below 1e-7
-        for none.
-        """
-        _, exponents = np.frexp(np.abs(X).max(axis=0))
-        y = points.y if points.y.ndim == 1 else points.y[:, 0]
-        n_trees = min(_FIRST_TREES, self.settings.n_trees)
-        settings = self.settings.frozen(ensemble="random", n_trees=n_trees)
-        forest = new_ensemble(settings, self.seed, self.ensembles)
-        forest.fit(np.ldexp(X, _LARGEST_EXPONENT - exponents), y, points.weight)
-        trees = [each.tree_ for each in forest.estimators_]
-        asked = np.concatenate([tree.feature[tree.feature >= 0] for tree in trees])
-        limits = np.concatenate([tree.threshold[tree.feature >= 0] for tree in trees])
-        return asked, np.ldexp(limits, exponents[asked] - _LARGEST_EXPONENT)
-
-    def grown(self, Q: NDArray[np.float32], points: Points) -> tuple[GrownTrees, JsonObject]:
-        """Return trees within the budget for bytes Q (n, D), and facts for the model's record."""
-        settings, growth = self.settings, Growth(self.settings, self.seed, Q, points)
-        if settings.shares_tests:
-            growth = growth.with_shared_tests(len(np.unique(points.y)))
-        if settings.ensemble == "adaboost":
-            trees, facts = growth.to_size()
-        else:
-            trees, facts = _reduced(growth.grown(), settings)
-        return trees, {"trainer": CLASSIFIERS[settings.ensemble].__name__, **facts}
 
 
 _FEW_TREES = 5  # that show which tests are used, and the bytes of a leaf
@@ -216,12 +146,6 @@ def _head_of(trees: GrownTrees, statistics: InputStatistics, normalizer: Normali
     )
 
 
-def _report(head: ForestHead, points: Points) -> EpochReport:
-    """Return a report as of a single epoch, with the error rate as its loss."""
-    accuracy, of_test = qualities(head.scores, points)
-    return EpochReport(1, 1, 1 - accuracy, accuracy, test_accuracy=of_test)
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class ForestClassifier(ForestParameters, DeviceClassifier):
     """A random forest, extra trees, or gradient boosting, trained by scikit-learn.
@@ -244,7 +168,7 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
     True
     """
 
-    learner = ForestLearner
+    ensembles: ClassVar[Mapping[str, Callable[..., Any]]] = CLASSIFIERS
     refusals: ClassVar[tuple[Refusal, ...]] = (
         without_effect(
             lambda case: not case.settings.leaves_vote,
@@ -252,6 +176,65 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
             "only trees whose leaves vote share tests",
         ),
     )
+
+    def learn(self, data: TrainingSet) -> Learned:
+        """Grow trees on the bytes of a device, and reduce them to a size."""
+        space, statistics = data.space, data.space.inputs
+        if space.stage is None:
+            statistics = self._fine_where_asked(statistics, data)
+        Q = quantize.device_bytes(statistics, space.stage, data.raw).astype(np.float32)
+        trees, facts = self.grown(Q, data.points, data.seed)
+        head = _head_of(trees, statistics, space.normalizer)
+        report = data.report(head, 0.0)
+        report = replace(report, objective=1 - report.accuracy)
+        return Learned.at_once(head, report, self.callback, facts=facts, inputs=statistics)
+
+    def _fine_where_asked(self, statistics: InputStatistics, data: TrainingSet) -> InputStatistics:
+        """Return ranges with fine steps where a first forest, of raw points, has its thresholds.
+
+        Integers of up to 256 values need none. A feature keeps its range if its steps separate the
+        points at its thresholds, so that later trees may have other ones.
+        """
+        raw, points = data.raw, data.points
+        statistics, whole = quantize.with_whole_steps(statistics, raw)
+        if whole.all():
+            return statistics
+        generator = np.random.default_rng(data.seed)
+        some = sample_with_all_classes(points.y, _FIRST_POINTS, generator)
+        X = np.clip(raw[some], statistics.lower, statistics.upper)
+        asked, limits = self._first_tests(X, points.part(some), data.seed)
+        coarse = ~(whole | fine_enough(statistics, asked, limits, X))
+        asked, limits = asked[coarse[asked]], limits[coarse[asked]]
+        return with_best_steps(between_thresholds(statistics, asked, limits), asked, limits, X)
+
+    def _first_tests(
+        self, X: Float32, points: Points, seed: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the features and thresholds, (k,), of a small forest of raw X (n, D).
+
+        Features are multiplied by powers of two, because scikit-learn takes differences below 1e-7
+        for none.
+        """
+        _, exponents = np.frexp(np.abs(X).max(axis=0))
+        y = points.y if points.y.ndim == 1 else points.y[:, 0]
+        settings = self.frozen(ensemble="random", n_trees=min(_FIRST_TREES, self.n_trees))
+        forest = new_ensemble(settings, seed)
+        forest.fit(np.ldexp(X, _LARGEST_EXPONENT - exponents), y, points.weight)
+        trees = [each.tree_ for each in forest.estimators_]
+        asked = np.concatenate([tree.feature[tree.feature >= 0] for tree in trees])
+        limits = np.concatenate([tree.threshold[tree.feature >= 0] for tree in trees])
+        return asked, np.ldexp(limits, exponents[asked] - _LARGEST_EXPONENT)
+
+    def grown(self, Q: Float32, points: Points, seed: int) -> tuple[GrownTrees, JsonObject]:
+        """Return trees within the budget for bytes Q (n, D), and facts for the model's record."""
+        growth = Growth(self, seed, Q, points)
+        if self.shares_tests:
+            growth = growth.with_shared_tests(len(np.unique(points.y)))
+        if self.ensemble == "adaboost":
+            trees, facts = growth.to_size()
+        else:
+            trees, facts = _reduced(growth.grown(), self)
+        return trees, {"trainer": CLASSIFIERS[self.ensemble].__name__, **facts}
 
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:
@@ -286,32 +269,20 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
         return self.ensemble == "boosting"
 
     @property
-    def leaves_vote(self) -> bool:
-        """Whether all leaves vote."""
-        return self.ensemble == "adaboost" or (
-            self.ensemble != "boosting" and self.leaves == "votes"
-        )
-
-    @property
     def shares_tests(self) -> bool:
         """Whether trees share few tests."""
         return self.tests is not None and self.leaves_vote
 
 
-def new_ensemble(
-    settings: ForestClassifier,
-    seed: int,
-    kinds: Mapping[str, Callable[..., Any]] = CLASSIFIERS,
-    **more: object,
-) -> Any:
-    """Return scikit-learn's estimator with these settings, of its kinds by name of ensemble."""
+def new_ensemble(settings: ForestClassifier, seed: int, **more: object) -> Any:
+    """Return scikit-learn's estimator with these settings."""
     shared = {
         "n_estimators": settings.n_trees,
         "min_samples_leaf": settings.min_samples_leaf,
         "random_state": seed,
         **more,
     }
-    kind, depth = kinds[settings.ensemble], settings.max_depth
+    kind, depth = settings.ensembles[settings.ensemble], settings.max_depth
     if settings.ensemble == "boosting":
         rate = float(settings.shrinkage)
         return kind(max_depth=depth or _BOOSTED_DEPTH, learning_rate=rate, **shared)

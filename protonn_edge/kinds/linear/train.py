@@ -13,10 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.parameters import NETWORK, LinearParameters
 from protonn_edge.learn.base import DeviceClassifier
-from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.network_head import NetworkHead
-from protonn_edge.learn.points import Points
-from protonn_edge.learn.progress import Learned, logistic_report
+from protonn_edge.learn.progress import Learned
 from protonn_edge.learn.refusal import Refusal
 from protonn_edge.learn.searched import (
     FEATURES_BEGUN,
@@ -25,6 +23,8 @@ from protonn_edge.learn.searched import (
     SearchSpec,
     SearchTask,
 )
+from protonn_edge.learn.training_set import TrainingSet
+from protonn_edge.model.statistics import Normalizer
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.schema import JsonObject
 
@@ -33,52 +33,6 @@ _HEAD_KEPT = (
     "the training of the layers was stopped, so the classifier keeps the weights that were trained "
     "with the layers, as with the solver 'network'"
 )
-
-
-class LinearLearner(Learner):
-    """Learns with scikit-learn's solvers, or keeps the head of a network."""
-
-    settings: LinearClassifier
-
-    def fit(self, points: Points) -> Learned:
-        """Learn a weight per feature and class; see `Learner.fit`."""
-        settings = self.settings
-        network = settings.network_head
-        stopped = network is not None and network.stopped
-        if settings.solver == NETWORK or (stopped and points.for_device):
-            assert network is not None  # otherwise refused before
-            head = _head_of(network, points)
-            report = logistic_report(head, points, points.weight)
-            remarks = (_HEAD_KEPT,) if settings.solver != NETWORK else ()
-            facts: JsonObject = {"trainer": NETWORK}
-            return Learned.at_once(head, report, settings.callback, remarks=remarks, facts=facts)
-        most_passes = 1 if stopped else settings.max_iterations
-        solver = _solver(settings, points.n_classes)
-        weights = np.ones(len(points)) if points.weight is None else points.weight
-        regression = LogisticRegression(
-            **_l1_penalty(),
-            C=1 / (settings.regularization * float(weights.sum())),
-            solver=solver,
-            max_iter=most_passes,
-            tol=settings.tolerance,
-            random_state=self.seed,
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # a remark reports it
-            X = points.X
-            regression.fit(X, points.y, sample_weight=weights)
-        bias = regression.intercept_.astype(np.float64)
-        head = LinearHead(regression.coef_, bias)
-        penalty = settings.regularization * float(np.abs(head.weights).sum())
-        report = logistic_report(head, points, weights, penalty)
-        passes = int(np.max(regression.n_iter_))
-        not_converged = (
-            f"training did not converge within the limit of {passes:,} passes over the points; "
-            "allow more passes, or choose a larger tolerance or regularization"
-        )
-        remarks = () if passes < most_passes else (not_converged,)
-        facts = {"trainer": solver, "passes": passes}
-        return Learned.at_once(head, report, settings.callback, remarks=remarks, facts=facts)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -102,7 +56,6 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
 
     network_head: NetworkHead | None = field(init=False, default=None)
 
-    learner: ClassVar[type[Learner]] = LinearLearner
     scores_are_logits = True
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
@@ -130,15 +83,51 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
             columns={"regularization": ("regularization",)},
         )
 
+    def learn(self, data: TrainingSet) -> Learned:
+        """Learn with scikit-learn's solvers, or keep the head of a network."""
+        network, points = self.network_head, data.points
+        stopped = network is not None and network.stopped
+        if self.solver == NETWORK or (stopped and data.for_device):
+            assert network is not None  # otherwise refused before
+            head = _head_of(network, data.space.normalizer)
+            report = data.logistic_report(head)
+            remarks = (_HEAD_KEPT,) if self.solver != NETWORK else ()
+            facts: JsonObject = {"trainer": NETWORK}
+            return Learned.at_once(head, report, self.callback, remarks=remarks, facts=facts)
+        most_passes = 1 if stopped else self.max_iterations
+        solver = _solver(self, data.n_classes)
+        weights = np.ones(len(points)) if points.weight is None else points.weight
+        regression = LogisticRegression(
+            **_l1_penalty(),
+            C=1 / (self.regularization * float(weights.sum())),
+            solver=solver,
+            max_iter=most_passes,
+            tol=self.tolerance,
+            random_state=data.seed,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a remark reports it
+            regression.fit(points.X, points.y, sample_weight=weights)
+        bias = regression.intercept_.astype(np.float64)
+        head = LinearHead(regression.coef_, bias)
+        penalty = self.regularization * float(np.abs(head.weights).sum())
+        report = data.logistic_report(head, penalty)
+        passes = int(np.max(regression.n_iter_))
+        not_converged = (
+            f"training did not converge within the limit of {passes:,} passes over the points; "
+            "allow more passes, or choose a larger tolerance or regularization"
+        )
+        remarks = () if passes < most_passes else (not_converged,)
+        facts = {"trainer": solver, "passes": passes}
+        return Learned.at_once(head, report, self.callback, remarks=remarks, facts=facts)
+
     def keep_head(self, head: NetworkHead) -> None:
         """Keep the head of the network; it may become the classifier."""
         self.network_head = head
 
 
-def _head_of(network: NetworkHead, points: Points) -> LinearHead:
+def _head_of(network: NetworkHead, normalizer: Normalizer) -> LinearHead:
     """Return a network's head as the head of normalized points."""
-    assert points.space is not None
-    normalizer = points.space.normalizer
     weights, bias = (each.astype(np.float64) for each in network.parameters)
     weights *= network.unit
     if len(bias) == 2:  # one row is enough for two classes

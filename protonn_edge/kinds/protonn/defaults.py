@@ -9,7 +9,7 @@ from protonn_edge.learn.parameters import MiniBatchParameters
 
 if TYPE_CHECKING:
     from protonn_edge.learn.objective import Loss
-    from protonn_edge.learn.points import Points
+    from protonn_edge.learn.training_set import TrainingSet
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -26,7 +26,7 @@ class ProtoNNDefaults(MiniBatchParameters):
         """Whether the loss makes the scores logits, with a sharpness that is learned."""
         return True
 
-    def loss_for(self, points: Points) -> Loss:
+    def loss_for(self, data: TrainingSet) -> Loss:
         """Return the loss to minimize on points."""
-        loss: Loss = points.labels.loss_for(points)
+        loss: Loss = data.labels.loss(has_strangers=data.has_strangers)
         return loss

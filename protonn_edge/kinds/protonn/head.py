@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from protonn_edge.kinds.protonn.additions import voters_by_extension
+from protonn_edge.kinds.protonn.limits import GAMMAS, PROJECTION_BITS
 from protonn_edge.kinds.protonn.voters import FloatVoters
 from protonn_edge.model.checks import Float32, Float64, set_checked
 from protonn_edge.model.head import SETTING, Remedies, Size, addition, member
@@ -17,8 +18,6 @@ from protonn_edge.system.checks import check, check_choice, check_range
 from protonn_edge.system.errors import InputError
 
 # Within these limits, no sum or square in inference overflows float64 for any float32 features.
-GAMMAS = (1e-15, 1e15)  # the range of a model's gamma
-PROJECTION_BITS = (8, 4)  # possible bits of an integer weight of the projection
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

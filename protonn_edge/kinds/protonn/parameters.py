@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, cast
 
@@ -10,12 +11,13 @@ from numpy.typing import ArrayLike
 
 from protonn_edge.kinds.protonn.additions import protonn_additions
 from protonn_edge.kinds.protonn.defaults import ProtoNNDefaults
-from protonn_edge.kinds.protonn.head import GAMMAS, PROJECTION_BITS, protonn_head
+from protonn_edge.kinds.protonn.limits import GAMMAS, PROJECTION_BITS
 from protonn_edge.learn.parameters import (
     AUGMENT,
     BYTES,
     CLIP,
     COUNT,
+    MODEL,
     MULTIPLE,
     N_PROJECTIONS,
     SHARE,
@@ -25,10 +27,11 @@ from protonn_edge.learn.parameters import (
     Subset,
     parameter,
 )
-from protonn_edge.model.model import Model
 
 if TYPE_CHECKING:
     from protonn_edge.learn.points import Float32
+    from protonn_edge.learn.refusal import Refusal
+    from protonn_edge.model.model import Model
 
 MATRICES = ("W", "B", "Z")
 PROJECTIONS = ("lda", "gaussian", "pca", "nca", "identity", "sleec")
@@ -171,7 +174,7 @@ class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
     gamma: float | None = parameter(
         None, Number(float, *GAMMAS), None, help="Initial gamma, the inverse of the RBF's width."
     )
-    initial_model: Model | None = parameter(None, Model, None)
+    initial_model: Model | None = parameter(None, MODEL, None)
     augment: bool | float = AUGMENT(False)
     group_shift: float = parameter(
         1.5,
@@ -186,6 +189,14 @@ class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
         "--rejection: 0.5]",
         option="--outlier-exposure",
     )
+
+    @classmethod
+    def own_refusals(cls) -> Sequence[Refusal]:
+        """Return combinations that ProtoNN refuses, and what extensions add to it."""
+        from protonn_edge.kinds.protonn.refusals import REFUSALS
+
+        added = (each for addition in protonn_additions() for each in addition.refusals())
+        return (*added, *REFUSALS)
 
     def frozen(self, **changed: object) -> Self:
         """Return an immutable copy, with the initial projection and the matrices' names unified."""
@@ -206,6 +217,8 @@ class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
     @property
     def weight_bits(self) -> int:
         """Bits of a weight of W, those of the initial model if there is one."""
+        from protonn_edge.kinds.protonn.head import protonn_head
+
         given = self.initial_model
         if given is None:
             return self.projection_bits

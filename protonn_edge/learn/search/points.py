@@ -16,12 +16,12 @@ from protonn_edge.data.dataset import several_labels
 from protonn_edge.data.preparation import Preparation
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.features import NO_FEATURES
+from protonn_edge.learn.input_space import count_inputs
 from protonn_edge.learn.refusal import TrainingRequest
 from protonn_edge.learn.refusals import check_compatible
 from protonn_edge.learn.search.alternatives import alternatives
 from protonn_edge.learn.search.limits import ACCURACY, Metric, TuningLimits
 from protonn_edge.learn.searched import ANY, FEATURES, settings_of_kind
-from protonn_edge.learn.transforms import count_inputs
 from protonn_edge.model.registry import KINDS
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError

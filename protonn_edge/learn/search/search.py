@@ -22,6 +22,7 @@ from protonn_edge.learn.search.objective import Job, Objective
 from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.learn.search.store import Record, SearchFile
 from protonn_edge.learn.search.workers import Workers
+from protonn_edge.learn.searched import described
 from protonn_edge.model.head import FEWER_FEATURES
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.schema import JsonObject
@@ -110,9 +111,10 @@ class Search:
         seed = (self._objective.seed * 1_000_003 + number + len(self._running)) % 2**32
         startup = len(space.starts) + _AT_RANDOM
         study.sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=startup)
-        trial = study.ask(space.distributions)
+        trial = study.ask()
+        settings = space.draw(trial)
         seen = self._file.records if trial.number >= len(space.starts) else ()
-        job = Job(trial.number, trial.params, tuple(seen))
+        job = Job(trial.number, settings, tuple(seen))
         self._running[self._workers.submit(job)] = trial
 
     def _collect(self, deadline: float | None) -> None:
@@ -155,7 +157,7 @@ def _check_found(records: Sequence[Record], space: SearchSpace) -> None:
     nearest = min(records, key=lambda r: (max(r.excess.values()), r.number))
     points, figures = space.points, nearest.measured
     said = [points.limits.describe(name, figures, points.board) for name in sorted(nearest.excess)]
-    sizes = space.searched.described(nearest.settings)
+    sizes = described(nearest.settings, space.columns)
     raise CheckFailed(
         f"none of {len(records):,} trials fits; the nearest ({sizes}) takes {' and '.join(said)}; "
         f"raise the limits, choose a larger board, or give {FEWER_FEATURES}"

@@ -1,4 +1,4 @@
-"""Tables of the candidates of a search, and of the best of each kind."""
+"""The table of candidates of a search."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ Columns = Mapping[str, tuple[str, ...]]  # see `SearchSpec.columns`
 def candidate_table(
     candidates: Sequence[Record], board: Board, columns: Columns, metric: Metric = ACCURACY
 ) -> Table:
-    """Return candidates, a row each."""
+    """Return a row for each candidate, with the deviation of its metric over the folds."""
     shares = ("%",) if metric == ACCURACY else (f"{metric}{metric.unit}", "accuracy %")
     shares = shares[:1] if metric.is_reported else shares
-    figures = ("trial", *shares, "flash B", "SRAM B", "ms")
+    figures = ("trial", *shares, "±", "flash B", "SRAM B", "ms")
     texts = range(len(figures), len(figures) + len(columns))  # only settings may be folded
     cells = [
         (
             str(each.number),
             *map(metric.shown, (each.score, each.accuracy)[: len(shares)]),
+            metric.shown(each.deviation),
             f"{each.measured.flash_bytes:,}",
             f"{each.measured.sram_bytes:,}",
-            _ms(each, board),
+            f"{board.milliseconds(cycles):.3f}" if (cycles := each.measured.cycles) else "-",
             *(
                 ", ".join(shown(each.settings[name]) for name in names if name in each.settings)
                 for names in columns.values()
@@ -38,24 +39,3 @@ def candidate_table(
         for each in candidates
     ]
     return row_table((*figures, *columns), cells, texts)
-
-
-def _ms(each: Record, board: Board) -> str:
-    cycles = each.measured.cycles
-    return "-" if cycles is None else f"{board.milliseconds(cycles):.3f}"
-
-
-def kind_table(best: Mapping[str, Record], board: Board, metric: Metric) -> Table:
-    """Return the best candidate of each kind, by `best_of_kinds`."""
-    headings = "kind", f"{metric}{metric.unit}", "over folds", "ms", "flash B"
-    rows = [
-        (
-            kind,
-            metric.shown(each.score),
-            f"±{metric.shown(each.deviation)}",
-            _ms(each, board),
-            f"{each.measured.flash_bytes:,}",
-        )
-        for kind, each in best.items()
-    ]
-    return row_table(headings, rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -39,26 +38,25 @@ class SetsOfLabels(ClassLabels):
         X: ArrayLike,
         y: ArrayLike | None,
         sample_weight: ArrayLike | None,
-    ) -> tuple[Points, Array]:
+    ) -> tuple[Points, Array, ClassLabels]:
         """Return points and sets of labels, checked, and the labels (L,)."""
         assert y is not None  # or they would not be sets
-        points, labels = given_sets(estimator, X, y, sample_weight)
-        return replace(points, labels=self), labels
+        return *given_sets(estimator, X, y, sample_weight), self
 
     def reported(
-        self, estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, given: Points, labels: Array
+        self, estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, labels: Array
     ) -> Points:
         """Return points to report on, with their sets of these labels."""
         points = checked_points(estimator, X, "evaluate_on", reset=False)
         matrix, _ = label_matrix(y, labels)
         check_consistent_length(points, matrix)
-        return Points(points, matrix, labels=given.labels)
+        return Points(points, matrix)
 
     def to_score(self, y: ArrayLike, labels: Array) -> ArrayLike:
         """Return sets as a matrix with a column for each of the labels (L,)."""
         return label_matrix(y, labels)[0]
 
-    def loss_for(self, points: Points) -> Loss:  # noqa: ARG002
+    def loss(self, *, has_strangers: bool = False) -> Loss:  # noqa: ARG002
         """Return the cross-entropy in which each label is a decision of its own."""
         return label_cross_entropy
 
@@ -72,12 +70,11 @@ class SetsOfLabels(ClassLabels):
         return FloatPolicy((LabelSets(0.0),))
 
     def measured(self, model: Model, points: Points, seed: int) -> Model:
-        """Return a model with the threshold that suits some of the points best."""
-        assert points.raw is not None
+        """Return a model with the threshold that suits some of the raw points best."""
         count = max(100, _THRESHOLD_SCORES // model.n_classes)
         rows = np.random.default_rng(seed).permutation(len(points))[:count]
         weights = None if points.weight is None else points.weight[rows]
-        best = best_threshold(model.scores(points.raw[rows]), points.y[rows], weights)
+        best = best_threshold(model.scores(points.X[rows]), points.y[rows], weights)
         chosen: Model = with_rules(model, LabelSets(best))
         return chosen
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from protonn_edge.model.rule_kinds import RuleKind
 
@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from protonn_edge.policy.rejection.commands import RejectionOptions
     from protonn_edge.policy.rejection.rule import Rejection
     from protonn_edge.report.content import SectionOfRun
+
+Statistic = Literal["score", "distance", "margin"]
+STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 
 
 class RejectionKind(RuleKind):

@@ -22,7 +22,8 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.nearness import NearestHead, nearness_of
 from protonn_edge.model.policy import with_rules, without_rules
 from protonn_edge.model.quantization import quantize
-from protonn_edge.policy.rejection.rule import STATISTICS, Rejection, Statistic, margins
+from protonn_edge.policy.rejection import STATISTICS, Statistic
+from protonn_edge.policy.rejection.rule import Rejection, margins
 from protonn_edge.system.checks import check, check_choice
 from protonn_edge.system.errors import InputError, InvalidValue
 

@@ -12,7 +12,7 @@ from protonn_edge.cli.command import option
 from protonn_edge.cli.options import SHARE
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.learn.searched import BEST
-from protonn_edge.policy.rejection.rule import STATISTICS, Statistic
+from protonn_edge.policy.rejection import STATISTICS, Statistic
 
 if TYPE_CHECKING:
     from protonn_edge.learn.targets import Target

@@ -25,6 +25,7 @@ from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.folds import check_classes_of_groups, fold_numbers
 from protonn_edge.model.head import settings_of
 from protonn_edge.model.model import Model
+from protonn_edge.policy.rejection import Statistic
 from protonn_edge.policy.rejection.calibration import (
     Statistics,
     check_statistics,
@@ -32,7 +33,6 @@ from protonn_edge.policy.rejection.calibration import (
     together,
     with_rejection,
 )
-from protonn_edge.policy.rejection.rule import Statistic
 from protonn_edge.system.arrays import Array
 
 FOLDS_OF_ONE_CLASS = 10  # these train quickly, and more folds use few points better

@@ -9,7 +9,8 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from protonn_edge.model.integer_chain import scores_and_nearest
-from protonn_edge.policy.rejection.rule import IntegerRejection, Statistic, margins
+from protonn_edge.policy.rejection import Statistic
+from protonn_edge.policy.rejection.rule import IntegerRejection, margins
 from protonn_edge.report.content import PageTable, Panel, SectionOfRun
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.figures import DOTTED, dots, percent_axis

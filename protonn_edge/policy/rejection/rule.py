@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from protonn_edge.model.policy import (
     RuleCost,
     Units,
 )
+from protonn_edge.policy.rejection import STATISTICS, Statistic
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range, check_shape
 from protonn_edge.system.figures import Facts
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
     from protonn_edge.model.integer_chain import IntegerChain
 
 UNKNOWN = NO_CLASS  # the answer instead of a class; ``PNN_UNKNOWN`` in the generated C
-Statistic = Literal["score", "distance", "margin"]
-STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 
 # Flash, which is approximate, and cycles of the answer "unknown" by each statistic.
 _COSTS: dict[Statistic, tuple[int, int]] = {

@@ -16,6 +16,7 @@ from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.learn.folds import check_classes_of_groups
 from protonn_edge.model.model import Model
+from protonn_edge.policy.rejection import Statistic
 from protonn_edge.policy.rejection.calibration import (
     check_margin,
     check_rate,
@@ -23,7 +24,6 @@ from protonn_edge.policy.rejection.calibration import (
     with_rejection,
 )
 from protonn_edge.policy.rejection.held_out import FOLDS, calibrate_rejection
-from protonn_edge.policy.rejection.rule import Statistic
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.schema import JsonObject

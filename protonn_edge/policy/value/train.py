@@ -62,7 +62,7 @@ class NumberLabels(ClassLabels):
         X: ArrayLike,
         y: ArrayLike | None,
         sample_weight: ArrayLike | None,
-    ) -> tuple[Points, Array]:
+    ) -> tuple[Points, Array, ClassLabels]:
         """Return points and normalized numbers (n, 1), checked, and the name of the number."""
         points, numbers = _numbered(estimator, X, y, "X", reset=True)
         weights = point_weights(points, np.zeros(len(numbers)), sample_weight, None)
@@ -75,24 +75,22 @@ class NumberLabels(ClassLabels):
             )
         labels = NumberLabels(value_of_scale(deviation, mean))
         targets = ((numbers - mean) / deviation).astype(np.float32)[:, None]
-        return Points(points, targets, weights, labels=labels), np.array(["value"])
+        return Points(points, targets, weights), np.array(["value"]), labels
 
     def reported(
         self,
         estimator: BaseEstimator,
         X: ArrayLike,
         y: ArrayLike,
-        given: Points,
         labels: Array,  # noqa: ARG002
     ) -> Points:
         """Return points to report on, with normalized numbers (n, 1)."""
         points, numbers = _numbered(estimator, X, y, "evaluate_on", reset=False)
-        value = given.labels.policy.find(Value)
+        value = self.value
         assert value is not None
-        targets = ((numbers - value.offset) / value.scale).astype(np.float32)[:, None]
-        return Points(points, targets, labels=given.labels)
+        return Points(points, ((numbers - value.offset) / value.scale).astype(np.float32)[:, None])
 
-    def loss_for(self, points: Points) -> Loss:  # noqa: ARG002
+    def loss(self, *, has_strangers: bool = False) -> Loss:  # noqa: ARG002
         """Return the squared error."""
         return squared_error
 

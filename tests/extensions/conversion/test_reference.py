@@ -100,9 +100,9 @@ def test_sets_of_labels_get_a_threshold():
 
 def test_matrices_for_other_data_are_refused():
     run = reference_run(DIGITS.X_train)
-    with refused_by("learn.preparation"):
+    with refused_by("learn.training_set"):
         from_reference(run, DIGITS.X_train[:, :32], "none", DIGITS.classes)
-    with refused_by("learn.preparation"):
+    with refused_by("learn.training_set"):
         from_reference(run, DIGITS.X_train, "none", ("a", "b", "c"))
 
 

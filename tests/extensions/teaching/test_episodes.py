@@ -69,9 +69,8 @@ def test_in_episodes_a_class_of_a_person_moves_as_a_whole() -> None:
     X = generator.normal(size=(60, 4)).astype(np.float32)
     X[:, 3] = 1
     y, people = np.arange(60) % 2, np.arange(60) // 20
-    points = Points(X, y, group=people, rows=np.arange(60))
-    shift = GroupShift(1.5, together=True).fit(points)
-    moved = shift.apply(points, np.random.default_rng(1)).X - X
+    shift = GroupShift(Points(X, y, group=people), 1.5, together=True)
+    moved = shift(X, np.arange(60), np.random.default_rng(1)) - X
     for part in range(6):
         own = moved[2 * people + y == part]
         np.testing.assert_allclose(own, np.broadcast_to(own[0], own.shape), atol=1e-6)

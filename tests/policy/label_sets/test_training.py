@@ -19,7 +19,7 @@ from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.splits import holdout
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.initialization import sleec_projection
-from protonn_edge.learn.loop import kept_entries
+from protonn_edge.learn.sparsity import kept_entries
 from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.policy.label_sets.figures import precision_at
 from protonn_edge.policy.label_sets.targets import are_label_sets, best_threshold, label_matrix

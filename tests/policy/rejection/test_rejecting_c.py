@@ -29,8 +29,9 @@ from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules, without_rules
 from protonn_edge.model.quantization import quantize
+from protonn_edge.policy.rejection import STATISTICS
 from protonn_edge.policy.rejection.calibration import statistics_of, with_rejection
-from protonn_edge.policy.rejection.rule import STATISTICS, IntegerRejection
+from protonn_edge.policy.rejection.rule import IntegerRejection
 
 BOARD = load_board("uno")
 STEPS = ["projection", "requantize", "prototypes", "decision"]

@@ -41,7 +41,7 @@ def test_the_command_refuses_it(table, tmp_path, flag, name, value):
     done = run("train", table, "-o", tmp_path / "model.npz", flag, value)
     assert done.exit_code == 2, done.output
     assert done.exception is None or isinstance(done.exception, SystemExit)
-    assert f"Invalid value for '{flag}'" in done.stderr
+    assert f"invalid value for '{flag}'" in done.stderr
     assert "is not in the range" in done.stderr
     assert not (tmp_path / "model.npz").exists()
 
@@ -56,7 +56,7 @@ def test_the_estimator_refuses_it(flag, name, value):
 def test_a_power_has_a_range(tmp_path):
     done = run("report", tmp_path / "results.csv", "--watts", 5e-324)
     assert done.exit_code == 2
-    assert "Invalid value for '--watts'" in done.stderr
+    assert "invalid value for '--watts'" in done.stderr
 
 
 @pytest.mark.parametrize("exponent", [20, 37])

@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from policy.value.numbers import REGRESSORS
 from sklearn.base import clone
-
-from protonn_edge.learn.parameters import SharedParameters
-from protonn_edge.learn.points import Points
-from protonn_edge.learn.transforms import Copies, Strangers
-
-IMAGES = np.arange(80.0, dtype=np.float32).reshape(5, 16)
-CHANGES = {
-    "copies": Copies(SharedParameters(image_shape=(4, 4), copies=2)),
-    "strangers": Strangers(0.4, (4, 4)),
-}
-
-
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_more_points_have_the_same_kind_of_labels(change: Any) -> None:
-    given = Points(IMAGES, np.arange(5), labels=object())
-    more = change.apply(given, np.random.default_rng(0))
-    assert len(more) > len(given)
-    assert more.labels is given.labels
 
 
 @pytest.mark.parametrize("kind", ["protonn", "linear", "dense"])

@@ -30,7 +30,7 @@ from protonn_edge.kinds.protonn.head import ProtoNNHead, protonn_head
 from protonn_edge.learn.labels import ClassLabels
 from protonn_edge.learn.normalization import normalizer_from
 from protonn_edge.learn.points import Float32, Points
-from protonn_edge.learn.preparation import check_sizes
+from protonn_edge.learn.training_set import check_sizes
 from protonn_edge.model.head import paper_bytes
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.integer_stage import run_through
@@ -82,7 +82,7 @@ def from_reference(
     if targets is None:
         return model
     labels = ClassLabels().of(targets)
-    some = Points(points[:_MEASURED_POINTS], targets[:_MEASURED_POINTS], raw=points, labels=labels)
+    some = Points(points[:_MEASURED_POINTS], targets[:_MEASURED_POINTS])
     return labels.measured(model, some, seed=0)
 
 

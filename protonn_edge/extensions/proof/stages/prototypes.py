@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from protonn_edge.chips.avr.instructions import written_by
 from protonn_edge.chips.avr.semantics import INTERRUPTS
 from protonn_edge.extensions.proof.additions import voters_proof
 from protonn_edge.extensions.proof.answers import equal_bytes
@@ -35,7 +36,6 @@ from protonn_edge.extensions.proof.forms import (
     single,
     variable,
 )
-from protonn_edge.extensions.proof.liveness import registers_of
 from protonn_edge.extensions.proof.state import ChipState
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 
@@ -144,7 +144,7 @@ class PrototypeLoop:
         changed, place = set(), self.some
         while place < self.done:
             here = self.proof.program.reached(place)
-            changed |= {number for number in range(32) if registers_of(here)[1] >> number & 1}
+            changed |= written_by(here)
             place = here.end
         return changed
 

@@ -10,7 +10,7 @@ from protonn_edge.learn.parameters import TURNS, Choices, parameter
 
 if TYPE_CHECKING:
     from protonn_edge.learn.objective import Loss
-    from protonn_edge.learn.points import Points
+    from protonn_edge.learn.training_set import TrainingSet
 
 CROSS_ENTROPY = "cross_entropy"
 LOSSES = (CROSS_ENTROPY, "squared_error", "hinge", "neighbour_likelihood")
@@ -76,12 +76,12 @@ class PaperParameters(ProtoNNDefaults):
         """Whether the loss is the cross-entropy."""
         return self.loss == CROSS_ENTROPY
 
-    def loss_for(self, points: Points) -> Loss:
+    def loss_for(self, data: TrainingSet) -> Loss:
         """Return the chosen loss."""
         from protonn_edge.extensions.research.paper.train.losses import loss_named
 
         if self.loss == CROSS_ENTROPY:
-            return super().loss_for(points)
+            return super().loss_for(data)
         loss: Loss = loss_named(self.loss)
         return loss
 

@@ -21,7 +21,6 @@ from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice, check_names, label_text, listed, quoted
 from protonn_edge.data.onset import THRESHOLDS
 from protonn_edge.data.options import TableOptions
-from protonn_edge.data.values import takes_among_all
 from protonn_edge.extensions.sensing.commands.windows_file import WindowsFile
 from protonn_edge.extensions.sensing.recordings.recorded import (
     Recording,
@@ -29,6 +28,7 @@ from protonn_edge.extensions.sensing.recordings.recorded import (
     read_noise,
     read_recording,
 )
+from protonn_edge.extensions.sensing.recordings.tested_takes import last_takes, takes_among_all
 from protonn_edge.extensions.sensing.recordings.triggers import Trigger
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.registry import modules_named
@@ -83,6 +83,7 @@ def windows_command(
         "folder, the last takes.",
         FiniteRange(0, 1, max_open=True),
         flag="--test",
+        also=("holdout",),
         shown=0.0,
     ),
     background: str | None = option(
@@ -252,7 +253,7 @@ def _windows(
         raise unneeded("--test", "is given, but the folder has its own takes for testing")
     if share and recorded.take_of is not None and recorded.groups is not None:
         if recorded.values is None:
-            tested = recordings.last_takes(recorded.take_of, labels, share)
+            tested = last_takes(recorded.take_of, labels, share)
         else:
             tested = takes_among_all(recorded.take_of, recorded.values, share)
         share = 0.0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from protonn_edge.data import recordings
 from protonn_edge.data.instruments import to_arrays
 from protonn_edge.data.naming import Notice, listed
-from protonn_edge.data.values import means_of_windows, spread_of
+from protonn_edge.data.values import spread_of
 from protonn_edge.extensions.sensing.recordings.recorded import Recording
 from protonn_edge.extensions.sensing.sensor_kinds import ANALOG_RATE, MICROPHONE
 from protonn_edge.system.arrays import Array
@@ -67,7 +67,10 @@ class WindowsFile:
         if values is None:
             return None
         begins = (self.windows.begins, self.windows.test_begins)
-        return [means_of_windows(values, each, window) for each in begins]
+        return [
+            np.array([values[begin : begin + window].mean() for begin in some], np.float64)
+            for some in begins
+        ]
 
     @property
     def groups(self) -> list[str] | None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from protonn_edge.data.cells import FLOAT32_MAX
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.dataset import Table
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.units import unit_of
@@ -60,7 +61,7 @@ def read_acquisition(path: Path, label: str) -> Table:
     return Table(
         str(path),
         X.astype(np.float32),
-        [label] * len(X),
+        Coded.repeated([(label, len(X))]),
         feature_names=names,
         sample_rate=1000 / interval,
         instrument=instrument,

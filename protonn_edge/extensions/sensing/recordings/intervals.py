@@ -10,11 +10,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.clock import seconds_of_a_unit, usual_step
+from protonn_edge.data.clock import usual_step
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.dataset import Table
-from protonn_edge.data.label_intervals import Floats, intervals_in
 from protonn_edge.data.naming import Notice, listed
 from protonn_edge.data.options import TableOptions
+from protonn_edge.extensions.sensing.recordings.interval_files import Floats, intervals_in
+from protonn_edge.extensions.sensing.recordings.time_units import seconds_of_a_unit
 from protonn_edge.system.errors import InputError, counted
 
 _SECONDS = (1.0, 1e-3, 1e-6)  # in a unit of time
@@ -161,7 +163,7 @@ def labelled_by_intervals(
         text = f"left out because no intervals of labels are beside them: {listed(without)}"
         notices.append(Notice("no_samples", text, warning=True))
     layout = table.layout and replace(table.layout, label=label, label_found="beside the samples")
-    labelled = replace(table, labels=labels.tolist(), seams=seams, layout=layout)
+    labelled = replace(table, labels=Coded.of(labels.tolist()), seams=seams, layout=layout)
     return replace(labelled.parted(kept), notices=tuple(notices))
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.checks import remarks
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.dataset import Dataset, Table, dataset_from, several_labels
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.label_sets import LabelSetTable
@@ -24,7 +25,6 @@ from protonn_edge.data.naming import Notice, listed
 from protonn_edge.data.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.data.points import of_recording, read_table
 from protonn_edge.data.reading import read_parts
-from protonn_edge.data.recordings import Repeated, runs_in
 from protonn_edge.data.take_names import unsaid_names
 from protonn_edge.data.take_notices import repeated, unread
 from protonn_edge.data.takes import (
@@ -35,7 +35,6 @@ from protonn_edge.data.takes import (
     are_named_after_files,
     groups_of,
     label_of,
-    labels_file_of,
     refuse_recurring,
     takes_in,
 )
@@ -44,6 +43,7 @@ from protonn_edge.data.units import split_unit, unit_of
 from protonn_edge.data.values import Values, has_values, value_dataset
 from protonn_edge.extensions.sensing.recordings.acquisitions import read_acquisition
 from protonn_edge.extensions.sensing.recordings.clipping import about_clipping
+from protonn_edge.extensions.sensing.recordings.interval_files import labels_file_of
 from protonn_edge.extensions.sensing.recordings.intervals import labelled_by_intervals
 from protonn_edge.extensions.sensing.recordings.joined import in_order, joined, options_of
 from protonn_edge.extensions.sensing.recordings.timing import (
@@ -76,7 +76,7 @@ class Recording:
     seams: NDArray[np.bool_]
     take_of: NDArray[np.int64] | None  # (n,): for a folder, the number of each sample's file
     tested: NDArray[np.bool_]  # (n,): the samples for testing
-    groups: Sequence[str] | None  # the person, session or take of each sample
+    groups: Coded | None  # the person, session or take of each sample
     files: tuple[str, ...] = ()  # for a folder, the names of its files
     # (n,): numbers as labels; the data set then has one class, with their name
     values: Values | None = None
@@ -103,7 +103,7 @@ class Recording:
         if self.take_of is not None:
             begins[1:] |= np.diff(self.take_of) != 0
         if self.groups is not None:
-            ends = np.cumsum([count for _, count in runs_in(self.groups)])
+            ends = np.cumsum([count for _, count in self.groups.runs])
             begins[ends[:-1]] = True
         return begins
 
@@ -172,8 +172,8 @@ def followed_by(first: Recording, second: Recording) -> Recording:
         later = np.zeros(count, np.int64) if second.take_of is None else second.take_of
         take_of = np.concatenate([take_of, take_of.max() + 1 + later])
     if groups is not None:
-        later_groups = second.groups or Repeated([("noise", count)])
-        groups = Repeated([*runs_in(groups), *runs_in(later_groups)])
+        later_groups = second.groups or Coded.repeated([("noise", count)])
+        groups = Coded.repeated([*groups.runs, *later_groups.runs])
     dataset = replace(
         own,
         X_train=np.concatenate([first.samples, second.samples]),
@@ -275,8 +275,7 @@ def _of_tables(paths: Sequence[Path], options: TableOptions, labels: Sequence[st
     for path in paths:
         check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
         check_is_text(path)
-    usual = USUAL_DELIMITERS.get(paths[0].suffix.lower(), "\t")
-    table = read_table(paths, delimiter=usual, options=options, labels=labels, recorded=True)
+    table = read_table(paths, options, labels=labels, recorded=True)
     features = {each.feature: each.first_name for each in table.columns}
     names = [features.get(number, name) for number, name in enumerate(table.feature_names)]
     origins = {str(path): FileFacts(*of_recording(path, names)) for path in paths}
@@ -303,7 +302,7 @@ def _stacked(tables: Sequence[Table]) -> Table:
     return replace(
         first,
         X=np.concatenate([each.X for each in tables]),
-        labels=Repeated(run for table in tables for run in runs_in(table.labels)),
+        labels=Coded.repeated(run for table in tables for run in table.labels.runs),
         notices=tuple(note for table in tables for note in table.notices),
         sample_rate=one_rate(origins),
         instrument=one_instrument(origins),
@@ -332,7 +331,7 @@ def _recording(
     table: Table,
     take_of: NDArray[np.int64] | None,
     tested: NDArray[np.bool_],
-    groups: Sequence[str] | None,
+    groups: Coded | None,
     classes: tuple[str, ...] = (),
     target: Literal["class", "value"] | None = None,
     files: tuple[str, ...] = (),
@@ -341,7 +340,9 @@ def _recording(
     if has_values(table, target, classes):
         of_values = value_dataset(table, None)
         values, name = of_values.y_train[:, 0], of_values.classes[0]
-        table = replace(table, labels=Repeated([(name, len(values))]), notices=of_values.notices)
+        table = replace(
+            table, labels=Coded.repeated([(name, len(values))]), notices=of_values.notices
+        )
         classes = (name,)
     dataset = dataset_from(table, None, classes, least_classes=1)
     X, y, names = dataset.X_train, dataset.y_train, dataset.feature_names
@@ -356,7 +357,7 @@ def _recording(
 def _parts(
     dataset: Dataset,
     take_of: NDArray[np.int64] | None,
-    groups: Sequence[str] | None,
+    groups: Coded | None,
     files: tuple[str, ...],
 ) -> NamedTakes:
     """Return the takes of samples, or the sessions in a file, or else the classes."""
@@ -409,7 +410,7 @@ def _of_wave(path: Path, label: str, rate: float | None) -> Table:
     return Table(
         str(path),
         wave.values.astype(np.float32),
-        Repeated([(label, len(wave.values))]),
+        Coded.repeated([(label, len(wave.values))]),
         feature_names=CHANNELS,
         notices=tuple(notices),
         sample_rate=wave.rate,

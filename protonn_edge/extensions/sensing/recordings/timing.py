@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from protonn_edge.data.cells import FLOAT32_MAX
 from protonn_edge.data.clock import (
-    MOST_RATE,
     Clock,
-    hertz,
-    seconds_of_a_unit,
     usual_step,
 )
 from protonn_edge.data.dataset import RowTimes, Table
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import Notice, listed, quoted
+from protonn_edge.extensions.sensing.recordings.time_units import (
+    MOST_RATE,
+    hertz,
+    seconds_of_a_unit,
+)
 from protonn_edge.system.errors import InputError, counted
 
 _SAME_RATE = 0.05  # maximum relative difference between the rates of two files

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.extensions.teaching.examples import MOST_SLOTS
+from protonn_edge.extensions.teaching import MOST_SLOTS
 from protonn_edge.extensions.teaching.protonn.votes import NearestExamples
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.voters import FloatVoters

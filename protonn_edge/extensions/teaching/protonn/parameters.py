@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from protonn_edge.extensions.teaching.examples import MOST_SLOTS
+from protonn_edge.extensions.teaching import MOST_SLOTS
 from protonn_edge.learn.parameters import MiniBatchParameters, Number, parameter
 
 
@@ -44,10 +44,10 @@ class TeachingParameters(MiniBatchParameters):
 
     def frozen(self, **changed: Any) -> Self:
         """Return an immutable copy; a model to start from loses its new classes."""
-        from protonn_edge.extensions.teaching.protonn.model import without_new_classes
-
         start = changed.get("initial_model", getattr(self, "initial_model", None))
         if start is not None:
+            from protonn_edge.extensions.teaching.protonn.model import without_new_classes
+
             changed["initial_model"] = without_new_classes(start)
         return super().frozen(**changed)
 

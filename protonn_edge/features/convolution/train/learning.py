@@ -24,10 +24,10 @@ from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.learn.augmentation import SignalMovement, move
-from protonn_edge.learn.loop import Adam, points_a_step, rate_at
+from protonn_edge.learn.loop import Steps, descend, points_a_step
 from protonn_edge.learn.network_head import NetworkHead
 from protonn_edge.learn.objective import Loss
-from protonn_edge.learn.points import Float32, Indices, Points, Targets
+from protonn_edge.learn.points import Float32, Indices, Targets
 from protonn_edge.learn.progress import Callback, EpochReport, TrainingStopped
 from protonn_edge.model.features import Features
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
@@ -37,7 +37,7 @@ from protonn_edge.system.errors import InputError
 _FLOAT_SHARE = 0.6  # share of the epochs
 _ROUNDED_RATE = 0.5  # factor on the learning rate
 _LOOKED_AT = 2_000  # images used to choose prototypes and steps
-_STEPS_AN_EPOCH = 100
+_STEPS_AN_EPOCH, _SMALLEST_BATCH = 100, 16
 _STEP = 1 / BYTE_MAXIMUM  # scales the image's bytes for the float network
 
 OnEpoch = Callable[[int, float, networks.Network], object]
@@ -79,17 +79,6 @@ class Images:
         if moved_share > 0:
             self.move(raw, self.shape, generator, moved_share)
         return networks.innermost(self.to_bytes(raw))
-
-    def batches(
-        self, size: int, unit: np.float32, moved_share: float, generator: np.random.Generator
-    ) -> Iterator[Points]:
-        """Yield all images once, in random order, `size` at a time, multiplied by `unit`."""
-        order = generator.permutation(len(self.raw))
-        for start in range(0, len(order), size):
-            rows = order[start : start + size]
-            weights = None if self.weights is None else self.weights[rows]
-            X = self.of(rows, moved_share, generator) * unit
-            yield Points(X, self.Y[rows], weights)
 
 
 @dataclass(eq=False)
@@ -156,19 +145,20 @@ class Training:
         self, network: networks.Network, unit: np.float32, epochs: int, rate: float
     ) -> Iterator[float]:
         """Yield the mean loss of each pass."""
-        images = self.images
-        size = points_a_step(len(images.raw), _STEPS_AN_EPOCH)
-        steps = epochs * math.ceil(len(images.raw) / size)
-        adam = Adam(network.parameters, network.factors)
-        for _ in range(epochs):
+        images, n = self.images, len(self.images.raw)
+        steps = Steps(n, points_a_step(n, _STEPS_AN_EPOCH, _SMALLEST_BATCH), epochs, rate)
+
+        def gradient(rows: Indices) -> tuple[float, list[Float32]]:
             moves = self._epoch < self.schedule.epochs - self.schedule.still_epochs
             moved_share = self.schedule.moved_share if moves else 0.0
-            loss = adam.epoch(
-                images.batches(size, unit, moved_share, self.generator),
-                lambda batch: network.gradient(batch.X, batch.Y, batch.weight),
-                lambda step: rate_at(rate, step, steps),
-                network.hold,
-            )
+            weights = None if images.weights is None else images.weights[rows]
+            X = images.of(rows, moved_share, self.generator) * unit
+            return network.gradient(X, images.Y[rows], weights)
+
+        for loss in descend(
+            *(network.parameters, network.factors, steps),
+            *(self.generator, gradient, lambda _: network.hold()),
+        ):
             if not math.isfinite(loss):
                 raise InputError(
                     f"the training of the convolutions diverged in pass {self._epoch + 1}; use "

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import WEIGHT_BITS
-from protonn_edge.features.convolution.train import learning
 from protonn_edge.features.convolution.train.notation import read_network
 from protonn_edge.features.convolution.train.rounding import ACTIVATION_BITS, Bits
 from protonn_edge.features.images.train import pixel_scale
@@ -19,6 +18,9 @@ from protonn_edge.learn.features import FeatureData, ImageRequest, unread
 from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.model.features import Features
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
+
+if TYPE_CHECKING:
+    from protonn_edge.features.convolution.train import learning
 
 _BITS = re.compile(r"bits:(\d)(?:/(\d))?")
 
@@ -79,6 +81,8 @@ class ConvolutionRequest(ImageRequest):
 
     def stage_for(self, settings: FeatureParameters, given: FeatureData) -> Features:
         """Return convolutions; the settings keep the whole network if they are learned."""
+        from protonn_edge.features.convolution.train import learning  # imports scikit-learn
+
         wanted = self.network(settings, given)
         if given.y is None:
             return wanted.stage(learning.untrained_layers(wanted))
@@ -97,6 +101,8 @@ class ConvolutionRequest(ImageRequest):
 
     def network(self, settings: FeatureParameters, given: FeatureData) -> learning.NetworkSpec:
         """Return the network that is to be learned from raw points (n, H W)."""
+        from protonn_edge.features.convolution.train import learning  # imports scikit-learn
+
         window = settings.window_shape
         side, layouts = read_network(self.layers, signal=window is not None)
         image_shape, cropped = self.shapes(settings) if window is None else (window, window)

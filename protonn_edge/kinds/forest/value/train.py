@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, RandomForestRegressor
 
 from protonn_edge.kinds.forest.grown import GrownTrees, fitting, joined_nodes, nodes_of
 from protonn_edge.kinds.forest.parameters import OF_NUMBERS
-from protonn_edge.kinds.forest.train import ForestClassifier, ForestLearner, new_ensemble
-from protonn_edge.learn.points import Points
+from protonn_edge.kinds.forest.train import ForestClassifier, new_ensemble
+from protonn_edge.learn.points import Float32, Points
 from protonn_edge.learn.refusal import Refusal
 from protonn_edge.learn.searched import Among, SearchSpec, SearchTask
 from protonn_edge.policy.value.train import DeviceRegressor, searched_without
@@ -24,19 +23,6 @@ _REGRESSORS = {
     "extra": ExtraTreesRegressor,
     "boosting": GradientBoostingRegressor,
 }
-
-
-class ForestValueLearner(ForestLearner):
-    """Grows trees whose leaves are means of numbers."""
-
-    ensembles: ClassVar[Mapping[str, Callable[..., Any]]] = _REGRESSORS
-
-    def grown(self, Q: NDArray[np.float32], points: Points) -> tuple[GrownTrees, JsonObject]:
-        """Return trees within the budget for bytes Q (n, D), and facts for the model's record."""
-        forest = new_ensemble(self.settings, self.seed, self.ensembles)
-        forest.fit(Q, points.y[:, 0], sample_weight=points.weight)
-        trees, facts = fitting(_trees_of(forest), self.settings.size_budget)
-        return trees, {"trainer": type(forest).__name__, **facts}
 
 
 def _trees_of(forest: Any) -> GrownTrees:
@@ -75,7 +61,7 @@ class ForestRegressor(DeviceRegressor, ForestClassifier):
     True
     """
 
-    learner = ForestValueLearner
+    ensembles: ClassVar[Mapping[str, Callable[..., Any]]] = _REGRESSORS
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
             lambda case: case.settings.ensemble not in OF_NUMBERS,
@@ -83,6 +69,13 @@ class ForestRegressor(DeviceRegressor, ForestClassifier):
             "'boosting'",
         ),
     )
+
+    def grown(self, Q: Float32, points: Points, seed: int) -> tuple[GrownTrees, JsonObject]:
+        """Return trees, whose leaves are means of numbers; see `ForestClassifier.grown`."""
+        forest = new_ensemble(self, seed)
+        forest.fit(Q, points.y[:, 0], sample_weight=points.weight)
+        trees, facts = fitting(_trees_of(forest), self.size_budget)
+        return trees, {"trainer": type(forest).__name__, **facts}
 
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:

@@ -12,46 +12,12 @@ from sklearn.linear_model import Lasso
 
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.train import LinearClassifier
-from protonn_edge.learn.learner import Learner
-from protonn_edge.learn.points import Points
-from protonn_edge.learn.progress import EpochReport, Learned, qualities
+from protonn_edge.learn.progress import Learned
 from protonn_edge.learn.refusal import Refusal
+from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.policy.value.train import DeviceRegressor
 
 _PASSES = 10  # of coordinate descent, for one of the solvers of classification
-
-
-class LassoLearner(Learner):
-    """Learns with scikit-learn's coordinate descent."""
-
-    settings: LinearRegressor
-
-    def fit(self, points: Points) -> Learned:
-        """Learn a weight per feature; see `Learner.fit`."""
-        settings = self.settings
-        X = points.X.astype(np.float64)
-        lasso = Lasso(
-            alpha=settings.regularization,
-            max_iter=_PASSES * settings.max_iterations,
-            tol=settings.tolerance / _PASSES,
-            random_state=self.seed,
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # a remark reports it
-            lasso.fit(X, points.y[:, 0].astype(np.float64), sample_weight=points.weight)
-        weights, bias = lasso.coef_[None].astype(np.float32), np.array([lasso.intercept_])
-        head = LinearHead(weights, bias, alone=True)
-        errors = np.square(head.scores(X) - points.y)[:, 0]
-        penalty = settings.regularization * float(np.abs(lasso.coef_).sum())
-        loss = float(np.average(errors, weights=points.weight)) / 2 + penalty
-        report = EpochReport(1, 1, loss, *qualities(head.scores, points))
-        not_converged = (
-            f"training did not converge within the limit of {lasso.n_iter_:,} passes over the "
-            "points; allow more passes, or choose a larger tolerance or regularization"
-        )
-        remarks = () if lasso.n_iter_ < lasso.max_iter else (not_converged,)
-        facts = {"trainer": "lasso", "passes": int(lasso.n_iter_)}
-        return Learned.at_once(head, report, settings.callback, remarks=remarks, facts=facts)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -70,5 +36,31 @@ class LinearRegressor(DeviceRegressor, LinearClassifier):
     True
     """
 
-    learner = LassoLearner
     refusals: ClassVar[tuple[Refusal, ...]] = ()
+
+    def learn(self, data: TrainingSet) -> Learned:
+        """Learn a weight per feature with scikit-learn's coordinate descent."""
+        points = data.points
+        X = points.X.astype(np.float64)
+        lasso = Lasso(
+            alpha=self.regularization,
+            max_iter=_PASSES * self.max_iterations,
+            tol=self.tolerance / _PASSES,
+            random_state=data.seed,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a remark reports it
+            lasso.fit(X, points.y[:, 0].astype(np.float64), sample_weight=points.weight)
+        weights, bias = lasso.coef_[None].astype(np.float32), np.array([lasso.intercept_])
+        head = LinearHead(weights, bias, alone=True)
+        errors = np.square(head.scores(X) - points.y)[:, 0]
+        penalty = self.regularization * float(np.abs(lasso.coef_).sum())
+        loss = float(np.average(errors, weights=points.weight)) / 2 + penalty
+        report = data.report(head, loss)
+        not_converged = (
+            f"training did not converge within the limit of {lasso.n_iter_:,} passes over the "
+            "points; allow more passes, or choose a larger tolerance or regularization"
+        )
+        remarks = () if lasso.n_iter_ < lasso.max_iter else (not_converged,)
+        facts = {"trainer": "lasso", "passes": int(lasso.n_iter_)}
+        return Learned.at_once(head, report, self.callback, remarks=remarks, facts=facts)

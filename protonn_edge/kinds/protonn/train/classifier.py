@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -16,12 +16,12 @@ from protonn_edge.kinds.protonn.additions import protonn_additions
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.budget_rules import sizes_within
-from protonn_edge.kinds.protonn.train.fitting import ProtoNNLearner, default_prototypes
-from protonn_edge.kinds.protonn.train.refusals import REFUSALS
+from protonn_edge.kinds.protonn.train.fitting import default_prototypes, learned_head
 from protonn_edge.kinds.protonn.train.voters import voters_training
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.group_shift import GroupShift
-from protonn_edge.learn.points import Points, Transform
+from protonn_edge.learn.input_space import count_inputs
+from protonn_edge.learn.points import Move, Points
 from protonn_edge.learn.progress import Learned
 from protonn_edge.learn.refusal import Refusal, TrainingRequest
 from protonn_edge.learn.refusals import refusal_of
@@ -34,7 +34,7 @@ from protonn_edge.learn.searched import (
     SearchTask,
 )
 from protonn_edge.learn.targets import nearest_distances
-from protonn_edge.learn.transforms import count_inputs
+from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.model.integer_stage import MOST_CLASSES, check_counts
 from protonn_edge.model.model import Model
 from protonn_edge.system.errors import InputError
@@ -98,13 +98,9 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     # what answers in place of the model, as a device that was changed would, until the next `fit`
     on_device_: Any = field(init=False, default=None)
 
-    learner = ProtoNNLearner
     starts_from: ClassVar[str] = "protonn"
     takes: ClassVar[frozenset[str]] = frozenset({"class", "labels"})
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        *(each for added in protonn_additions() for each in added.refusals()),
-        *REFUSALS,
-    )
+    refusals: ClassVar[tuple[Refusal, ...]] = (*ProtoNNParameters.own_refusals(),)
 
     @property
     def _answering(self) -> Any:
@@ -197,16 +193,20 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             starts.append(begun | differing | settled)
         return starts
 
-    def _learned(self, settings: Self, points: Points, seed: int) -> Learned:
-        self.on_device_ = None
-        return super()._learned(settings, points, seed)
+    def learn(self, data: TrainingSet) -> Learned:
+        """Learn W, B and Z; see `DeviceClassifier.learn`."""
+        return learned_head(self, data)
 
-    def moves_of_groups(self) -> Sequence[Transform]:
+    def _keep(self, learned: Learned, data: TrainingSet, settings: Self, *, n_train: int) -> None:
+        self.on_device_ = None
+        super()._keep(learned, data, settings, n_train=n_train)
+
+    def move_of_groups(self, points: Points) -> Move | None:
         """Return the shift between groups, unless W keeps what distinguishes them."""
         voters = voters_training(self)
         if voters.new_classes:
-            return ()
-        return (GroupShift(float(self.group_shift), together=voters.in_groups),)
+            return None
+        return GroupShift(points, float(self.group_shift), together=voters.in_groups)
 
     def check_sizes(self, dataset: Dataset, given: Collection[str]) -> list[Notice]:
         """See `DeviceClassifier.check_sizes`."""

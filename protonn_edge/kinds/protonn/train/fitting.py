@@ -17,11 +17,11 @@ from protonn_edge.learn.initialization import (
     initial_parameters,
     initial_projection,
 )
-from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.loop import settled
 from protonn_edge.learn.objective import Parameters
-from protonn_edge.learn.points import Float32, Points
-from protonn_edge.learn.progress import Learned, Trained
+from protonn_edge.learn.points import Float32
+from protonn_edge.learn.progress import Learned
+from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.model.model import Model
 from protonn_edge.system.errors import InputError
 
@@ -32,146 +32,132 @@ _BATCH_SIZE = 256
 _SPREAD = 0.8  # of prototypes at the start, as a share of what integers cover; training adds some
 
 
-class ProtoNNLearner(Learner):
-    """Learns a ProtoNN with the chosen optimizer."""
+def learned_head(settings: ProtoNNParameters, data: TrainingSet) -> Learned:
+    """Learn W, B and Z with the chosen optimizer; see `DeviceClassifier.learn`."""
+    generator, voters = np.random.default_rng(data.seed), voters_training(settings)
+    voters.check(data.n_classes + voters.new_classes)
+    if voters.new_classes:  # training W would lose what distinguishes new classes
+        settings = settings.frozen(trained=tuple(n for n in settings.trained if n != "W"))
+    other = settings.other_optimizer
+    facts = {"trainer": "joint" if other is None else other.name, "input_noise": 0.0}
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # divergence is checked
+        start, gamma = _start(settings, data, generator)
+        trained = settings.target.as_it_starts(start, data.points.X)
+        if trained is None and other is not None:
+            trained = other.minimize(start, data, settings)
+        if trained is None:
+            settings = settled(settings, data, generator, _BATCH_SIZE)
+            facts["input_noise"] = float(settings.input_noise)
+            aware = settings.quantization_aware and data.for_device
+            rounding = _rounding(settings, data, gamma) if aware else None
+            trained = minimize(start, data, settings, rounding, voters.drawn_voters(data))
+    facts["learning_rate"] = trained.learning_rate
+    V, C, Z, sharpness = trained.parameters
+    with np.errstate(over="ignore", invalid="ignore"):  # the head checks that all are finite
+        W, B = ((matrix / gamma).astype(np.float32) for matrix in (V, C))
+        Z = Z * np.exp(sharpness) if settings.learns_logits else Z
+    head = ProtoNNHead(
+        projection=W,
+        prototypes=B,
+        labels=voters.labels(Z),
+        gamma=gamma,
+        cutoff=trained.cutoff,
+        projection_bits=settings.weight_bits,
+        voters=voters.voters(trained.parameters, data),
+    )
+    return Learned(head, trained.history, trained.restarts, facts=facts)
 
-    settings: ProtoNNParameters
 
-    def __init__(self, settings: ProtoNNParameters, seed: int) -> None:
-        super().__init__(settings, seed)
-        self._generator = np.random.default_rng(seed)
-        self._voters = voters_training(settings)
-        if self._voters.new_classes:  # training W would lose what distinguishes new classes
-            trained = (name for name in settings.trained if name != "W")
-            self.settings = settings.frozen(trained=tuple(trained))
-        self._gamma = 1.0
+def _rounding(settings: ProtoNNParameters, data: TrainingSet, gamma: float) -> QuantizationAware:
+    space = data.space
+    return QuantizationAware(gamma, space.normalizer, space.inputs, settings.weight_bits)
 
-    def fit(self, points: Points) -> Learned:
-        """Learn W, B and Z; see `Learner.fit`."""
-        self._voters.check(points.n_classes + self._voters.new_classes)
-        other = self.settings.other_optimizer
-        facts = {"trainer": "joint" if other is None else other.name, "input_noise": 0.0}
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # divergence is checked
-            start = self._start(points)
-            trained = self.settings.target.as_it_starts(start, points.X)
-            if trained is None and other is not None:
-                trained = other.minimize(start, points, self.settings, seed=self.seed)
-            if trained is None:
-                settings = settled(self.settings, points, self._generator, _BATCH_SIZE)
-                facts["input_noise"] = float(settings.input_noise)
-                trained = self._train_jointly(start, points, settings)
-        facts["learning_rate"] = trained.learning_rate
-        head = self._head(trained, points)
-        return Learned(head, trained.history, trained.restarts, facts=facts)
 
-    def _head(self, trained: Trained, points: Points) -> ProtoNNHead:
-        """Return the matrices without gamma."""
-        V, C, Z, sharpness = trained.parameters
-        with np.errstate(over="ignore", invalid="ignore"):  # the head checks that all are finite
-            W, B = ((matrix / self._gamma).astype(np.float32) for matrix in (V, C))
-            Z = Z * np.exp(sharpness) if self.settings.learns_logits else Z
-        return ProtoNNHead(
-            projection=W,
-            prototypes=B,
-            labels=self._voters.labels(Z),
-            gamma=self._gamma,
-            cutoff=trained.cutoff,
-            projection_bits=self.settings.weight_bits,
-            voters=self._voters.voters(trained.parameters, points),
+def _start(
+    settings: ProtoNNParameters, data: TrainingSet, generator: np.random.Generator
+) -> tuple[Parameters, float]:
+    """Return the initial parameters, and gamma, which is folded into them."""
+    given = settings.initial_model
+    if given is None:
+        start, gamma = _new_start(settings, data, generator)
+    else:
+        gamma = protonn_head(given, "training from a model").gamma
+        start = parameters_of(given, scores_are_logits=settings.learns_logits)
+    check_gamma(gamma)
+    if not all(np.isfinite(matrix).all() for matrix in start):
+        raise InputError(
+            f"with gamma {gamma:g}, the initial matrices have numbers too large for float32; try a "
+            "smaller gamma or gamma_numerator, or other initial matrices"
         )
+    return start, gamma
 
-    def _train_jointly(
-        self, start: Parameters, points: Points, settings: ProtoNNParameters
-    ) -> Trained:
-        rounding = None
-        if settings.quantization_aware and points.for_device:
-            assert points.space is not None
-            space = points.space
-            rounding = QuantizationAware(
-                self._gamma, space.normalizer, space.inputs, settings.weight_bits
-            )
-        return minimize(
-            start,
-            points,
-            settings,
-            seed=self.seed,
-            quantization=rounding,
-            voters=self._voters.drawn_voters(points.y, points.group, points.n_classes),
+
+def _new_start(
+    settings: ProtoNNParameters, data: TrainingSet, generator: np.random.Generator
+) -> tuple[Parameters, float]:
+    sizes, points = _sizes(settings, data), data.points
+    start, gamma = initial_parameters(
+        points.X,
+        points.y,
+        n_projections=sizes.n_projections,
+        n_prototypes=sizes.n_prototypes,
+        gamma_numerator=settings.gamma_numerator * voters_training(settings).gamma_factor,
+        generator=generator,
+        weights=points.weight,
+        projection=_projection(settings, data, sizes.n_projections, generator),
+        prototypes=settings.init_prototypes,
+        gamma=settings.gamma,
+        target=settings.target,
+        widest=_SPREAD * widest_spread() if data.for_device else np.inf,
+    )
+    if data.has_strangers:  # for outliers' prototypes, which start without a label
+        start = replace(start, labels=start.labels[: data.n_classes])
+    return start, gamma
+
+
+def _projection(
+    settings: ProtoNNParameters,
+    data: TrainingSet,
+    n_projections: int,
+    generator: np.random.Generator,
+) -> str | Float32:
+    """Return how W starts or, with new classes, W itself: it also separates the groups.
+
+    Directions that only separate the classes of the training can be blind to a new one.
+    """
+    kind, points = settings.projection_start, data.points
+    groups = points.group
+    if not voters_training(settings).new_classes or groups is None:
+        return kind
+    parts = np.unique(points.y * (groups.max() + 1) + groups, return_inverse=True)[1]
+    return initial_projection(kind, points.X, parts, n_projections, points.weight, generator)
+
+
+def _sizes(settings: ProtoNNParameters, data: TrainingSet) -> ModelSizes:
+    kind, n_features = settings.projection_start, data.points.X.shape[1]
+    if settings.budget is None:
+        return ModelSizes(min(settings.n_projections, n_features), _prototypes(settings, data))
+    given = None if isinstance(kind, str) else len(kind)
+    return sizes_within(
+        settings.budget,
+        n_features=n_features,
+        n_classes=data.n_classes,
+        n_points=data.n_rows,
+        n_projections=n_features if isinstance(kind, str) and kind == "identity" else given,
+        projection_bits=settings.weight_bits,
+    )
+
+
+def _prototypes(settings: ProtoNNParameters, data: TrainingSet) -> int:
+    count = settings.n_prototypes
+    if count is None:
+        return default_prototypes(data.n_classes, in_sets=data.labels.predicts == "labels")
+    if count > data.n_rows:
+        raise InputError(
+            f"the number of prototypes is {count:,}, but the training data has {data.n_rows:,} "
+            "points; try fewer prototypes or more points"
         )
-
-    def _start(self, data: Points) -> Parameters:
-        given = self.settings.initial_model
-        if given is None:
-            start = self._new_start(data)
-        else:
-            self._gamma = protonn_head(given, "training from a model").gamma
-            logits = self.settings.learns_logits
-            start = parameters_of(given, scores_are_logits=logits)
-        check_gamma(self._gamma)
-        if not all(np.isfinite(matrix).all() for matrix in start):
-            raise InputError(
-                f"with gamma {self._gamma:g}, the initial matrices have numbers too large for "
-                "float32; try a smaller gamma or gamma_numerator, or other initial matrices"
-            )
-        return start
-
-    def _new_start(self, data: Points) -> Parameters:
-        settings, sizes = self.settings, self._sizes(data)
-        start, self._gamma = initial_parameters(
-            data.X,
-            data.y,
-            n_projections=sizes.n_projections,
-            n_prototypes=sizes.n_prototypes,
-            gamma_numerator=settings.gamma_numerator * self._voters.gamma_factor,
-            generator=self._generator,
-            weights=data.weight,
-            projection=self._projection(data, sizes.n_projections),
-            prototypes=settings.init_prototypes,
-            gamma=settings.gamma,
-            target=settings.target,
-            widest=_SPREAD * widest_spread() if data.for_device else np.inf,
-        )
-        if data.has_strangers:  # for outliers' prototypes, which start without a label
-            start = replace(start, labels=start.labels[: data.n_classes])
-        return start
-
-    def _projection(self, data: Points, n_projections: int) -> str | Float32:
-        """Return how W starts or, with new classes, W itself: it also separates the groups.
-
-        Directions that only separate the classes of the training can be blind to a new one.
-        """
-        kind, groups = self.settings.projection_start, data.group
-        if not self._voters.new_classes or groups is None:
-            return kind
-        parts = np.unique(data.y * (groups.max() + 1) + groups, return_inverse=True)[1]
-        X = data.X
-        return initial_projection(kind, X, parts, n_projections, data.weight, self._generator)
-
-    def _sizes(self, data: Points) -> ModelSizes:
-        settings, kind = self.settings, self.settings.projection_start
-        n_features = data.X.shape[1]
-        if settings.budget is None:
-            return ModelSizes(min(settings.n_projections, n_features), self._prototype_count(data))
-        given = None if isinstance(kind, str) else len(kind)
-        return sizes_within(
-            settings.budget,
-            n_features=n_features,
-            n_classes=data.n_classes,
-            n_points=data.n_rows,
-            n_projections=n_features if isinstance(kind, str) and kind == "identity" else given,
-            projection_bits=settings.weight_bits,
-        )
-
-    def _prototype_count(self, data: Points) -> int:
-        count, n_classes = self.settings.n_prototypes, data.n_classes
-        if count is None:
-            return default_prototypes(n_classes, in_sets=data.labels.predicts == "labels")
-        if count > data.n_rows:
-            raise InputError(
-                f"the number of prototypes is {count:,}, but the training data has "
-                f"{data.n_rows:,} points; try fewer prototypes or more points"
-            )
-        return count
+    return count
 
 
 def default_prototypes(n_classes: int, *, in_sets: bool = False) -> int:

@@ -2,7 +2,7 @@
 
 Adam (Kingma and Ba, 2015) trains all matrices together, with linear warm-up and cosine decay. After
 every step, each matrix is thresholded to its share of non-zero entries (paper, algorithm 1; see
-`Sparsifier`). From `QUANTIZATION_BEGINS` on, the loss is computed with rounded parameters and
+`Sparsifier`). In the second half of the steps, the loss is computed with rounded parameters and
 points; see `QuantizationAware`.
 """
 
@@ -17,24 +17,21 @@ from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF, cut_rbf, 
 from protonn_edge.kinds.protonn.train.rounding import QuantizationAware
 from protonn_edge.kinds.protonn.train.voters import DrawnVoters
 from protonn_edge.learn import objective
-from protonn_edge.learn.loop import (
-    MiniBatchTraining,
-    Sparsifier,
-    factor_of_inputs,
-    with_back_off,
-)
-from protonn_edge.learn.points import Points
-from protonn_edge.learn.progress import Trained, accuracies
+from protonn_edge.learn.loop import MiniBatchTraining, factor_of_inputs, with_back_off
+from protonn_edge.learn.points import Float32, Indices
+from protonn_edge.learn.progress import DivergedError, Trained
+from protonn_edge.learn.sparsity import Sparsifier
+from protonn_edge.learn.training_set import EPOCH_POINTS, TrainingSet
+from protonn_edge.system.figures import percent
 
-QUANTIZATION_BEGINS = 0.5
+_QUANTIZATION_BEGINS = 0.5
+_VANISHED = 1e-6
 
 
 def minimize(
     start: objective.Parameters,
-    data: Points,
+    data: TrainingSet,
     settings: ProtoNNParameters,
-    *,
-    seed: int,
     quantization: QuantizationAware | None = None,
     voters: DrawnVoters | None = None,
 ) -> Trained:
@@ -51,7 +48,7 @@ def minimize(
     """
 
     def begin(rate: float) -> _JointTraining:
-        run = _JointTraining(start.copy(), data, settings.frozen(learning_rate=rate), seed)
+        run = _JointTraining(start.copy(), data, settings.frozen(learning_rate=rate))
         run.quantization, run.voters = quantization, voters
         run.cutoff = RBF_CUTOFF if quantization is not None else 0.0
         return run
@@ -73,59 +70,57 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
     cutoff = 0.0
 
     def __init__(
-        self,
-        parameters: objective.Parameters,
-        data: Points,
-        settings: ProtoNNParameters,
-        seed: int,
+        self, parameters: objective.Parameters, data: TrainingSet, settings: ProtoNNParameters
     ) -> None:
         factors = step_factors(parameters, settings.trained)
-        super().__init__(parameters, factors, data, settings, np.random.default_rng(seed))
+        super().__init__(parameters, factors, data, settings, np.random.default_rng(data.seed))
         self._loss = settings.loss_for(data)
         self._sparsifier = Sparsifier(settings.sparsity)
-        self._rounding = False
-
-    def _epoch(self) -> float:
-        unrounded = self._source is self._data and not self._data.moved_by
-        if self._rounding and self.quantization is not None and unrounded:
-            self._source = self._data.through(self.quantization.rounded_points)
-        return super()._epoch()
+        self._rounding: QuantizationAware | None = None  # once it has begun
+        self._rounded: Float32 | None = None  # all points, unless each step moves them
 
     def with_its_labels(self) -> objective.Parameters:
         """Return the trained parameters; if labels are coarse, in the steps of the training."""
-        if not self._rounding or self.quantization is None:
-            return self.parameters
-        return self.quantization.with_its_labels(self.parameters)
+        rounding = self._rounding
+        return self.parameters if rounding is None else rounding.with_its_labels(self.parameters)
 
     def _accuracies(self) -> tuple[float, float | None]:
         return accuracies(self.parameters, self._data, self.cutoff)
 
-    def _gradient(self, batch: Points) -> tuple[float, objective.Parameters]:
-        late = self._adam.steps >= QUANTIZATION_BEGINS * self._steps
-        if late and not self._rounding and self.quantization is not None:
-            self._rounding = self.quantization.choose_widths(self.parameters)
-            if not self._rounding:
-                self.quantization = None
-        points = self._points(batch)
+    def _gradient(self, rows: Indices) -> tuple[float, objective.Parameters]:
+        if self._progress >= _QUANTIZATION_BEGINS and self.quantization is not None:
+            self._begin_rounding(self.quantization)
+            self.quantization = None
+        points = self._points(rows)
         voters = None
         if self.voters is not None:
             largest = float(np.abs(self.parameters.labels).max())
-            assert batch.rows is not None
-            voters = self.voters.drawn(batch.rows, largest, self._generator)
-        parameters, rbf_of = self.parameters, cut_rbf if self.cutoff else None
-        if self._rounding and self.quantization is not None:
-            rounded = self.quantization.rounded(self.parameters)
-            if rounded is not None:
-                parameters, rbf_of = rounded, tabulated_rbf
+            voters = self.voters.drawn(rows, largest, self._generator)
+        parameters = self.parameters
+        rbf_of: objective.RbfOf = cut_rbf if self.cutoff else objective.smooth_rbf
+        rounded = None if self._rounding is None else self._rounding.rounded(self.parameters)
+        if rounded is not None:
+            parameters, rbf_of = rounded, tabulated_rbf
+        Y, weights = self._data.targets(rows), self._data.points.weights(rows)
         return objective.objective_gradient(
-            parameters, points, batch.Y, self._loss, batch.weight, rbf_of, voters
+            parameters, points, Y, self._loss, weights, rbf_of, voters
         )
 
-    def _points(self, batch: Points) -> objective.Matrix:
-        """Return the points of a batch, rounded and with noise."""
-        if self._rounding and self.quantization is not None and self._source is self._data:
-            batch = batch.through(self.quantization.rounded_points)
-        return self._noisy(batch).X
+    def _begin_rounding(self, quantization: QuantizationAware) -> None:
+        """Round from now on, if an integer model fits."""
+        if quantization.choose_widths(self.parameters):
+            self._rounding = quantization
+            if not self._data.moves:
+                self._rounded = quantization.rounded_points(self._data.points.X)
+
+    def _points(self, rows: Indices) -> Float32:
+        """Return the points of a step, rounded and with noise."""
+        if self._rounding is None:
+            return super()._points(rows)
+        if self._rounded is not None:
+            return self._noise.add(self._rounded[rows], self._generator)
+        moved = self._data.moved(rows, self._generator)
+        return self._noise.add(self._rounding.rounded_points(moved), self._generator)
 
 
 def step_factors(
@@ -135,3 +130,35 @@ def step_factors(
     factors = (factor_of_inputs(parameters.projection.shape[1]), 1.0, 1.0)
     moved = (name in trained for name in objective.MATRICES)
     return (*map(operator.mul, factors, moved), 1.0)
+
+
+def accuracies(
+    parameters: objective.Parameters,
+    data: TrainingSet,
+    cutoff: float = 0.0,
+    most: int = EPOCH_POINTS,
+) -> tuple[float, float | None]:
+    """Return the quality of a classifier (see `ClassLabels.quality`) on training and test points.
+
+    RBF values below `cutoff` count as 0; at most this number of either points counts.
+
+    Raises `DivergedError` if steps were so large that points and prototypes are too far apart: all
+    RBFs vanish, and with them the gradient that could bring them back.
+    """
+    if not all(np.isfinite(matrix).all() for matrix in parameters):
+        raise DivergedError("a parameter is no longer a finite number")
+
+    reached: list[float] = []  # of training points, then of test points
+
+    def scores(X: Float32) -> Float32:
+        rbf = objective.rbf_values(parameters, X @ parameters.projection.T)
+        reached.append(float(np.mean(rbf.max(axis=1) > _VANISHED)))  # false for NaN, too
+        rbf[rbf < cutoff] = 0.0
+        return rbf @ parameters.labels.T
+
+    found = data.qualities(scores, most)
+    if reached[0] < 0.5:
+        raise DivergedError(
+            f"{percent(1.0 - reached[0], 0)} of the points are out of reach of every prototype"
+        )
+    return found

@@ -51,7 +51,7 @@ class QuantizationAware:
         self._ungrid = np.where(self._grid == 0, 0, 1 / np.where(self._grid == 0, 1, self._grid))
         self._ungrid = self._ungrid.astype(np.float32)
         self._row_limit = ((1 << widths.accumulator_bits) - 2) / self._inputs.maximum
-        self._units = 1 << widths.accumulator_bits  # the finest unit is one of so many parts
+        self._units = 1 << widths.accumulator_bits  # the finest unit is one of these parts
         self._label_maximum = widths.label_maximum
         return True
 

@@ -7,7 +7,8 @@ from typing import Any
 from protonn_edge.kinds.protonn.additions import protonn_additions
 from protonn_edge.kinds.protonn.voters import FloatVoters
 from protonn_edge.learn.objective import BatchVoters, Parameters
-from protonn_edge.learn.points import Float32, Indices, Points
+from protonn_edge.learn.points import Float32, Indices
+from protonn_edge.learn.training_set import TrainingSet
 
 
 class DrawnVoters:
@@ -38,16 +39,14 @@ class VotersTraining:
         """Return the label vectors Z (L, m) with those of new classes."""
         return Z
 
-    def voters(self, parameters: Parameters, data: Points) -> FloatVoters | None:
+    def voters(self, parameters: Parameters, data: TrainingSet) -> FloatVoters | None:
         """Return the voters of the trained model."""
         del parameters, data
         return None
 
-    def drawn_voters(
-        self, y: Indices, groups: Indices | None, n_classes: int
-    ) -> DrawnVoters | None:
-        """Return what draws voters of batches from points with classes and groups, both (n,)."""
-        del y, groups, n_classes
+    def drawn_voters(self, data: TrainingSet) -> DrawnVoters | None:
+        """Return what draws voters of batches from points with classes and groups."""
+        del data
         return None
 
 

@@ -8,41 +8,17 @@ from typing import ClassVar
 import numpy as np
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.kinds.protonn.train.fitting import ProtoNNLearner
-from protonn_edge.learn.points import Points
+from protonn_edge.kinds.protonn.train.fitting import learned_head
 from protonn_edge.learn.progress import Learned
 from protonn_edge.learn.refusal import Refusal
 from protonn_edge.learn.searched import SearchSpec, SearchTask
+from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.policy.value.train import DeviceRegressor, searched_without
 
 _NOISES = ("auto", 0.25, 0.5)  # deviations of the noise on normalized features that are tried
 _FEW_POINTS = 4_000  # with more points, noise matters little
 _OF_CLASSES = "loss optimizer teachable new_classes one_class"
 _HELD_OUT = 5  # one of this many points is held out to choose the noise
-
-
-class ValueLearner(ProtoNNLearner):
-    """Learns with the noise that predicts held-out points best, unless the noise is given.
-
-    Noisy labels of few points ask for much more noise than classes do.
-    """
-
-    def fit(self, points: Points) -> Learned:
-        """Learn all matrices; see `Learner.fit`."""
-        settings = self.settings
-        few = len(points) <= _FEW_POINTS and points.unmoved is None
-        if settings.input_noise != "auto" or not few or len(points) < 4 * _HELD_OUT:
-            return super().fit(points)
-        held_out = np.random.default_rng(self.seed).permutation(len(points)) % _HELD_OUT == 0
-        kept, rest = points.part(~held_out), points.part(held_out)
-        qualities = [self._quality(noise, kept, rest) for noise in _NOISES]
-        best = _NOISES[int(np.argmax(qualities))]
-        return ProtoNNLearner(settings.frozen(input_noise=best), self.seed).fit(points)
-
-    def _quality(self, noise: str | float, kept: Points, rest: Points) -> float:
-        settings = self.settings.frozen(input_noise=noise, callback=None)
-        head = ProtoNNLearner(settings, self.seed).fit(kept).head
-        return float(rest.labels.quality(head.scores(rest.X), rest.y))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -65,13 +41,29 @@ class ProtoNNRegressor(DeviceRegressor, ProtoNNClassifier):
     True
     """
 
-    learner: ClassVar[type[ProtoNNLearner]] = ValueLearner
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
             lambda case: case.first_set(_OF_CLASSES),
             "{it} is for points of one class each; leave it out",
         ),
     )
+
+    def learn(self, data: TrainingSet) -> Learned:
+        """Learn with the noise that predicts held-out points best, unless the noise is given.
+
+        Noisy labels of few points ask for much more noise than classes do.
+        """
+        few = 4 * _HELD_OUT <= len(data) <= _FEW_POINTS and data.unmoved is None
+        if self.input_noise != "auto" or not few:
+            return learned_head(self, data)
+        held_out = np.random.default_rng(data.seed).permutation(len(data)) % _HELD_OUT == 0
+        kept, rest = data.part(~held_out), data.points.part(held_out)
+        qualities = []
+        for noise in _NOISES:
+            learned = learned_head(self.frozen(input_noise=noise, callback=None), kept)
+            qualities.append(data.labels.quality(learned.head.scores(rest.X), rest.y))
+        best = _NOISES[int(np.argmax(qualities))]
+        return learned_head(self.frozen(input_noise=best), data)
 
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:

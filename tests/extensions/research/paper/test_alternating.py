@@ -31,8 +31,10 @@ SETTINGS = ProtoNNParameters(
 def test_slopes_are_the_parts_of_the_whole_gradient(loss: str, weighted: bool) -> None:
     parameters, data = start()
     if weighted:
-        data = replace(data, weight=np.linspace(0.5, 1.5, 120, dtype=np.float32))
-    whole = objective_gradient(parameters, data.X, data.Y, LOSSES[loss], data.weight)
+        weight = np.linspace(0.5, 1.5, 120, dtype=np.float32)
+        data = replace(data, points=replace(data.points, weight=weight))
+    X, Y, weight = data.points.X, data.targets(), data.points.weight
+    whole = objective_gradient(parameters, X, Y, LOSSES[loss], weight)
     for name, place in {"W": 0, "B": 1, "Z": 2}.items():
         slope = alternating._SLOPES[name](parameters, data, LOSSES[loss])
         value, gradient = slope(list(parameters)[place], slice(None))
@@ -46,8 +48,8 @@ def test_slopes_are_the_parts_of_the_whole_gradient(loss: str, weighted: bool) -
 def test_the_objective_never_rises(steps: str, batch_size: int, loss: str) -> None:
     settings = replace(SETTINGS, step_sizes=steps, batch_size=batch_size, loss=loss)
     parameters, data = start()
-    before = objective(parameters, data.X, data.Y, LOSSES[loss])
-    values = [before, *(r.objective for r in alternate(*start(), settings, seed=0).history)]
+    before = objective(parameters, data.points.X, data.targets(), LOSSES[loss])
+    values = [before, *(r.objective for r in alternate(*start(), settings).history)]
     assert all(later <= earlier for earlier, later in itertools.pairwise(values))
     assert values[-1] < 0.9 * before
 
@@ -55,14 +57,14 @@ def test_the_objective_never_rises(steps: str, batch_size: int, loss: str) -> No
 def test_each_matrix_is_reported_after_its_turn() -> None:
     seen: list[EpochReport] = []
     parameters, data = start()
-    data = replace(data, test=data.part(slice(30)))
-    trained = alternate(parameters, data, replace(SETTINGS, callback=seen.append), seed=0)
+    data = replace(data, test=data.points.part(slice(30)))
+    trained = alternate(parameters, data, replace(SETTINGS, callback=seen.append))
     assert tuple(seen) == trained.history
     assert [report.parameter for report in seen] == ["Z", "B", "W"] * 4
     assert [report.epoch for report in seen] == list(range(5, 61, 5))
     assert {report.epochs for report in seen} == {60}
     assert seen[-1].objective == pytest.approx(
-        objective(trained.parameters, data.X, data.Y, LOSSES["squared_error"])
+        objective(trained.parameters, data.points.X, data.targets(), LOSSES["squared_error"])
     )
     assert all(report.test_accuracy is not None for report in seen)
 
@@ -72,7 +74,7 @@ def test_shares_of_non_zero_entries_are_never_exceeded(steps: str) -> None:
     shares = {"projection": 0.3, "prototypes": 0.5, "labels": 0.4}
     sparsities = {f"sparsity_{name}": share for name, share in shares.items()}
     settings = replace(SETTINGS, step_sizes=steps, **sparsities)
-    V, C, Z, _ = alternate(*start(), settings, seed=0).parameters
+    V, C, Z, _ = alternate(*start(), settings).parameters
     assert np.count_nonzero(V) <= 9  # of 32
     assert np.count_nonzero(C) <= 12  # of 24
     assert np.count_nonzero(Z) <= 7  # of 18
@@ -82,7 +84,7 @@ def test_the_start_is_left_as_it_was_and_the_seed_decides() -> None:
     parameters, data = start()
     before = parameters.copy()
     settings = replace(SETTINGS, batch_size=32)
-    first, again = (alternate(parameters, data, settings, seed=3).parameters for _ in range(2))
+    first, again = (alternate(parameters, data, settings).parameters for _ in range(2))
     for matrix, other, original, kept in zip(first, again, before, parameters, strict=True):
         assert np.array_equal(matrix, other)
         assert np.array_equal(original, kept)
@@ -113,4 +115,4 @@ def test_a_start_out_of_reach_is_refused_in_one_sentence() -> None:
     (V, C, Z, sharpness), data = start()
     far = Parameters(V, C + np.float32(1e3), Z, sharpness)
     with refused_by("extensions.research.paper.train.alternating"):
-        alternate(far, data, SETTINGS, seed=0)
+        alternate(far, data, SETTINGS)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from protonn_edge.data.recordings import cut_windows, last_takes, runs_of
+from protonn_edge.data.recordings import cut_windows, runs_of
+from protonn_edge.extensions.sensing.recordings.tested_takes import last_takes
 from protonn_edge.extensions.sensing.recordings.triggers import Trigger
 
 RNG = np.random.default_rng(0)

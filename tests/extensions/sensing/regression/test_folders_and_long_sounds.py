@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.data.recordings import Repeated, runs_in
+from protonn_edge.data.coded import Coded
 from protonn_edge.extensions.sensing.recordings import waves
 from protonn_edge.extensions.sensing.recordings.waves import read_wave
 
@@ -56,10 +56,11 @@ def test_a_sound_that_is_too_long_is_refused(
 
 
 def test_texts_that_repeat_are_held_once() -> None:
-    texts = Repeated([("a", 3), ("none", 0), ("b", 2)])
-    assert list(texts) == ["a", "a", "a", "b", "b"] == texts[:]
+    texts = Coded.repeated([("a", 3), ("none", 0), ("b", 2)])
+    assert list(texts) == ["a", "a", "a", "b", "b"] == list(texts[:])
     assert (len(texts), texts[2], texts[3], texts[-1]) == (5, "a", "b", "b")
-    assert runs_in(texts) == runs_in(list(texts)) == [("a", 3), ("b", 2)]
-    assert (len(Repeated([])), list(Repeated([]))) == (0, [])
+    assert texts.runs == Coded.of(list(texts)).runs == [("a", 3), ("b", 2)]
+    assert texts.used == ["a", "b"]
+    assert (len(Coded.of([])), Coded.of([]).runs) == (0, [])
     with pytest.raises(IndexError):
         texts[5]

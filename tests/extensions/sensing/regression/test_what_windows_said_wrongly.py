@@ -10,8 +10,8 @@ import pytest
 from command_line import run
 from refusals import refuses
 
-from protonn_edge.data.clock import seconds_of_a_unit
-from protonn_edge.data.recordings import last_takes
+from protonn_edge.extensions.sensing.recordings.tested_takes import last_takes
+from protonn_edge.extensions.sensing.recordings.time_units import seconds_of_a_unit
 
 
 @pytest.mark.parametrize(("step", "unit"), [(20, 1e-3), (20_000, 1e-6), (20_000_000, 1e-9)])

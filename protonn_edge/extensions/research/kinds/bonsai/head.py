@@ -23,13 +23,12 @@ from protonn_edge.extensions.research.kinds.bonsai.integers import (
     depth_of,
     paths,
 )
+from protonn_edge.extensions.research.kinds.bonsai.parameters import DEPTHS
 from protonn_edge.model.checks import Float32, Float64, checked_matrix, set_checked
 from protonn_edge.model.head import Head, Remedies, Size, member
 from protonn_edge.model.sums import scores_of_sums
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
-
-DEPTHS = range(5)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.extensions.research.kinds.bonsai.head import DEPTHS
 from protonn_edge.learn.parameters import (
     N_PROJECTIONS,
     SHARE,
@@ -13,6 +12,9 @@ from protonn_edge.learn.parameters import (
     MiniBatchParameters,
     parameter,
 )
+
+DEPTHS = range(5)
+"""Levels of branches."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -26,7 +28,7 @@ class LocalDeepKernelParameters(MiniBatchParameters):
     sparsity_weights, sparsity_gates, sparsity_branches : float in (0, 1]
         Largest shares of non-zero entries of W, V and T (lambda in the paper).
     epochs : int, default=200
-        Passes over the training points.
+        Passes over the training points, each of at most 200 steps.
     batch_size : int or "auto", default="auto"
         Points per step; "auto" is 256.
     learning_rate : float, default=0.01

@@ -27,17 +27,15 @@ from protonn_edge.extensions.research.kinds.bonsai.parameters import (
 )
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.initialization import initial_projection
-from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.loop import (
     MiniBatchTraining,
-    Sparsifier,
     factor_of_inputs,
     settled,
     with_back_off,
 )
 from protonn_edge.learn.objective import Loss, Matrix, cross_entropy
-from protonn_edge.learn.points import Float32, Points
-from protonn_edge.learn.progress import EpochReport, Learned, qualities
+from protonn_edge.learn.points import Float32, Indices
+from protonn_edge.learn.progress import EpochReport, Learned
 from protonn_edge.learn.searched import (
     FEATURES_BEGUN,
     FEATURES_SEARCHED,
@@ -46,6 +44,8 @@ from protonn_edge.learn.searched import (
     SearchSpec,
     SearchTask,
 )
+from protonn_edge.learn.sparsity import Sparsifier
+from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.model.sums import scores_of_sums, slope_of_sums
 
 _NO_SHARPNESS = np.zeros(1, np.float32)
@@ -147,13 +147,10 @@ _START = 0.3  # deviation of initial sums and gates, for coordinates of deviatio
 
 
 class TreeTraining(MiniBatchTraining[TreeParameters]):
-    """One complete training.
+    """One complete training."""
 
-    - `seed`: seed of all random numbers.
-    """
-
-    def __init__(self, data: Points, settings: LocalDeepKernelParameters, seed: int) -> None:
-        generator = np.random.default_rng(seed)
+    def __init__(self, data: TrainingSet, settings: LocalDeepKernelParameters) -> None:
+        generator = np.random.default_rng(data.seed)
         start = _start(data, settings, generator)
         factors = (factor_of_inputs(start.projection.shape[1]), 1.0, 1.0, 1.0)
         super().__init__(start, factors, data, settings, generator)
@@ -165,19 +162,17 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
         self._scale_coordinates()
         return history
 
-    def _gradient(self, batch: Points) -> tuple[float, TreeParameters]:
-        points = self._noisy(batch).X
+    def _gradient(self, rows: Indices) -> tuple[float, TreeParameters]:
+        points = self._points(rows)
         sharpness = self._sharpness(points[:_MEASURED_POINTS])
-        return tree_gradient(
-            self.parameters, points, batch.Y, cross_entropy, sharpness, batch.weight
-        )
+        Y, weights = self._data.targets(rows), self._data.points.weights(rows)
+        return tree_gradient(self.parameters, points, Y, cross_entropy, sharpness, weights)
 
     def _scale_coordinates(self) -> None:
         """Scale the coordinates of training points to -1..1, which leaves the scores unchanged."""
         Z, *tree = self.parameters
         if len(Z):
-            points, _ = self._data.evaluated
-            reach = np.abs(points @ Z.T).max(axis=0)
+            reach = np.abs(self._data.measured.X @ Z.T).max(axis=0)
             reach[reach == 0] = 1
             Z /= reach[:, None]
             for matrix in tree:
@@ -193,15 +188,14 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
         return np.asarray(wanted / np.maximum(magnitudes, np.float32(1e-12)))
 
     def _accuracies(self) -> tuple[float, float | None]:
-        return qualities(head_of(self.parameters).scores, self._data)
+        return self._data.qualities(head_of(self.parameters).scores)
 
 
 def _start(
-    data: Points, settings: LocalDeepKernelParameters, generator: np.random.Generator
+    data: TrainingSet, settings: LocalDeepKernelParameters, generator: np.random.Generator
 ) -> TreeParameters:
     """Return the initial parameters: linear discriminants, and random weights of their outputs."""
-    points, y = data.evaluated
-    X = points
+    X, y = data.measured.X, data.measured.y
     d = min(settings.n_projections, X.shape[1]) if isinstance(settings, BonsaiParameters) else 0
     Z = np.zeros((0, X.shape[1]), np.float32)
     if d:
@@ -210,7 +204,7 @@ def _start(
         moving = deviation > 1e-6 * deviation.max()  # unlike constant features
         Z = Z[moving] / deviation[moving, None]
         d = len(Z)
-    n_classes, columns = data.Y.shape[1], (d or X.shape[1]) + 1
+    n_classes, columns = data.n_classes, (d or X.shape[1]) + 1
     rows = n_classes if n_classes > 2 else 1
     inner = (1 << settings.depth) - 1
     nodes = 2 * inner + 1
@@ -227,29 +221,22 @@ def _start(
 _BATCH_SIZE = 256
 
 
-class TreeLearner(Learner):
-    """Learns a tree of gated sums with Adam."""
-
-    settings: LocalDeepKernelParameters
-
-    def fit(self, points: Points) -> Learned:
-        """Learn all matrices together; see `Learner.fit`."""
-        generator = np.random.default_rng(self.seed)
-        settings = settled(self.settings, points, generator, _BATCH_SIZE)
-        run, history, restarts = with_back_off(
-            lambda rate: TreeTraining(points, settings.frozen(learning_rate=rate), self.seed),
-            settings.learning_rate,
-        )
-        facts = {"input_noise": float(settings.input_noise)}
-        return Learned(head_of(run.parameters), history, restarts, facts=facts)
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class TreeClassifier(LocalDeepKernelParameters, DeviceClassifier):
     """The common base of Bonsai and local deep kernels."""
 
-    learner = TreeLearner
     scores_are_logits = True
+
+    def learn(self, data: TrainingSet) -> Learned:
+        """Learn all matrices of a tree of gated sums together, with Adam."""
+        generator = np.random.default_rng(data.seed)
+        settings = settled(self, data, generator, _BATCH_SIZE)
+        run, history, restarts = with_back_off(
+            lambda rate: TreeTraining(data, settings.frozen(learning_rate=rate)),
+            settings.learning_rate,
+        )
+        facts = {"input_noise": float(settings.input_noise)}
+        return Learned(head_of(run.parameters), history, restarts, facts=facts)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

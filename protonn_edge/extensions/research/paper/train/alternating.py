@@ -17,8 +17,8 @@ from typing import ClassVar
 import numpy as np
 
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
+from protonn_edge.kinds.protonn.train.joint import accuracies
 from protonn_edge.learn import progress
-from protonn_edge.learn.loop import hard_threshold
 from protonn_edge.learn.objective import (
     MATRICES,
     Loss,
@@ -29,7 +29,9 @@ from protonn_edge.learn.objective import (
     squared_distances,
     through_distances,
 )
-from protonn_edge.learn.points import Indices, Points
+from protonn_edge.learn.points import Indices
+from protonn_edge.learn.sparsity import hard_threshold
+from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.system.errors import InputError
 
 FULL_BATCH_POINTS = 10_000
@@ -62,14 +64,14 @@ class Alternating:
         return len(settings.trained) * int(settings.iterations * settings.pass_epochs)
 
     def minimize(
-        self, start: Parameters, data: Points, settings: ProtoNNParameters, *, seed: int
+        self, start: Parameters, data: TrainingSet, settings: ProtoNNParameters
     ) -> progress.Trained:
         """Train from initial values; see `alternate`."""
-        return alternate(start, data, settings, seed=seed)
+        return alternate(start, data, settings)
 
 
 def alternate(
-    start: Parameters, data: Points, settings: ProtoNNParameters, *, seed: int
+    start: Parameters, data: TrainingSet, settings: ProtoNNParameters
 ) -> progress.Trained:
     """Train from `start` (paper, algorithm 1).
 
@@ -84,7 +86,7 @@ def alternate(
     loss = settings.loss_for(data)
     V, C, Z = map(hard_threshold, start, settings.sparsity)
     parameters = Parameters(V, C, Z, start.sharpness.copy())
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(data.seed)
     turns = [name for name in _ORDER if name in settings.trained]
     longest = dict.fromkeys(turns, _LONGEST_STEP)
     total = len(turns) * settings.iterations * settings.pass_epochs
@@ -113,9 +115,9 @@ def alternate(
     return progress.Trained(parameters, longest[turns[-1]], tuple(history))
 
 
-def _shares(parameters: Parameters, data: Points) -> tuple[float, float | None]:
+def _shares(parameters: Parameters, data: TrainingSet) -> tuple[float, float | None]:
     try:
-        return progress.accuracies(parameters, data)
+        return accuracies(parameters, data, most=FULL_BATCH_POINTS)
     except progress.DivergedError as error:
         raise InputError(
             "most training points are out of reach of every prototype, so there is no gradient to "
@@ -126,7 +128,7 @@ def _shares(parameters: Parameters, data: Points) -> tuple[float, float | None]:
 def _pass(
     parameters: Parameters,
     name: str,
-    data: Points,
+    data: TrainingSet,
     settings: ProtoNNParameters,
     longest: float,
     generator: np.random.Generator,
@@ -136,7 +138,7 @@ def _pass(
     share, epochs = settings.sparsity[place], settings.pass_epochs
     slope = _SLOPES[name](parameters, data, settings.loss_for(data))
     auto = settings.batch_size == "auto"
-    size = batch_size_for(*data.Y.shape) if auto else int(settings.batch_size)
+    size = batch_size_for(len(data), data.n_classes) if auto else int(settings.batch_size)
     batches, steps = _batches(len(data), size, epochs, generator), epochs * -(-len(data) // size)
     matrix, first = list(parameters)[place], next(batches)
     first_step = armijo_step(slope, matrix, first, share, longest)
@@ -201,21 +203,22 @@ def _descend_accelerated(
 _DESCENTS = {"inverse": _descend_by_inverse, "inverse_sqrt": _descend_accelerated}
 
 
-def _slope_of_labels(parameters: Parameters, data: Points, loss: Loss) -> Slope:
+def _slope_of_labels(parameters: Parameters, data: TrainingSet, loss: Loss) -> Slope:
     """Cache the RBF values, which do not depend on Z."""
-    rbf = rbf_values(parameters, data.X @ parameters.projection.T)
+    rbf = rbf_values(parameters, data.points.X @ parameters.projection.T)
 
     def slope(Z: Matrix, rows: Rows) -> tuple[float, Matrix]:
         seen = rbf[rows]
-        value, by_scores, _ = loss(seen @ Z.T, data.Y[rows], parameters.sharpness, _of(data, rows))
+        weights = data.points.weights(rows)
+        value, by_scores, _ = loss(seen @ Z.T, data.targets(rows), parameters.sharpness, weights)
         return value, by_scores.T @ seen
 
     return slope
 
 
-def _slope_of_prototypes(parameters: Parameters, data: Points, loss: Loss) -> Slope:
+def _slope_of_prototypes(parameters: Parameters, data: TrainingSet, loss: Loss) -> Slope:
     """Cache the projected points, which do not depend on B."""
-    projected = data.X @ parameters.projection.T
+    projected = data.points.X @ parameters.projection.T
 
     def slope(C: Matrix, rows: Rows) -> tuple[float, Matrix]:
         moved = Parameters(parameters.projection, C, parameters.labels, parameters.sharpness)
@@ -225,9 +228,9 @@ def _slope_of_prototypes(parameters: Parameters, data: Points, loss: Loss) -> Sl
     return slope
 
 
-def _slope_of_projection(parameters: Parameters, data: Points, loss: Loss) -> Slope:
+def _slope_of_projection(parameters: Parameters, data: TrainingSet, loss: Loss) -> Slope:
     def slope(V: Matrix, rows: Rows) -> tuple[float, Matrix]:
-        X = data.X[rows]
+        X = data.points.X[rows]
         value, _, by_projected = _through_rbf(parameters, X @ V.T, data, rows, loss)
         return value, by_projected.T @ X
 
@@ -238,31 +241,28 @@ _SLOPES = {"Z": _slope_of_labels, "B": _slope_of_prototypes, "W": _slope_of_proj
 
 
 def _through_rbf(
-    parameters: Parameters, projected: Matrix, data: Points, rows: Rows, loss: Loss
+    parameters: Parameters, projected: Matrix, data: TrainingSet, rows: Rows, loss: Loss
 ) -> tuple[float, Matrix, Matrix]:
     """Return the loss of projected points, and its derivatives by C and by these points."""
     C, Z = parameters.prototypes, parameters.labels
     rbf = np.exp(-squared_distances(parameters, projected))
-    value, by_scores, _ = loss(rbf @ Z.T, data.Y[rows], parameters.sharpness, _of(data, rows))
+    weights = data.points.weights(rows)
+    value, by_scores, _ = loss(rbf @ Z.T, data.targets(rows), parameters.sharpness, weights)
     by_squares = by_scores @ Z
     by_squares *= rbf
     np.negative(by_squares, out=by_squares)
     return value, *through_distances(C, projected, by_squares)
 
 
-def _mean_loss(parameters: Parameters, data: Points, loss: Loss) -> float:
+def _mean_loss(parameters: Parameters, data: TrainingSet, loss: Loss) -> float:
     """Return the objective on all points, computed in chunks of bounded size."""
     total, size = 0.0, max(1, FULL_BATCH_SCORES // len(parameters.labels))
     for start in range(0, len(data), size):
         rows = slice(start, min(start + size, len(data)))
-        X, Y = data.X[rows], data.Y[rows]
-        value = objective(parameters, X, Y, loss, _of(data, rows))
+        X, weights = data.points.X[rows], data.points.weights(rows)
+        value = objective(parameters, X, data.targets(rows), loss, weights)
         total += value * (rows.stop - start)
     return total / len(data)
-
-
-def _of(data: Points, rows: Rows) -> Matrix | None:
-    return None if data.weight is None else data.weight[rows]
 
 
 def _batches(count: int, size: int, epochs: int, generator: np.random.Generator) -> Iterator[Rows]:

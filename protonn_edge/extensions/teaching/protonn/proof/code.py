@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from protonn_edge.chips.avr.instructions import written_by
 from protonn_edge.extensions.proof.equality import PredictionProof
-from protonn_edge.extensions.proof.liveness import registers_of
 from protonn_edge.extensions.teaching.protonn.votes import NearestExamples
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 
@@ -47,7 +47,7 @@ class TaughtCode:
         written, place = set(), self.head
         while place < self.done:
             here = self.program.reached(place)
-            written |= {number for number in range(32) if registers_of(here)[1] >> number & 1}
+            written |= written_by(here)
             place = here.end
         return written
 

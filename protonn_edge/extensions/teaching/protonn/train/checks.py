@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from protonn_edge.chips.boards import load_board
 from protonn_edge.data.naming import Notice
-from protonn_edge.extensions.teaching.protonn.model import Teachable
 from protonn_edge.learn.refusal import Refusal
 from protonn_edge.system.errors import CheckFailed
 
@@ -23,6 +21,9 @@ def notices(settings: Any, n_projections: int) -> list[Notice]:
     """Return a warning if an Uno's EEPROM is too small for what --teachable reserves."""
     if not settings.teachable:
         return []
+    from protonn_edge.chips.boards import load_board
+    from protonn_edge.extensions.teaching.protonn.model import Teachable
+
     try:
         store = Teachable(settings.teachable).integers(1)
         store.check_eeprom(n_projections, load_board("uno"))

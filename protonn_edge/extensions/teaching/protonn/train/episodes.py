@@ -21,14 +21,9 @@ from protonn_edge.extensions.teaching.protonn.model import (
 )
 from protonn_edge.extensions.teaching.protonn.votes import SHARPNESS
 from protonn_edge.kinds.protonn.train.voters import DrawnVoters, VotersTraining
-from protonn_edge.learn.objective import (
-    Matrix,
-    Parameters,
-    RbfOf,
-    scores_of,
-    through_distances,
-)
-from protonn_edge.learn.points import Float32, Indices, Points
+from protonn_edge.learn.objective import Matrix, Parameters, RbfOf, scores_of, through_distances
+from protonn_edge.learn.points import Float32, Indices
+from protonn_edge.learn.training_set import TrainingSet
 
 # With new classes: the factor on gamma, which leaves room between the classes; and the vote of an
 # example, as a share of the median highest score.
@@ -55,14 +50,14 @@ class TeachableTraining(VotersTraining):
         """Return the label vectors Z (L, m) with those of new classes."""
         return with_new_classes(Z, self.new_classes)
 
-    def voters(self, parameters: Parameters, data: Points) -> Teachable | None:
+    def voters(self, parameters: Parameters, data: TrainingSet) -> Teachable | None:
         """Return the trained model's room for examples."""
         if not self.settings.teachable:
             return None
         room = int(self.settings.teachable)  # True is 1
         return Teachable(room, self._vote(parameters, data), self.new_classes)
 
-    def _vote(self, parameters: Parameters, data: Points) -> float:
+    def _vote(self, parameters: Parameters, data: TrainingSet) -> float:
         """Return the vote of an example, as a share of the largest entry of Z.
 
         An example of a new class has to win alone against the scores of other classes, so its vote
@@ -70,18 +65,16 @@ class TeachableTraining(VotersTraining):
         """
         if not self.new_classes:
             return Teachable.vote
-        X, _ = data.evaluated
-        highest = scores_of(parameters, X).max(axis=1)
+        highest = scores_of(parameters, data.measured.X).max(axis=1)
         vote = _VOTE_IF_NEW * float(np.median(highest) / np.abs(parameters.labels).max())
         return min(1.0, max(vote, _LEAST_VOTE))
 
-    def drawn_voters(
-        self, y: Indices, groups: Indices | None, n_classes: int
-    ) -> DrawnVoters | None:
+    def drawn_voters(self, data: TrainingSet) -> DrawnVoters | None:
         """Return the examples taught in batches, which adapt W; with new classes, W is fixed."""
+        groups = data.points.group
         if not self.settings.teachable or self.new_classes or groups is None:
             return None
-        return Episodes(y, groups, n_classes, Teachable.vote)
+        return Episodes(data.points.y, groups, data.n_classes, Teachable.vote)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,15 +86,14 @@ class TaughtExamples:
     vote: float  # of an example for its class
     sharpness: float  # the RBF's factor on squared distances
 
-    def rbf(self, projected: Matrix, rbf_of: RbfOf | None) -> tuple[Matrix, Matrix]:
+    def rbf(self, projected: Matrix, rbf_of: RbfOf) -> tuple[Matrix, Matrix]:
         """Return the RBF (n, e) of projected points (n, d), and the values of `rbf_of`."""
         points = projected[self.rows]
         squares = -2.0 * (projected @ points.T) + np.einsum("ij,ij->i", points, points)
         squares += np.einsum("ij,ij->i", projected, projected)[:, None]
         squares = np.float32(self.sharpness) * np.maximum(squares, 0.0)
         kernel = np.exp(-squares)
-        near = self.met * kernel
-        return near, near if rbf_of is None else self.met * rbf_of(squares, kernel)
+        return self.met * kernel, self.met * rbf_of(squares, kernel)
 
     def by_projected(self, projected: Matrix, by_rbf: Matrix) -> Matrix:
         """Return the derivatives (n, d) of projected points from ``dRBF * RBF``, (n, e)."""

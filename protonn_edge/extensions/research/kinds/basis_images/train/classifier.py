@@ -39,10 +39,11 @@ from protonn_edge.features.convolution.train.rounding import integer_stages
 from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.kinds.dense.train import DenseClassifier, DenseNetwork
 from protonn_edge.learn.features import FeatureData
-from protonn_edge.learn.points import Float32, Indices, Points
+from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.learn.progress import Learned
 from protonn_edge.learn.refusal import Refusal
 from protonn_edge.learn.searched import Among, SearchSpec, SearchTask
+from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.model.features import Features
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.shapes import ImageShape, Shape
@@ -344,8 +345,12 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
         assert isinstance(student.pixels, PixelScale)  # windows are refused before
         return basis.EstimatorTeacher.of(teacher, student.image_shape, student.pixels)
 
-    def _learned(self, settings: Self, points: Points, seed: int) -> Learned:
-        self.taught_ = settings.taught
-        learned = super()._learned(settings, points, seed)
-        of_teacher = {"teacher_parameters": self.taught_.head.teacher.n_parameters}
+    def learn(self, data: TrainingSet) -> Learned:
+        """Learn the extension; see `DeviceClassifier.learn`."""
+        learned = super().learn(data)
+        of_teacher = {"teacher_parameters": self.taught.head.teacher.n_parameters}
         return replace(learned, facts={**learned.facts, **of_teacher})
+
+    def _keep(self, learned: Learned, data: TrainingSet, settings: Self, *, n_train: int) -> None:
+        self.taught_ = settings.taught
+        super()._keep(learned, data, settings, n_train=n_train)

@@ -9,16 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.data.cells import decimals_of
 from protonn_edge.data.columns import Column
 from protonn_edge.data.dataset import Dataset, row_hashes
 from protonn_edge.data.units import split_unit
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.schema import JsonObject
 
-_MOST_DECIMALS = 6
-
 _MOST_FEATURES = 500  # maximum described one by one
-_JUDGED_VALUES = 1_000
 
 
 @dataclass(frozen=True)
@@ -94,19 +92,6 @@ def _counts(y: Array, n_classes: int) -> list[int]:
         return [len(y)]
     counts = y.sum(axis=0) if y.ndim == 2 else np.bincount(y, minlength=n_classes)[:n_classes]
     return [int(count) for count in counts]
-
-
-def decimals_of(values: NDArray[np.float32]) -> int | None:
-    """Return the number of decimals of the values, as far as float32 preserves it."""
-    values = values[~np.isnan(values)]  # gaps, in a table that is only summarized
-    least = 0
-    for some in (values[:_JUDGED_VALUES], values):  # a few values show how many there are at least
-        doubles = some.astype(np.float64)
-        while not np.array_equal(np.round(doubles, least).astype(np.float32), some):
-            least += 1
-            if least > _MOST_DECIMALS:
-                return None
-    return least
 
 
 def repetitions(dataset: Dataset) -> dict[str, int]:

@@ -1,0 +1,53 @@
+"""What a mistyped name means, of those that exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_LEAST = 3  # letters of a part of a name
+
+
+def plain(name: str) -> str:
+    """Return a name without case, hyphens and the like."""
+    return "".join(filter(str.isalnum, name.lower()))
+
+
+def meant(word: str, names: Iterable[str], *, alike: float = 0.6) -> list[str]:
+    """Return the names that a mistyped word may mean, at most two; the first is the likeliest.
+
+    A name may be written in another way, begun, abbreviated by initials, a part of the word or the
+    word a part of it, or spelled alike, as `difflib` counts.
+    """
+    from difflib import get_close_matches
+
+    names, typed = dict.fromkeys(names), plain(word)
+    if not typed:
+        return []
+    long = len(typed) >= _LEAST
+    ways = (
+        lambda name: plain(name) == typed,
+        lambda name: long and plain(name).startswith(typed),
+        lambda name: len(typed) > 1 and _initials(name) == typed,
+        lambda name: long and typed in map(plain, _parts(name)),
+        lambda name: len(plain(name)) >= _LEAST and plain(name) in map(plain, _parts(word)),
+    )
+    for way in ways:
+        if found := list(filter(way, names)):
+            return found[:2]
+    by_plain = {plain(name): name for name in names}
+    return [by_plain[each] for each in get_close_matches(typed, by_plain, n=1, cutoff=alike)]
+
+
+def _parts(name: str) -> list[str]:
+    return re.findall(r"[^\W_]+", name)
+
+
+def _initials(name: str) -> str:
+    return "".join(part[0].lower() for part in _parts(name))
+
+
+def did_you_mean(word: str, names: Iterable[str], *, alike: float = 0.6) -> str:
+    """Return the question for a message about an unknown name, or nothing."""
+    found = meant(word, names, alike=alike)
+    return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""
