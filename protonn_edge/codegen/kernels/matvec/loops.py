@@ -234,7 +234,7 @@ def instructions(block: Block, weights: NDArray[np.int8], maximum: int) -> Listi
 
 
 def cycles_of(loop: Listing, inputs: int, *, zero: int = 0) -> int:
-    """Return the cycles of a loop's statement for a number of inputs, all or none of which are 0."""
+    """Return the cycles of a loop's statement for some inputs, all or none of which are 0."""
     around = loop.path(BEGIN, ["input"], {}) + loop.path("counted", [END], {"input": 0})
     taken = {"input": 1, "counted": 0, "zero": zero}
     return around + inputs * loop.path("input", ["input"], taken)
