@@ -289,9 +289,9 @@ class Windowing(SensorWindows):
         said = self._said_bytes * _sent_byte_cycles(board)
         if free <= 0 or whole > _SHARE * free * self.hop * period:
             raise CheckFailed(
-                f"a window takes up to {board.milliseconds(whole):.1f} ms to compute and "
+                f"a window takes up to {board.time(whole, 1)} to compute and "
                 "send, but a window begins every "
-                f"{board.milliseconds(self.hop * period):.1f} ms; try a larger --hop, or a "
+                f"{board.time(self.hop * period, 1)}; try a larger --hop, or a "
                 "lower --rate"
             )
         if self.overlapping:
