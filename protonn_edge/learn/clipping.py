@@ -18,12 +18,14 @@ from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.figures import percent
 
 AUTO = "auto"
 
 _SHARES = (0.0, 0.02, 0.05, 0.1)
 _PARTS = 4  # of the points; one is held out
-_EPOCHS, _MOST_POINTS = 60, 10_000  # at most, of a trial
+_SHORTER = {"epochs": 60, "max_iterations": 30}  # at most, of a trial
+_MOST_POINTS = 10_000  # the same
 _LEAST_VARIANCE = 0.01  # of an answer, so that few points without a mistake are no proof
 
 _TAIL = 0.05  # of the values at either end
@@ -47,10 +49,9 @@ class ClipChoice:
                 f"clip 'auto' chose 0: most values of some features share few of 255 steps, but on "
                 f"{where}, no larger share is clearly better"
             )
-        right, without = 100 * self.accuracy, 100 * self.without
         return (
             f"clip 'auto' chose {self.share:g}: on {where}, the integers then classify "
-            f"{right:.2f} % correctly, and {without:.2f} % without clipping"
+            f"{percent(self.accuracy)} correctly, and {percent(self.without)} without clipping"
         )
 
 
@@ -98,7 +99,11 @@ def _share_right(
     settings: Any, share: float, given: Points, held_out: Any, data: TrainingSet
 ) -> float:
     """Return the accuracy on held-out points of integers that learned from the others."""
-    shorter = {"epochs": min(_EPOCHS, settings.epochs)} if hasattr(settings, "epochs") else {}
+    shorter = {
+        name: min(most, getattr(settings, name))
+        for name, most in _SHORTER.items()
+        if name in settings.parameters
+    }
     trial = settings.frozen(clip=share, callback=None, **shorter)
     kept = TrainingSet.of(trial, given.part(~held_out), data.labels, data.n_classes, seed=data.seed)
     model = kept.model_of(trial.learn(kept), map(str, range(data.n_classes)))

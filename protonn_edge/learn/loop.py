@@ -29,7 +29,7 @@ from protonn_edge.learn.sparsity import Sparsifier
 from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.system.errors import InputError
 
-WARM_UP_STEPS = 100
+_WARM_UP_STEPS = 100
 
 _DECAY_OF_MEAN = 0.9
 _DECAY_OF_SQUARE = 0.999
@@ -76,7 +76,7 @@ class Steps(NamedTuple):
     def rates(self) -> NDArray[np.float64]:
         """The learning rate of each step: linear warm-up, then a cosine to zero."""
         done = np.arange(self.total)
-        warm = np.minimum(1.0, (done + 1) / min(WARM_UP_STEPS, max(1, self.total // 10)))
+        warm = np.minimum(1.0, (done + 1) / min(_WARM_UP_STEPS, max(1, self.total // 10)))
         decay = 0.5 * (1 + np.cos(np.pi * done / self.total))
         return np.asarray(self.learning_rate * warm * decay)
 

@@ -120,7 +120,9 @@ SIZE_BUDGET = Parameter(
     "Maximum size of the weights or trees on the device, such as 2kB.",
     "--size-budget",
 )
-EPOCHS = Parameter((PASSES,), "Passes over the training points.", "--epochs", True)
+EPOCHS = Parameter(
+    (PASSES,), "Passes over the training points, each of at most 200 steps.", "--epochs", True
+)
 BATCH_SIZE = Parameter((COUNT, AUTO), "Training points per step.", "--batch-size")
 LEARNING_RATE = Parameter((Number(float, 1e-9, 1e9),), "The largest step size.", "--learning-rate")
 CLIP = Parameter(

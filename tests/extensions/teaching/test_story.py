@@ -74,7 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-OWNER = windows_of(turn=-32, degrees=12, rounds=13, seed=99)
+OWNER = windows_of(turn=-36, degrees=12, rounds=13, seed=99)
 
 
 @dataclass(frozen=True)

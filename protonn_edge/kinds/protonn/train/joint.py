@@ -2,7 +2,7 @@
 
 Adam (Kingma and Ba, 2015) trains all matrices together, with linear warm-up and cosine decay. After
 every step, each matrix is thresholded to its share of non-zero entries (paper, algorithm 1; see
-`Sparsifier`). From `QUANTIZATION_BEGINS` on, the loss is computed with rounded parameters and
+`Sparsifier`). In the second half of the steps, the loss is computed with rounded parameters and
 points; see `QuantizationAware`.
 """
 
@@ -21,9 +21,10 @@ from protonn_edge.learn.loop import MiniBatchTraining, factor_of_inputs, with_ba
 from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.learn.progress import DivergedError, Trained
 from protonn_edge.learn.sparsity import Sparsifier
-from protonn_edge.learn.training_set import TrainingSet
+from protonn_edge.learn.training_set import EPOCH_POINTS, TrainingSet
+from protonn_edge.system.figures import percent
 
-QUANTIZATION_BEGINS = 0.5
+_QUANTIZATION_BEGINS = 0.5
 _VANISHED = 1e-6
 
 
@@ -87,7 +88,7 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
         return accuracies(self.parameters, self._data, self.cutoff)
 
     def _gradient(self, rows: Indices) -> tuple[float, objective.Parameters]:
-        if self._progress >= QUANTIZATION_BEGINS and self.quantization is not None:
+        if self._progress >= _QUANTIZATION_BEGINS and self.quantization is not None:
             self._begin_rounding(self.quantization)
             self.quantization = None
         points = self._points(rows)
@@ -132,11 +133,14 @@ def step_factors(
 
 
 def accuracies(
-    parameters: objective.Parameters, data: TrainingSet, cutoff: float = 0.0
+    parameters: objective.Parameters,
+    data: TrainingSet,
+    cutoff: float = 0.0,
+    most: int = EPOCH_POINTS,
 ) -> tuple[float, float | None]:
     """Return the quality of a classifier (see `ClassLabels.quality`) on training and test points.
 
-    RBF values below `cutoff` count as 0.
+    RBF values below `cutoff` count as 0; at most this number of either points counts.
 
     Raises `DivergedError` if steps were so large that points and prototypes are too far apart: all
     RBFs vanish, and with them the gradient that could bring them back.
@@ -152,9 +156,9 @@ def accuracies(
         rbf[rbf < cutoff] = 0.0
         return rbf @ parameters.labels.T
 
-    found = data.qualities(scores)
+    found = data.qualities(scores, most)
     if reached[0] < 0.5:
         raise DivergedError(
-            f"{100 * (1.0 - reached[0]):.0f} % of the points are out of reach of every prototype"
+            f"{percent(1.0 - reached[0], 0)} of the points are out of reach of every prototype"
         )
     return found

@@ -28,7 +28,7 @@ class LocalDeepKernelParameters(MiniBatchParameters):
     sparsity_weights, sparsity_gates, sparsity_branches : float in (0, 1]
         Largest shares of non-zero entries of W, V and T (lambda in the paper).
     epochs : int, default=200
-        Passes over the training points.
+        Passes over the training points, each of at most 200 steps.
     batch_size : int or "auto", default="auto"
         Points per step; "auto" is 256.
     learning_rate : float, default=0.01

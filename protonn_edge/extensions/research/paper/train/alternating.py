@@ -117,7 +117,7 @@ def alternate(
 
 def _shares(parameters: Parameters, data: TrainingSet) -> tuple[float, float | None]:
     try:
-        return accuracies(parameters, data)
+        return accuracies(parameters, data, most=FULL_BATCH_POINTS)
     except progress.DivergedError as error:
         raise InputError(
             "most training points are out of reach of every prototype, so there is no gradient to "

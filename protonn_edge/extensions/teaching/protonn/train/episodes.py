@@ -21,13 +21,7 @@ from protonn_edge.extensions.teaching.protonn.model import (
 )
 from protonn_edge.extensions.teaching.protonn.votes import SHARPNESS
 from protonn_edge.kinds.protonn.train.voters import DrawnVoters, VotersTraining
-from protonn_edge.learn.objective import (
-    Matrix,
-    Parameters,
-    RbfOf,
-    scores_of,
-    through_distances,
-)
+from protonn_edge.learn.objective import Matrix, Parameters, RbfOf, scores_of, through_distances
 from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.learn.training_set import TrainingSet
 
