@@ -44,6 +44,8 @@ _TOGETHER = 0.3
 # Of all cycles, what a point may lose on the way in the beginning, about.
 _TEMPERATURE = 0.004
 
+_WEIGHT_CYCLES = 5  # of the product with an input that is not 0, about
+
 # Slopes of images that are to be deskewed, and how they are found.
 _SLOPES = (0.0, 0.25, 0.3, 0.35, 0.4, 0.5, -0.25, -0.3, -0.35, -0.4, -0.5)
 _SETTLINGS = 2
@@ -342,7 +344,8 @@ def _refine(
     before: Callable[[NDArray[np.uint8]], Int64] | None = None,
 ) -> NDArray[np.uint8]:
     """Change values a little where points then take longer, `before` included; the worst first."""
-    costs, weights = prototype_costs(plan), np.subtract(*plan.of("projection").matvec.cycles[::-1])
+    costs = prototype_costs(plan)
+    weights = np.count_nonzero(stage_of(model, IntegerProjection).weights, axis=0)
 
     def cycles(tried: Int64) -> Int64:
         fed = tried.astype(np.uint8)
@@ -350,7 +353,7 @@ def _refine(
         taken: Int64 = prototype_cycles(
             model, stage_of(model, IntegerProjection).run(inputs), costs
         )
-        taken += (inputs != 0) @ weights
+        taken += (inputs != 0) @ (_WEIGHT_CYCLES * weights)
         return taken if before is None else taken + before(fed)
 
     def changed(points: Int64) -> Int64:

@@ -26,8 +26,8 @@ from protonn_edge.codegen.projects.project import Build, BuildOptions, build
 from protonn_edge.codegen.verification.tryout import NOT_TRIED, Tried
 from protonn_edge.data.options import TableOptions
 from protonn_edge.learn.evaluation.comparison import Comparison
+from protonn_edge.learn.evaluation.figures import bound_figures
 from protonn_edge.learn.evaluation.terminal import (
-    bound_facts,
     budget_facts,
     fact_table,
     plan_table,
@@ -37,6 +37,7 @@ from protonn_edge.model.device_model import load_device_model
 from protonn_edge.model.head import Remedies
 from protonn_edge.system.errors import CheckFailed, InputError, counted
 from protonn_edge.system.extensions import AddedOptions
+from protonn_edge.system.figures import facts_of, percent
 from protonn_edge.system.schema import JsonObject
 from protonn_edge.system.shell import command_line
 
@@ -145,7 +146,7 @@ def build_command(
 def _shown(out: Output, built: Build, board: Board, facts: list[tuple[str, str]]) -> JsonObject:
     """Print the build, and return it for the JSON object."""
     usage = built.usage
-    facts += [*budget_facts(usage, board), *bound_facts(built.possible, board)]
+    facts += [*budget_facts(usage, board), *facts_of(bound_figures(built.possible, board))]
     out.say(f"firmware for {board.name}:", fact_table(facts))
     if built.plan.steps:
         out.say("plan of the firmware:", plan_table(built.plan))
@@ -236,7 +237,7 @@ def _check_drop(
     if max_drop is not None and 100 * (in_float - in_built) > max_drop:
         failure = CheckFailed(
             f"the integer model loses {100 * (in_float - in_built):.2f} percentage points of "
-            f"accuracy ({100 * in_float:.2f} % to {100 * in_built:.2f} %), but --max-drop allows "
+            f"accuracy ({percent(in_float)} to {percent(in_built)}), but --max-drop allows "
             f"only {max_drop:g}; train with {remedies.accuracy}"
         )
         out.finish(record, failure)

@@ -23,6 +23,7 @@ from protonn_edge.model.rule_kinds import described
 from protonn_edge.model.watch import statistics_of
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import device_forms
+from protonn_edge.system.figures import percent
 from protonn_edge.system.schema import JsonObject
 
 _USED = {"data", "output", "calibrate", "as_json", *(each.replace("-", "_") for each in READ_NAMES)}
@@ -63,7 +64,7 @@ def calibrate(given: TrainOptions, model_file: Path, out: Output) -> None:
     share = share_of(integers.predict(Q), NO_CLASS)
     facts += model.policy.facts(model.head)
     if NO_CLASS_NAME in (each.name for each in model.policy.other_answers):
-        facts.append((NO_CLASS_NAME, f"{100 * share:.2f} % of the {len(X):,} calibration points"))
+        facts.append((NO_CLASS_NAME, f"{percent(share)} of the {len(X):,} calibration points"))
     out.say(*([fact_table(facts)] if facts else []), f"wrote {output}")
     record |= {"unknown_share": share, **described(model.policy)}
     out.finish(record | {"model_sha256": integers.model_sha256})

@@ -42,10 +42,12 @@ from protonn_edge.device.instruments import NONE, instrument_of
 from protonn_edge.device.protocol import MOST_REPETITIONS
 from protonn_edge.device.results import check_finished
 from protonn_edge.learn.evaluation import terminal
+from protonn_edge.learn.evaluation.figures import saturation_figure
 from protonn_edge.learn.evaluation.measurement import Measurement, measure
 from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import about_answers
 from protonn_edge.system.errors import Interrupted, counted
+from protonn_edge.system.figures import facts_of
 from protonn_edge.system.shell import command_line
 
 
@@ -176,14 +178,10 @@ def show(measurement: Measurement, out: Output, model: Model) -> None:
     """Print a measurement."""
     board, classes = measurement.board, measurement.reference.classes
     quality = measurement.quality
-    about = about_answers(measurement.reference.policy)
-    facts = terminal.run_facts(measurement.summary, board, measurement.judged[0], about)
-    facts += terminal.quality_facts(quality)
-    facts += terminal.budget_facts(measurement.usage, board)
     values = measurement.summary.n * measurement.reference.n_features
-    facts.append(terminal.saturation_fact(measurement.saturations, values, why_clamped(model)))
-    if measurement.stack_peak_bytes is not None:
-        facts.append(("stack, measured", f"{measurement.stack_peak_bytes:,} B"))
+    clamped = saturation_figure(measurement.saturations, values, why_clamped(model))
+    facts = facts_of([*measurement.figures, clamped])
+    facts += about_answers(measurement.reference.policy)
     if measurement.repetition is not None:
         repeated = measurement.repetition
         facts.append(terminal.repetition_fact(repeated.n, repeated.cycles, board))

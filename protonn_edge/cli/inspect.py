@@ -29,6 +29,7 @@ from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.model.raw_inputs import unit_words
 from protonn_edge.model.rule_kinds import described
 from protonn_edge.system.errors import shortened
+from protonn_edge.system.figures import percent
 from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def _sizes(model: Model) -> list[tuple[str, str]]:
 def _facts(model: Model, record: JsonObject) -> list[tuple[str, str]]:
     names = record["classes"]
     shown = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
-    shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in record["nonzero"].items())
+    shares = ", ".join(f"{name} {percent(share, 0)}" for name, share in record["nonzero"].items())
     facts = [
         *((f"{size.name} {size.symbol}", f"{size.number:,}") for size in model.sizes),
         _answers(model, shown),

@@ -19,8 +19,9 @@ from protonn_edge.data.model_points import ModelPoints
 from protonn_edge.data.naming import NO_LABEL, answer_name
 from protonn_edge.data.options import TableOptions
 from protonn_edge.data.tables import opened_table
-from protonn_edge.learn.evaluation.accuracy import share_right, wilson_interval
-from protonn_edge.learn.evaluation.terminal import accuracy_facts, fact_table, saturation_fact
+from protonn_edge.learn.evaluation.accuracy import share_right
+from protonn_edge.learn.evaluation.figures import accuracy_figure, saturation_figure
+from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.file import load_model
 from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import Policy, about_answers
@@ -28,6 +29,7 @@ from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.model.sensor_counts import with_unit
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import counted
+from protonn_edge.system.figures import facts_of
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.schema import JsonObject
 
@@ -87,18 +89,18 @@ def predict_command(
         answers, scores = model.answers(X)
         policy = model.policy
     words = policy.words(scores, model.classes)
-    facts, measured = policy.measured(scores, points.values, points.groups)
-    facts += about_answers(policy)
+    shown, measured = policy.measured(scores, points.values, points.groups)
+    facts = [*facts_of(shown), *about_answers(policy)]
     figures |= measured
     names = words or [answer_name(model.classes, answer) for answer in answers.tolist()]
     answered, counts = np.unique([] if words else names, return_counts=True)
     record = dict(zip(answered.tolist(), counts.tolist(), strict=True))
     labelled = y != NO_LABEL
     if labelled.any():
-        figures["accuracy"] = share = share_right(answers[labelled], y[labelled])
-        n = int(labelled.sum())
-        figures["accuracy_interval"] = list(wilson_interval(round(share * n), n))
-        facts = accuracy_facts(share, n)
+        share = share_right(answers[labelled], y[labelled])
+        accuracy = accuracy_figure(share, int(labelled.sum()))
+        figures |= {"accuracy": share, "accuracy_interval": list(accuracy.interval or ())}
+        facts = facts_of([accuracy])
     if output is not None:
         files = image_names(data, points.options) if has_images(data) else []
         files = [files[row] for row in points.rows] if files else []
@@ -112,7 +114,7 @@ def predict_command(
             out.remark(f"{name}: {fact}")
     if figures.get("saturations"):
         why = why_clamped(model)
-        out.remark(": ".join(saturation_fact(figures["saturations"], X.size, why)))
+        out.remark(str(saturation_figure(figures["saturations"], X.size, why)))
     figures |= of_rules
     rows = points.rows.tolist()
     out.finish({"n": len(names), "classes": record, "rows": rows, "predicted": names, **figures})

@@ -28,7 +28,7 @@ from protonn_edge.codegen.export.folder import check_project
 from protonn_edge.codegen.families import board_of
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.data.options import TableOptions
-from protonn_edge.learn.evaluation.terminal import class_parts, fact_table, quality_facts
+from protonn_edge.learn.evaluation.terminal import class_parts, fact_table
 from protonn_edge.learn.parameters import IMAGE_SHAPE
 from protonn_edge.model.file import load_model
 from protonn_edge.model.model import Model
@@ -118,8 +118,7 @@ def report_command(
             one = replace(one, power=read(path, known_sha256))
         else:
             sections.append(read(path, known_sha256))
-    facts = [*evidence_facts(one), *quality_facts(one.quality)]
-    out.say(f"{one.name}:", fact_table(facts), *class_parts(one.quality))
+    out.say(f"{one.name}:", fact_table(evidence_facts(one)), *class_parts(one.quality))
     write_report(one, output, out, added=sections, command=_command())
     if open_it:
         show_report(output)
@@ -138,7 +137,9 @@ def _reader_of(path: Path) -> tuple[str, Callable[[Path, str], Any]]:
 
 def _run_record(one: Evidence) -> JsonObject:
     quality = one.quality and one.quality.to_json()
-    return {"results": one.name, **one.summary.to_json(), "quality": quality, **one.measured[1]}
+    figures = [each.to_json() for each in one.figures]
+    measured = {**one.summary.to_json(), "quality": quality, **one.measured[1]}
+    return {"results": one.name, **measured, "figures": figures}
 
 
 def write_report(one: Evidence, output: Path, out: Output, **more: Any) -> None:

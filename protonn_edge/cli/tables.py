@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from protonn_edge.cli.command import Declared, Output, option, together
-from protonn_edge.data.options import LISTS, TableOptions, names_in, options_of, texts_of
+from protonn_edge.data.options import LISTS, MISSING, TableOptions, names_in, options_of, texts_of
 from protonn_edge.system.errors import unneeded
 
 if TYPE_CHECKING:
@@ -23,8 +25,8 @@ READ_HELP = {
     "drop": "COLUMNS: Columns to leave out, separated by commas.",
     "keep": "COLUMNS: Columns to use in spite of what they look like.",
     "delimiter": "MARK: comma, semicolon, tab, pipe or space.  [default: guessed]",
-    "decimal": "MARK: The decimal mark, comma or point.  [default: guessed]",
-    "missing": "HOW: For gaps: error (default), drop, median or most-frequent.",
+    "decimal": "MARK: The decimal mark.  [default: guessed]",
+    "missing": "HOW: What is done about gaps.  [default: error]",
     "one-hot": "COLUMNS: Columns of text to encode as features.",
     "name": "PATTERN: Names in a folder, such as 'train/{class}_{take}'.",
     "size": "HxW: Scale the images of a folder, such as to 28x28.",
@@ -37,6 +39,8 @@ READ_HELP = {
     "by commas, that are joined by their times.",
 }
 """The options for reading data: their values and their help."""
+
+_CHOICES = {"missing": click.Choice(MISSING), "decimal": click.Choice(("comma", "point"))}
 
 READ_FLAGS = " ".join(f"--{name}" for name in READ_HELP)
 """The options for reading data, for rules about options."""
@@ -51,7 +55,8 @@ def reading(*shown: str) -> Any:
         parts[name.replace("-", "_")] = option(
             words + more * (name == "label"),
             flag=f"--{name}",
-            metavar=metavar,
+            kind=_CHOICES.get(name),
+            metavar=None if name in _CHOICES else metavar,
             multiple=name in LISTS,
             hidden=name not in shown,
         )

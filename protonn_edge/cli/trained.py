@@ -14,17 +14,18 @@ from protonn_edge.data.dataset import Dataset, Float32
 from protonn_edge.data.naming import NO_CLASS, Notice, listed, quoted
 from protonn_edge.learn.evaluation import accuracy
 from protonn_edge.learn.evaluation.fidelity import fidelity_of
-from protonn_edge.learn.evaluation.terminal import (
-    class_parts,
-    detection_facts,
-    fact_table,
-    quality_facts,
+from protonn_edge.learn.evaluation.figures import (
+    accuracy_figure,
+    detection_figures,
+    quality_figures,
 )
+from protonn_edge.learn.evaluation.terminal import class_parts, fact_table
 from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.model.rule_kinds import answering_kind, described
 from protonn_edge.report.data_summary import repetitions
+from protonn_edge.system.figures import facts_of, percent
 from protonn_edge.system.schema import JsonObject
 
 _BY_CHANCE = 0.05  # share of rows of coarse data that may repeat
@@ -78,7 +79,7 @@ def describe(
     record |= facts
     if quality is None:
         return record | {"quality": None}, []
-    table = fact_table(quality_facts(quality))
+    table = fact_table(facts_of(quality_figures(quality)))
     return record | {"quality": quality.to_json()}, [table, *class_parts(quality)]
 
 
@@ -145,10 +146,10 @@ def unlearned(
     by_chance = math.sqrt(constant * (1 - constant) * (weights**2).sum())  # a standard error
     if constant < 1 and right <= constant + by_chance:
         text = (
-            f"{100 * right:.2f} % of {len(y):,} {part} points are classified correctly, "
+            f"{percent(right)} of {len(y):,} {part} points are classified correctly, "
             f"{'as a mean over the classes, ' if weighted else ''}which is "
             f"not clearly better than always answering {quoted(dataset.classes[counts.argmax()])} "
-            f"({100 * constant:.2f} %); {remedy}"
+            f"({percent(constant)}); {remedy}"
         )
         notices.append(Notice("chance", text, warning=True))
     present = np.union1d(dataset.y_train, dataset.y_test)
@@ -230,7 +231,7 @@ def detection_report(record: JsonObject) -> list[RenderableType]:
     recorded = record.get("one_class")
     if not recorded:
         return []
-    facts = detection_facts(**recorded)
+    facts = facts_of(detection_figures(**recorded))
     return ["the integer model, on points not used for training:", fact_table(facts)]
 
 
@@ -242,17 +243,16 @@ def sentence_of(record: JsonObject) -> str:
         sizes = f"{record['paper_bytes']:,} B by the ProtoNN paper's count, in floats only"
     else:
         sizes = f"{record['model_bytes']:,} B of int8 parameters"
-    trained = f"{100 * record['train_accuracy']:.2f} % in training"
+    trained = f"{percent(record['train_accuracy'])} in training"
     if record["too_few"]:
         return f"too few points to estimate the accuracy ({trained}); {sizes}"
     if not record["n"]:
         return f"accuracy {trained} {_ONLY}; {sizes}"
     n, in_floats = record["n"], record["float_accuracy"]
     share = in_floats if record["accuracy"] is None else record["accuracy"]
-    low, high = accuracy.wilson_interval(round(share * n), n)
-    tested = f"accuracy {100 * share:.2f} % on {n:,} {record['tested']} (95 % confidence: "
-    tested += f"{100 * low:.2f} to {100 * high:.2f} %"
+    interval = accuracy_figure(share, n).range
+    tested = f"accuracy {percent(share)} on {n:,} {record['tested']} (95 % confidence: {interval}"
     if record["unknown_share"] is not None:
-        tested += f"; {100 * record['unknown_share']:.2f} % answered 'unknown'"
-    tested += ")" if record["accuracy"] is None else f"), {100 * in_floats:.2f} % in floats"
+        tested += f"; {percent(record['unknown_share'])} answered 'unknown'"
+    tested += ")" if record["accuracy"] is None else f"), {percent(in_floats)} in floats"
     return f"{tested}, {trained}; {sizes}"

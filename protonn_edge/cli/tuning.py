@@ -54,6 +54,7 @@ from protonn_edge.system.errors import (
     counted,
 )
 from protonn_edge.system.extensions import extensions
+from protonn_edge.system.figures import percent
 from protonn_edge.system.lazy import require
 from protonn_edge.system.schema import JsonObject
 from protonn_edge.system.shell import command_line
@@ -330,7 +331,7 @@ def _sentences(record: JsonObject, refitted: choices.Refitted, points: TrialPoin
     board, linked = points.board, refitted.linked
     time = ""
     if linked is not None and linked.possible.proven:
-        time = f"; at most {board.milliseconds(linked.possible.most):.3f} ms, {PROVEN}"
+        time = f"; at most {board.time(linked.possible.most)}, {PROVEN}"
     metric = "" if points.metric == ACCURACY else f"{points.metric} "
     sizes = "".join(f", {size.symbol} = {size.number}" for size in refitted.model.sizes)
     kind, settings = settings_of_kind(refitted.candidate.settings)
@@ -347,8 +348,8 @@ def _sentences(record: JsonObject, refitted: choices.Refitted, points: TrialPoin
     if "sentence" in record:
         said.append(record["sentence"])
     elif record["accuracy"] is not None:
-        share = 100 * record["accuracy"]
-        said.append(f"{share:.2f} % of {record['n']:,} test points are classified correctly")
+        share = percent(record["accuracy"])
+        said.append(f"{share} of {record['n']:,} test points are classified correctly")
     if linked is not None:
         said.append(
             f"linked: {linked.classifier.flash_bytes:,} B flash and "

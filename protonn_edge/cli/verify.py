@@ -32,7 +32,8 @@ from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.codegen.verification import agreement as compared
 from protonn_edge.data.options import TableOptions
 from protonn_edge.learn.evaluation.accuracy import is_labelled, share_right
-from protonn_edge.learn.evaluation.terminal import row_table, saturation_fact
+from protonn_edge.learn.evaluation.figures import saturation_figure
+from protonn_edge.learn.evaluation.terminal import row_table
 from protonn_edge.model.device_model import DeviceModel, load_device_model
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import why_clamped
@@ -114,7 +115,7 @@ def verify_command(
         out.say(f"{claim.standing}: {claim.statement}")
     saturations = reference.quantizer.saturations(X)
     if saturations:
-        out.say(": ".join(saturation_fact(saturations, X.size, why_clamped(model))))
+        out.say(str(saturation_figure(saturations, X.size, why_clamped(model))))
     out.finish(
         {
             "n": len(Q),

@@ -8,26 +8,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
 from protonn_edge.data.class_names import about_counts, about_lists, about_spelling
 from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.far_values import about_far_values
+from protonn_edge.data.far_values import about_far_label, about_far_values
 from protonn_edge.data.learned import about_outside
-from protonn_edge.data.naming import Notice, listed, names_at
-from protonn_edge.data.recurring import about_recurring
+from protonn_edge.data.naming import Notice, listed, names_at, warning_about
+from protonn_edge.data.recurring import recurring
 from protonn_edge.data.text_columns import about_texts
-from protonn_edge.data.two_ranges import about_two_ranges
+from protonn_edge.data.two_ranges import two_ranges
 
 _MOST_COLUMNS = 500  # that are judged one by one
 
 
 def remarks(dataset: Dataset) -> tuple[Notice, ...]:
     """Return the warnings of all checks about a data set that was read."""
-    are_columns = dataset.n_features <= _MOST_COLUMNS and len(dataset.point_shape) <= 1
-    checks = (*CHECKS, *(CHECKS_OF_COLUMNS if are_columns else ()))
-    return tuple(notice for check in checks for notice in check(dataset))
+    return tuple(notice for check in CHECKS for notice in check(dataset))
 
 
 def about_shared_names(dataset: Dataset) -> Iterator[Notice]:
@@ -61,6 +60,20 @@ def about_test_part(dataset: Dataset) -> Iterator[Notice]:
         yield from about_outside(dataset.X_test, *ends, dataset.feature_names)
 
 
+def about_columns(dataset: Dataset) -> Iterator[Notice]:
+    """Yield warnings about the values of single features, unless these are samples or many."""
+    if dataset.n_features > _MOST_COLUMNS or len(dataset.point_shape) > 1:
+        return
+    found: dict[tuple[str, str], dict[int, tuple[Any, ...]]] = {}
+    for place, x in enumerate(dataset.X_train.T):
+        values = np.sort(x[~np.isnan(x)]).astype(np.float64)
+        for kind, check in CHECKS_OF_COLUMNS.items():
+            for text, figures in check(values):
+                found.setdefault((kind, text), {})[place] = figures
+    for (kind, text), places in found.items():
+        yield warning_about(kind, text, places, dataset.feature_names)
+
+
 CHECKS: tuple[Callable[[Dataset], Iterable[Notice]], ...] = (
     about_spelling,
     about_lists,
@@ -69,9 +82,12 @@ CHECKS: tuple[Callable[[Dataset], Iterable[Notice]], ...] = (
     about_shared_names,
     about_constants,
     about_test_part,
+    about_far_label,
     about_far_values,
+    about_columns,
 )
-CHECKS_OF_COLUMNS: tuple[Callable[[Dataset], Iterable[Notice]], ...] = (
-    about_two_ranges,
-    about_recurring,
-)
+CHECKS_OF_COLUMNS: dict[str, Callable[[Any], Iterable[tuple[str, tuple[Any, ...]]]]] = {
+    "two_ranges": two_ranges,
+    "recurring": recurring,
+}
+"""From the ordered values (n,) of a feature to a sentence, and its figures, by kind of notice."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from protonn_edge.data.dataset import Table
 from protonn_edge.data.expected import Expected
 from protonn_edge.data.naming import Notice, listed
-from protonn_edge.data.options import USUAL_DELIMITERS, TableOptions
+from protonn_edge.data.options import TableOptions
 from protonn_edge.data.points import read_table
 from protonn_edge.data.tables import opened_table
 from protonn_edge.data.take_names import unsaid_names
@@ -107,12 +107,10 @@ def _read(
 ) -> Table:
     """Return the rows of the tables of a part."""
     paths = [take.path for take in takes]
-    usual = USUAL_DELIMITERS[paths[0].suffix.lower()]
     labels = [take.label for take in takes]
     table = read_table(
         paths,
-        delimiter=usual,
-        options=options,
+        options,
         expected=expected,
         labels=labels if all(labels) else None,
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import compress
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +30,7 @@ _BLOCK_VALUES = 2**18  # hashed at once
 Matrix = Array
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
+_Part = TypeVar("_Part", bound="Table")
 
 
 def row_hashes(X: Matrix) -> NDArray[np.uint64]:
@@ -160,14 +160,17 @@ class Table(Provenance):
     @property
     def gaps_between(self) -> NDArray[np.bool_]:
         """Where rows do not directly follow the previous ones, (n,)."""
-        return np.zeros(len(self.labels), np.bool_) if self.seams is None else self.seams
+        return np.zeros(len(self.X), np.bool_) if self.seams is None else self.seams
 
     def at(self, rows: NDArray[np.intp], seams: NDArray[np.bool_]) -> Self:
         """Return these rows, in this order, with the seams between them."""
+        labels: Any = self.labels
+        is_list = isinstance(labels, list)  # of sets
+        labels = [labels[row] for row in rows.tolist()] if is_list else labels[rows]
         return replace(
             self,
             X=self.X[rows],
-            labels=self.labels[rows],
+            labels=labels,
             seams=seams,
             sessions=None if self.sessions is None else self.sessions[rows],
             times=self.times and self.times._replace(values=self.times.values[rows]),
@@ -175,19 +178,13 @@ class Table(Provenance):
             kept=None,
         )
 
-    def parted(self, kept: NDArray[np.bool_]) -> Self:
+    def parted(self, rows: NDArray[np.bool_]) -> Self:
         """Return some of the rows (n,); the others divide them."""
-        divided = (np.cumsum(self.gaps_between) + np.cumsum(~kept))[kept]
-        return self.at(np.flatnonzero(kept), np.diff(divided, prepend=divided[:1]) != 0)
-
-    def of_rows(self, rows: NDArray[np.bool_], notice: Notice) -> Self:
-        """Return the table with some of its n rows, and another notice."""
+        divided = (np.cumsum(self.gaps_between) + np.cumsum(~rows))[rows]
+        parted = self.at(np.flatnonzero(rows), np.diff(divided, prepend=divided[:1]) != 0)
         kept = np.ones(len(rows), np.bool_) if self.kept is None else self.kept.copy()
         kept[kept] = rows
-        labels: Any = self.labels
-        labels = list(compress(labels, rows)) if isinstance(labels, list) else labels[rows]
-        notices = (*self.notices, notice)
-        return replace(self, X=self.X[rows], labels=labels, kept=kept, notices=notices)
+        return replace(parted, kept=kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,6 +260,20 @@ def check_has_points(source: object, n: int) -> None:
         raise lacking(source, what, "add some, of each class")
 
 
+def parts_of(train: _Part, test: _Part | None) -> tuple[_Part, JsonObject]:
+    """Return the test part, without rows if there is none, and what both give a data set.
+
+    Raises `InputError` if there is no training point, or if the features differ.
+    """
+    check_has_points(train.source, len(train.X))
+    check_names(train.feature_names, f"the features of {train.source}", distinct=False)
+    tested = test or replace(train, X=train.X[:0], labels=train.labels[:0])
+    check_feature_count(tested, train.X.shape[1], "the training part has")
+    notices = tuple(dict.fromkeys((*train.notices, *tested.notices)))
+    parts: JsonObject = {"X_train": train.X, "X_test": tested.X}
+    return tested, parts | train.provenance() | {"notices": notices}
+
+
 def dataset_from(
     train: Table,
     test: Table | None,
@@ -276,7 +287,7 @@ def dataset_from(
     otherwise they are the training labels. If one class is allowed and the training part has one,
     test points may have other labels, `NO_CLASS`.
     """
-    check_has_points(train.source, len(train.X))
+    tested, parts = parts_of(train, test)
     labels = {*train.labels.used}
     alone = least_classes == 1 == len(labels)
     names = tuple(labels) if alone else classes or in_order(labels)
@@ -293,18 +304,9 @@ def dataset_from(
             f"point of class {missing[0]!r}",
             "add points of this class, or remove it from 'class_names'",
         )
-    check_names(train.feature_names, f"the features of {train.source}", distinct=False)
-    tested = test or Table(train.source, train.X[:0], Coded.of(()))
-    check_feature_count(tested, train.X.shape[1], "the training part has")
-    return Dataset(
-        X_train=train.X,
-        y_train=class_indices(train, names, "'class_names'"),
-        X_test=tested.X,
-        y_test=class_indices(tested, names, "the training part", alone=alone),
-        classes=names,
-        **train.provenance()
-        | {"notices": (*train.notices, *(n for n in tested.notices if n not in train.notices))},
-    )
+    y_train = class_indices(train, names, "'class_names'")
+    y_test = class_indices(tested, names, "the training part", alone=alone)
+    return Dataset(y_train=y_train, y_test=y_test, classes=names, **parts)
 
 
 def class_indices(

@@ -21,6 +21,7 @@ _JUDGED_POINTS = 20
 _JUDGED_VALUES = 1_000
 _MOST_COUNTS = 2_000_000
 _FAR = 1_000  # times the range of all values but a few
+_FAR_LABEL = 100  # times the range of the middle half of the labels
 
 _FAR_IN_MOST = 20  # times the range of half of the values,
 _MOST, _FEWEST_FEATURES = 0.75, 3  # in this share of the features that vary
@@ -62,6 +63,21 @@ def about_far_values(dataset: Dataset) -> Iterator[Notice]:
             "stands for a missing value, empty it"
         )
         yield warning_about("stand_in", text, stand_ins, names)
+
+
+def about_far_label(dataset: Dataset) -> Iterator[Notice]:
+    """Yield a warning about a number to predict that is far from all others."""
+    if dataset.predicts != "value":
+        return
+    y = dataset.y_train[:, 0]
+    low, middle, high = np.quantile(y, (0.25, 0.5, 0.75))
+    far = int(np.abs(y - middle).argmax())
+    if abs(y[far] - middle) > _FAR_LABEL * (high - low) > 0:
+        text = (
+            f"the label {y[far]:g} in row {far:,} is far from all others, of which half differ by "
+            f"at most {high - low:.3g}; correct or drop the row if it is an error"
+        )
+        yield Notice("far_label", text, warning=True)
 
 
 def _far_out(X: Float32, least: Float32, most: Float32) -> list[int]:

@@ -112,10 +112,4 @@ def _text_table(
     refuse_options(path, options, "tables")
     if (options is None or options.delimiter is None) and contains_libsvm(path):
         raise InputError(f"{path} contains libsvm text; let its name end in .libsvm")
-    return read_table(
-        path,
-        delimiter=USUAL_DELIMITERS.get(suffix, "\t"),
-        options=options,
-        expected=expected,
-        label_first=label_first,
-    )
+    return read_table(path, options, expected=expected, label_first=label_first)

@@ -20,7 +20,7 @@ from protonn_edge.data.division import Division
 from protonn_edge.data.named import find_column
 from protonn_edge.data.naming import Notice, did_you_mean, quoted
 from protonn_edge.data.options import USUAL_DELIMITERS, TableOptions
-from protonn_edge.data.tables import TableFile
+from protonn_edge.data.tables import opened_table
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import check_file
@@ -48,11 +48,9 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
     training point, or if there is only one group.
     """
     of_session = dataset.layout is not None and dataset.layout.session == name
-    names: Any = (
-        [session.strip() for session in dataset.sessions]
-        if of_session and dataset.sessions is not None
-        else group_names(name, data, columns=_free_columns(dataset, name, data))
-    )
+    names: Any = dataset.sessions
+    if names is None or not of_session:
+        names = group_names(name, data, columns=_free_columns(dataset, name, data))
     numbers = group_numbers(names, dataset.X_train.shape[0])
     y = dataset.y_train
     of_classes = dataset.predicts == "class" and y.ndim == 1
@@ -127,7 +125,7 @@ def group_names(
 
 def _column(path: Path, options: TableOptions, name: str) -> NDArray[np.str_]:
     """Return the cells of a column of a table, (rows,)."""
-    file = TableFile.opened(path, USUAL_DELIMITERS[path.suffix.lower()], options)
+    file = opened_table(path, options)
     column = find_column(file.columns, name, "--groups", path)
     return np.array([row[column.index].strip() for _, row in file.rows() if row is not None])
 
@@ -141,16 +139,14 @@ def with_own_groups(dataset: Dataset, path: Path) -> tuple[Dataset, str]:
     Groups are an array called ``groups``, or a column of sessions or persons. If most windows
     overlap the next one, each run of such windows is a group, without a name.
     """
-    layout, named = dataset.layout, ""
+    layout, named, names = dataset.layout, "", np.empty(0)
     if path.suffix == ".npz" and path.is_file():
         with ArrayArchive(path, limit_bytes=_ARCHIVE_LIMIT_BYTES) as archive:
-            named = _OWN_GROUPS if _OWN_GROUPS in archive.names else ""
+            if _OWN_GROUPS in archive.names:
+                named, names = _OWN_GROUPS, archive.read(_OWN_GROUPS)
     elif layout is not None and dataset.sessions is not None:
-        named = layout.session
+        named, names = layout.session, np.array(list(dataset.sessions))
     if named:
-        names = group_names(named, path) if path.suffix == ".npz" else None
-        if names is None:
-            names = np.array([session.strip() for session in dataset.sessions or ()])
         if names.shape != (dataset.X_train.shape[0],):
             raise InputError(
                 f"{path} has an array 'groups' of the shape {names.shape} for "
@@ -196,7 +192,7 @@ def groups_of_division(
         return overlapping_runs(table)
     own = None if table.layout is None else table.layout.session
     if table.sessions is not None and division.groups == own:
-        return group_numbers([name.strip() for name in table.sessions], len(table.labels))
+        return group_numbers(list(table.sessions), len(table.labels))
     beside = path.parent / division.groups
     name = str(beside) if beside.is_file() else division.groups
     names = group_names(name, path, options or TableOptions())

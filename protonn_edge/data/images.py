@@ -25,7 +25,6 @@ from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, beyond, shortened
 from protonn_edge.system.files import read_file
 from protonn_edge.system.lazy import require
-from protonn_edge.system.schema import JsonObject
 
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
 _FILE_LIMIT_BYTES = 64 * 2**20
@@ -78,12 +77,10 @@ def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | Non
         notices = list(unread(folder, takes, IMAGES))
         if options.name is None and len(takes) > 1:
             notices += unsaid_names(takes, labelled=False)
-        facts: JsonObject = {
-            "point_shape": first.shape,
-            "pixels": True,
-            "notices": tuple(notices),
-        }
-        return Table(str(folder), X[rows], labels, **facts)
+        shown = tuple(notices)
+        return Table(
+            str(folder), X[rows], labels, point_shape=first.shape, pixels=True, notices=shown
+        )
 
     if 0 < tested.sum() < len(takes):
         return part(~tested), part(tested)

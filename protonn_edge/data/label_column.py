@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from protonn_edge.system.errors import InputError, counted
 _NAMED = 5  # maximum columns in a sentence
 _FEW = 20  # different classes
 _OF_CLASSES = 0.75  # share of files that have each class, if persons made them
+
+Reason = Literal["time", "index", "session", "part", "answer", "empty", "text"]
+"""Why a column is left out."""
 
 
 class FilesOfRows(NamedTuple):
@@ -52,20 +55,31 @@ def _pairs(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64
 
 @dataclass
 class LabelSearch:
-    """The columns of a table, and what is known of those that have no labels.
+    """The columns of a table of n rows, and what is known of those that have no labels.
 
-    - `certain`: the columns that have certainly none, with their roles
-    - `asked`: takes the questions about a table that is only shown
+    - `expected`: what a model requires, if points are for one
+    - `header`: whether columns have names
+    - `begins`: where takes begin, (n,)
+    - `recorded`: whether rows are consecutive samples
+    - `files`: the files that rows are of, if these are named after classes; such files have no
+      column of labels, unless one contradicts their names
     """
 
+    columns: Sequence[Column]
     path: object
     options: TableOptions
     expected: Expected | None
+    header: bool
+    begins: NDArray[np.bool_]
     recorded: bool
     files: FilesOfRows | None
-    named: NamedColumns
-    certain: Mapping[Column, str]
-    asked: list[Notice]
+
+    def __post_init__(self) -> None:
+        self.named = NamedColumns.of(
+            self.columns, self.path, self.options, self.expected, header=self.header
+        )
+        self.certain: dict[Column, Reason] = {}  # columns that have certainly no labels
+        self.asked: list[Notice] = []  # questions about a table that is only shown
 
     def find(
         self, wanted: Collection[str], *, first: bool

@@ -14,11 +14,10 @@ from protonn_edge.data.dataset import (
     Dataset,
     Table,
     check_class_names,
-    check_feature_count,
-    check_has_points,
     check_table_size,
+    parts_of,
 )
-from protonn_edge.data.naming import check_names, in_order, listed
+from protonn_edge.data.naming import in_order, listed
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, lacking
 
@@ -88,27 +87,17 @@ def label_set_dataset(
     Tables of indices come with the labels' `names`. Tables of names use the names in both parts,
     since a rare label may be in the test part only.
     """
-    check_has_points(train.source, len(train.X))
-    empty = replace(train, X=train.X[:0], labels=train.labels[:0])
-    tested = test or empty
+    tested, parts = parts_of(train, test)
+    y_train, y_test = train.labels, tested.labels
     if not names:
-        names = in_order(set().union(*train.labels, *tested.labels))
+        names = in_order(set().union(*y_train, *y_test))
         check_class_names(names, train.source, LABEL_LIMIT)
-        train, tested = (_numbered(table, names) for table in (train, tested))
+        y_train, y_test = (_numbered(table, names).labels for table in (train, tested))
     if len(names) < 2:
         raise InputError(f"{train.source} has fewer than 2 labels; use at least 2")
-    if not train.labels.any():
+    if not y_train.any():
         raise lacking(train.source, "point with a label", "give each point its labels")
-    check_names(train.feature_names, f"the features of {train.source}", distinct=False)
-    check_feature_count(tested, train.X.shape[1], "the training part has")
-    return MultiLabelDataset(
-        X_train=train.X,
-        y_train=train.labels,
-        X_test=tested.X,
-        y_test=tested.labels,
-        classes=names,
-        **train.provenance(),
-    )
+    return MultiLabelDataset(y_train=y_train, y_test=y_test, classes=names, **parts)
 
 
 def _numbered(table: LabelSetTable, names: Sequence[str]) -> LabelSetTable:

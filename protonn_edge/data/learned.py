@@ -15,7 +15,7 @@ from protonn_edge.data.division import digest_of
 from protonn_edge.data.expected import Expected
 from protonn_edge.data.naming import Notice, label_text, listed, names_at
 from protonn_edge.data.options import USUAL_DELIMITERS, TableOptions, options_of_texts
-from protonn_edge.data.tables import TableFile, opened_table
+from protonn_edge.data.tables import opened_table
 from protonn_edge.data.usual_names import ANSWER, LABEL_NAMES
 
 _JUDGED_POINTS = 5  # some values of fewer points, up to a share, may be out of range by chance
@@ -71,34 +71,31 @@ def _for_other_table(
     return replace(marks, label=label, drop=drop, keep=there(learned.keep))
 
 
-def with_label(path: Path, options: TableOptions | None, expected: Expected) -> TableOptions | None:
-    """Return options that name the column of labels of a table, if it is not the usual one.
+def with_label(path: Path, options: TableOptions, expected: Expected) -> tuple[TableOptions, bool]:
+    """Return options that name the label of a table, if it is not the usual one; and if it has one.
 
     This is the column of the training file or, without one, a column of the model's classes.
     """
-    if not is_table(path) or (options is not None and options.label is not None):
-        return options
+    if not is_table(path) or options.label is not None:
+        return options, True
     file, features = opened_table(path, options), {*expected.feature_names}
+    if not (file.header and features):
+        return options, len(file.columns) - len(options.drop) > expected.n_features
+    one_hot = len(expected.classes) > 1 and {*file.names} >= {*expected.classes}
+    if one_hot or any(name.lower() in LABEL_NAMES for name in file.names):
+        return options, True
     others = [
         column
         for column in file.columns
         if column.name not in features and not ANSWER.fullmatch(column.name)
     ]
-    if not (file.header and features) or has_label_names(file, expected):
-        return options
     named = [each for each in others if each.name == expected.label != ""]
     classes = {*expected.classes}
     cells = {each: {label_text(row[each.index]) for row in file.first} - {""} for each in others}
     of_classes = [each for each in others if set() < cells[each] <= classes]
     for column in (*named, *of_classes)[:1]:
-        return replace(options or TableOptions(), label=str(column.index + 1))
-    return options
-
-
-def has_label_names(file: TableFile, expected: Expected) -> bool:
-    """Return whether a column is called like labels are, or columns like all classes."""
-    one_hot = len(expected.classes) > 1 and {*file.names} >= {*expected.classes}
-    return one_hot or any(name.lower() in LABEL_NAMES for name in file.names)
+        return replace(options, label=str(column.index + 1)), True
+    return options, False
 
 
 def about_new_points(X: Float32, expected: Expected) -> Iterator[Notice]:

@@ -15,7 +15,7 @@ from protonn_edge.data.units import split_unit
 from protonn_edge.system.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from protonn_edge.data.preparation import Preparation
+    from protonn_edge.data.expected import Expected
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,8 @@ class NamedColumns:
         columns: Sequence[Column],
         path: object,
         options: TableOptions,
-        preparation: Preparation | None,
+        expected: Expected | None,
         *,
-        for_model: bool,
         header: bool,
     ) -> Self:
         """Find the columns; those of text of a table for a model are the ones it knows.
@@ -54,8 +53,8 @@ class NamedColumns:
             raise InputError(f"--drop names all columns of {path}; keep the label and the features")
         pairs = [renamed(each) for each in options.channels]
         channels = {find_column(columns, old, "--channels", path): new for old, new in pairs}
-        if for_model:
-            known = preparation.one_hot if preparation else {}
+        if expected is not None:
+            known = expected.preparation.one_hot if expected.preparation else {}
             one_hot = {column: None for column in columns if column.name in known}
         else:
             one_hot = found(options.one_hot, "--one-hot")

@@ -28,7 +28,7 @@ from protonn_edge.data.preparation import (
     Preparation,
     values_of,
 )
-from protonn_edge.data.roles import Roles, roles_of
+from protonn_edge.data.roles import Judge, Roles
 from protonn_edge.data.row_labels import RowLabels
 from protonn_edge.data.row_times import refuse_slower, times_of, usual_row
 from protonn_edge.data.tables import RawTable, TableFile
@@ -41,15 +41,14 @@ _SHOWN = 6  # maximum columns in a sentence
 
 def read_table(
     paths: Path | Sequence[Path],
-    *,
-    delimiter: str,
     options: TableOptions | None = None,
+    *,
     expected: Expected | None = None,
     label_first: bool = False,
     labels: Sequence[str] | None = None,
     recorded: bool = False,
 ) -> Table:
-    """Read tables in UTF-8 as one; `delimiter` is the usual one of such files.
+    """Read tables in UTF-8 as one.
 
     - `expected`: what a model requires; its features are found by name if both have names.
     - `label_first`: whether the label may be in the first column, without a header.
@@ -59,7 +58,7 @@ def read_table(
     options = options or TableOptions()
     paths = [paths] if isinstance(paths, Path) else paths
     alone = options if labels is None and not paths[1:] else replace(options, labelled="any")
-    files = [TableFile.opened(path, delimiter, alone) for path in paths]
+    files = [TableFile.opened(path, alone) for path in paths]
     first = files[0]
     raw = RawTable.read(files, options)
     if labels is None or expected is not None:
@@ -75,17 +74,10 @@ def read_table(
         expected = replace(
             expected, n_features=len(wanted) or expected.n_features, feature_names=wanted
         )
-    roles = roles_of(
-        raw.columns,
-        first.path,
-        options,
-        expected,
-        header=bool(first.header),
-        begins=begins,
-        label_first=label_first,
-        recorded=recorded,
-        files=of_classes,
+    judge = Judge(
+        raw.columns, first.path, options, expected, bool(first.header), begins, recorded, of_classes
     )
+    roles = judge.roles(label_first=label_first)
     if not roles.features:
         beside = "" if roles.label is None else f" besides {roles.label.title}, the label"
         raise InputError(f"{first.path} has no column of features{beside}; {_use_of(roles)}")

@@ -51,8 +51,6 @@ from protonn_edge.data.label_sets import (
 from protonn_edge.data.learned import (
     about_new_points,
     as_in_training,
-    has_label_names,
-    is_table,
     with_label,
 )
 from protonn_edge.data.model_points import ModelPoints
@@ -71,7 +69,6 @@ from protonn_edge.data.options import (
     with_keywords,
 )
 from protonn_edge.data.recordings import is_same_rate
-from protonn_edge.data.tables import opened_table
 from protonn_edge.data.values import (
     Values,
     has_values,
@@ -224,17 +221,20 @@ def read_points(
 def _read_points(
     path: Path, expected: Expected, given: TableOptions, labels: Labels, *, one_part: bool
 ) -> ModelPoints:
-    options = with_label(path, given, expected)
+    options, labelled = with_label(path, given, expected)
     division = expected.division
     if len(expected.classes) == 1 and division and digest_of(path) == division.sha256:
-        options = replace(options or TableOptions(), normal=expected.classes[0])
-    labelled = labels == "needed" or _has_labels(path, options, expected)
+        options = replace(options, normal=expected.classes[0])
+    if labels == "needed":
+        labelled = True
+    elif _is_archive(path):
+        labelled = has_labels(path)
     expected = replace(expected, labelled=labelled)
     if _is_archive(path) and not labelled:
         refuse_options(path, options)
         return _points_of(read_npz_points(path), expected, labels)
     if labels != "needed" and is_text_table(path):
-        options = replace(options or TableOptions(), background=_UNLABELLED)
+        options = replace(options, background=_UNLABELLED)
     train, test, classes = read_parts(path, options, expected)
     if one_part and test is not None and test.X.shape[0]:
         raise InputError(
@@ -247,19 +247,6 @@ def _read_points(
         return _points_of(test, expected, labels, classes)
     held_out, groups = _held_out(path, train, classes, expected, options)
     return replace(_points_of(held_out, expected, labels, classes), groups=groups)
-
-
-def _has_labels(path: Path, options: TableOptions | None, expected: Expected) -> bool:
-    """Return whether points have labels, for which `_with_label` returned the options."""
-    if _is_archive(path):
-        return has_labels(path)
-    if not is_table(path) or (options is not None and options.label is not None):
-        return True
-    file = opened_table(path, options)
-    if file.header and expected.feature_names:
-        return has_label_names(file, expected)
-    dropped = 0 if options is None else len(options.drop)
-    return len(file.columns) - dropped > expected.n_features
 
 
 def _held_out(
@@ -286,9 +273,7 @@ def _held_out(
     divided, labelled = table, np.ones(len(table.labels), np.bool_)
     if not isinstance(table, LabelSetTable) and _UNLABELLED in table.labels.used:
         labelled = table.labels.numbers({_UNLABELLED: 0}, 1) == 1
-        kept = np.ones(len(labelled), np.bool_) if table.kept is None else table.kept.copy()
-        kept[kept] = labelled
-        divided = replace(table.parted(labelled), kept=kept)
+        divided = table.parted(labelled)
     y: Array = np.zeros((len(divided.labels), 1))
     if isinstance(divided, LabelSetTable):
         y = named_sets(divided, classes)[0].labels
@@ -314,7 +299,8 @@ def _held_out(
         held = np.full(len(labelled), -1)
         held[labelled] = groups
         held = held[used]
-    return table.of_rows(used, Notice("held_out", text)), held
+    notices = (*table.notices, Notice("held_out", text))
+    return replace(table.parted(used), notices=notices), held
 
 
 def _numbered_labels(table: Table, classes: tuple[str, ...], expected: Expected) -> Indices:

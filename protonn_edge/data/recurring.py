@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-
-from protonn_edge.data.dataset import Dataset, Float32
-from protonn_edge.data.naming import Notice, warning_about
+from numpy.typing import NDArray
 
 _FEWEST_CELLS = 10
 _SHARE = 0.02  # of all cells, at least
@@ -19,25 +17,20 @@ _TIMES = 10  # as often as the next value
 _MOST_VALUES = 5  # that recur
 _AMONG = (5, 95)  # percentiles of the other cells, between which it lies
 _DISTINCT = 0.2  # of the other cells; a coarse sensor has fewer, and any of them may recur
+_TEXT = (
+    "{} has {:g} in {:,} rows, but most values in at most {:,}{}; if a sensor was stuck, leave "
+    "these rows out, and if a program filled gaps with it, empty these cells"
+)
 
 
-def about_recurring(dataset: Dataset) -> Iterator[Notice]:
-    """Yield a warning about the training points' features."""
-    columns = enumerate(dataset.X_train.T)
-    found = {place: each for place, x in columns if (each := _recurring(x)) is not None}
-    if found:
-        text = (
-            "{} has {:g} in {:,} rows, but most values in at most {:,}{}; if a sensor was stuck, "
-            "leave these rows out, and if a program filled gaps with it, empty these cells"
-        )
-        yield warning_about("recurring", text, found, dataset.feature_names)
+def recurring(ordered: NDArray[np.float64]) -> Iterator[tuple[str, tuple[float, int, int]]]:
+    """Yield a text about the value of ordered ones (n,) that recurs most, and its figures.
 
-
-def _recurring(x: Float32) -> tuple[float, int, int] | None:
-    """Return the value that recurs most, how often it does, and how often most others do."""
-    values, counts = np.unique(x[~np.isnan(x)], return_counts=True)
+    These are the value, how often it is there, and how often most others are.
+    """
+    values, counts = np.unique(ordered, return_counts=True)
     if not (values % 1).any():  # counts
-        return None
+        return
     order = np.argsort(-counts, kind="stable")
     ranked = counts[order]
     for few in range(1, min(_MOST_VALUES, len(ranked) - 1) + 1):
@@ -47,6 +40,6 @@ def _recurring(x: Float32) -> tuple[float, int, int] | None:
         own = values[order[:few]]
         low, high = np.percentile(np.repeat(values[order[few:]], others), _AMONG)
         if (own != 0).all() and low < own.min() and own.max() < high:
-            is_fine = len(others) >= _DISTINCT * others.sum()
-            return (float(own[0]), int(ranked[0]), int(most)) if is_fine else None
-    return None
+            if len(others) >= _DISTINCT * others.sum():  # or the sensor is coarse
+                yield _TEXT, (float(own[0]), int(ranked[0]), int(most))
+            return

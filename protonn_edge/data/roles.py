@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,13 +33,11 @@ from protonn_edge.data.behaviour import (
 )
 from protonn_edge.data.clock import is_clock
 from protonn_edge.data.columns import Column
-from protonn_edge.data.expected import Expected
 from protonn_edge.data.indicators import codes_of, exclusive
 from protonn_edge.data.inside_texts import numbers_inside
-from protonn_edge.data.label_column import FilesOfRows, LabelSearch
-from protonn_edge.data.named import NamedColumns
+from protonn_edge.data.label_column import LabelSearch, Reason
 from protonn_edge.data.naming import Notice, listed, quoted
-from protonn_edge.data.options import SHOWN, TableOptions
+from protonn_edge.data.options import SHOWN
 from protonn_edge.data.preparation import ONE_HOT_LIMIT
 from protonn_edge.data.units import split_unit
 from protonn_edge.data.usual_names import (
@@ -60,7 +57,6 @@ _FEW = 20  # different sessions or devices
 _SELDOM = 8  # rows per change of a label that marks takes
 _SELDOM_TEXT = "its texts change seldom"
 
-Reason = Literal["time", "index", "session", "part", "answer", "empty", "text"]
 _WHY: dict[Reason, str] = {
     "time": "a time",
     "index": "an index",
@@ -89,52 +85,15 @@ class Roles:
         return [column for column, each in self.left_out.items() if each == reason]
 
 
-def roles_of(
-    columns: Sequence[Column],
-    path: object,
-    options: TableOptions,
-    expected: Expected | None = None,
-    *,
-    header: bool,
-    begins: NDArray[np.bool_],
-    label_first: bool = False,
-    recorded: bool = False,
-    files: FilesOfRows | None = None,
-) -> Roles:
-    """Return the roles of columns of n rows; takes begin at some rows (n,).
-
-    Without a header, columns have no names, and the label may be in the first column. If points are
-    for a model, it expects certain features. Rows of a table that is `recorded` are consecutive
-    samples. Files that are named after classes have no column of labels, unless one contradicts
-    their names.
+class Judge(LabelSearch):
+    """Judges the roles of all columns.
 
     Raises `InputError` if options name no column, or if the role of a column is in doubt.
     """
-    judge = _Judge(columns, path, options, expected, header, begins, recorded, files)
-    return judge.roles(label_first=label_first and not header)
-
-
-@dataclass
-class _Judge:
-    columns: Sequence[Column]
-    path: object
-    options: TableOptions
-    expected: Expected | None
-    header: bool
-    begins: NDArray[np.bool_]
-    recorded: bool
-    files: FilesOfRows | None
 
     def roles(self, *, label_first: bool) -> Roles:
+        """Return the roles; without a header, the label may be in the first column."""
         expected = self.expected
-        self.named = NamedColumns.of(
-            self.columns,
-            self.path,
-            self.options,
-            None if expected is None else expected.preparation,
-            for_model=expected is not None,
-            header=self.header,
-        )
         kept, one_hot = self.named.kept, self.named.one_hot
         wanted = expected.feature_names if expected is not None and self.header else ()
         if expected is not None and not expected.labelled:
@@ -142,21 +101,11 @@ class _Judge:
             if wanted or len(rest) == expected.n_features:
                 return Roles(None, "not needed", *self.in_order(rest, wanted), {}, one_hot)
         self.behaviours: dict[Column, Behaviour] = {}
-        self.asked: list[Notice] = []
         certain = {each: reason for each in kept if (reason := self.certainly(each))}
         certain |= self.named.by_option
         self.certain = {each: certain[each] for each in certain if each not in self.named.used}
-        search = LabelSearch(
-            self.path,
-            self.options,
-            expected,
-            self.recorded,
-            self.files,
-            self.named,
-            self.certain,
-            self.asked,
-        )
-        label, how, indicators = search.find(frozenset(wanted), first=label_first)
+        first = label_first and not self.header
+        label, how, indicators = self.find(frozenset(wanted), first=first)
         rest = [each for each in kept if each is not label and each not in indicators]
         if wanted or (expected is not None and len(rest) == expected.n_features):
             features, notices = self.in_order(rest, wanted)

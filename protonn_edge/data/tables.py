@@ -54,7 +54,7 @@ _BLOCK_CELLS = 250_000
 _Line = tuple[int, Row]
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """Some rows of a file."""
 
     lines: Sequence[int]  # the line of each
@@ -81,8 +81,9 @@ class TableFile:
     is_unusual: bool
 
     @classmethod
-    def opened(cls, path: Path, usual: str, options: TableOptions) -> Self:
-        """Open a table in UTF-8; `usual` is the usual delimiter of such files."""
+    def opened(cls, path: Path, options: TableOptions) -> Self:
+        """Open a table in UTF-8."""
+        usual = USUAL_DELIMITERS.get(path.suffix.lower(), "\t")
         if options.delimiter is None:
             delimiter, why = _delimiter_of(path, usual), "found in the first lines"
         else:
@@ -134,9 +135,7 @@ class TableFile:
             rows = [_split(row, stamps) for row in rows]
         else:
             stamps = None
-        return type(self)(
-            **{**vars(self), "names": tuple(names), "first": tuple(rows), "stamps": stamps}
-        )
+        return replace(self, names=tuple(names), first=tuple(rows), stamps=stamps)
 
     @property
     def divided_by(self) -> str:
@@ -161,7 +160,7 @@ class TableFile:
         with lines_of(self.path) as lines:
             yield from self._rows_in(lines, sum(1 for _ in islice(lines, self.lines_above)))
 
-    def blocks(self, numeric: Callable[[], Collection[int]], decimal: str) -> Iterator[Block]:
+    def blocks(self, numeric: Callable[[], Collection[int]], decimal: str) -> Iterator[RowBlock]:
         """Yield many points at once; `numeric` returns the columns known to have numbers."""
         width = len(self.names)
         at_once = max(1, _BLOCK_CELLS // width)
@@ -174,11 +173,11 @@ class TableFile:
                 if cells is None:
                     block = self._block(chain(some, lines), at, at + len(some))
                 else:
-                    block = Block(range(at + 1, at + len(some) + 1), [], cells, at + len(some))
+                    block = RowBlock(range(at + 1, at + len(some) + 1), [], cells, at + len(some))
                 at = block.end
                 yield block
 
-    def _block(self, lines: Iterable[str], at: int, end: int) -> Block:
+    def _block(self, lines: Iterable[str], at: int, end: int) -> RowBlock:
         """Return the points up to a line; a row may go on behind it."""
         numbers, breaks, rows = list[int](), list[int](), list[Row]()
         for line, row in self._rows_in(lines, at):
@@ -190,7 +189,7 @@ class TableFile:
             at = line
             if line >= end:
                 break
-        return Block(numbers, breaks, list(zip(*rows, strict=True)), at)
+        return RowBlock(numbers, breaks, list(zip(*rows, strict=True)), at)
 
     def _rows_in(self, lines: Iterable[str], at: int) -> Iterator[tuple[int, Row | None]]:
         """Yield the same of lines behind the first ones."""
@@ -232,8 +231,7 @@ def opened_table(path: Path, options: TableOptions | None) -> TableFile:
     """Open a text table, of which only the first rows are examined."""
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
     check_is_text(path)
-    usual = USUAL_DELIMITERS.get(path.suffix.lower(), "\t")
-    return TableFile.opened(path, usual, options or TableOptions())
+    return TableFile.opened(path, options or TableOptions())
 
 
 def _split(row: Row, index: int) -> Row:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,8 +30,7 @@ from protonn_edge.data.part_names import (
     names_of_parts,
 )
 from protonn_edge.system.errors import InputError, beyond, cannot_read, lacking
-
-# Imported later, because images are found like takes, and have no tables beside them.
+from protonn_edge.system.extensions import extensions
 
 WAVES = (".wav",)
 ACQUISITIONS = (".json", ".cbor")
@@ -345,49 +343,15 @@ def ambiguous(files: Sequence[Path]) -> InputError:
 
 def _with_labels_files(takes: Sequence[Take]) -> list[Take]:
     """Return takes with the files beside them that have intervals of their labels."""
-    folders = {take.path.parent: [*take.path.parent.iterdir()] for take in takes}
     found: dict[Path, Path] = {}
-    for entries in folders.values():
-        found |= labels_files(sorted(entries, key=order))
+    for folder in dict.fromkeys(take.path.parent for take in takes):
+        found |= _labels_files(sorted(folder.iterdir(), key=order))
     return [replace(take, labels_file=found.get(take.path)) for take in takes]
 
 
-def labels_files(paths: Sequence[Path]) -> dict[Path, Path]:
-    """Return the files with intervals of labels in a folder, by the files that they label.
-
-    Such a file has the name of the other one, perhaps with more behind or before it. Of only two
-    files, one may have them under any name.
-    """
-    from protonn_edge.data.label_intervals import intervals_in
-
-    files = [path for path in shown(paths) if path.suffix.lower() in (*SAMPLES, ".txt")]
-    by_name: dict[str, list[Path]] = {}
-    for path in files:
-        by_name.setdefault(path.stem.lower(), []).append(path)
-    found: dict[Path, Path] = {}
-    for path in files:
-        of_names = (by_name.get(name, []) for name in _inner_names(path.stem.lower()))
-        labelled = next((each for some in of_names for each in some if each != path), None)
-        if labelled is not None and intervals_in(path):
-            found.setdefault(labelled, path)
-        elif labelled is None and len(files) == 2 and intervals_in(path, durations=False):
-            found.setdefault(files[path == files[0]], path)
-    return found
-
-
-def labels_file_of(path: Path) -> Path | None:
-    """Return the file with intervals of labels beside a recording; None without one."""
-    with suppress(OSError):  # of a folder whose files cannot be listed
-        return labels_files(sorted(path.parent.iterdir(), key=order)).get(path)
-    return None
-
-
-def _inner_names(name: str) -> Iterator[str]:
-    """Yield a name, and its beginnings and ends that are divided from the rest, longest first."""
-    yield name
-    divided = [place for place, letter in enumerate(name) if not letter.isalnum()]
-    yield from (name[:place] for place in reversed(divided))
-    yield from (name[place + 1 :] for place in divided)
+def _labels_files(paths: Sequence[Path]) -> dict[Path, Path]:
+    """Return the files in a folder that label others, by these: extensions know such files."""
+    return {key: path for each in extensions() for key, path in each.labels_files(paths).items()}
 
 
 def _entries(folder: Path, suffixes: Sequence[str]) -> tuple[list[Path], list[Path]]:
@@ -398,7 +362,7 @@ def _entries(folder: Path, suffixes: Sequence[str]) -> tuple[list[Path], list[Pa
         raise cannot_read(folder, error) from error
     visible = shown(entries)
     files = [path for path in visible if path.suffix.lower() in suffixes]
-    of_labels = set(labels_files(files).values())
+    of_labels = set(_labels_files(files).values())
     files = [path for path in files if path not in of_labels]
     return files, [path for path in visible if path.is_dir() and path not in files]
 

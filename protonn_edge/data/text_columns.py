@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.data.columns import Column
 from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.naming import Notice, label_text, listed, title
+from protonn_edge.data.naming import Notice, label_text, listed
 from protonn_edge.data.preparation import Preparation
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import counted
@@ -25,7 +25,7 @@ def about_texts(dataset: Dataset) -> Iterator[Notice]:
         if column.role != "text" or not column.texts:
             continue
         texts, codes = column.texts.texts, column.texts.codes
-        which, text = title(column.name, column.index + 1), ""
+        which, text = column.title, ""
         if len(texts) in (2, 3) and all(_PART.fullmatch(each.strip().lower()) for each in texts):
             text = (
                 f"{which} divides the rows into {listed(texts)}, but is not used; to test on the "
@@ -37,9 +37,7 @@ def about_texts(dataset: Dataset) -> Iterator[Notice]:
                 "has; give each sensor a column of its own, because values of all are mixed now"
             )
         if text:
-            yield Notice(
-                "rows", text, warning=True, columns=(column.name or str(column.index + 1),)
-            )
+            yield Notice("rows", text, warning=True, columns=(column.key,))
 
 
 def _take_turns(codes: NDArray[np.int64], y: Array) -> bool:

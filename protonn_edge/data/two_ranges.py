@@ -11,9 +11,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.naming import Notice, warning_about
-
 Values = NDArray[np.float64]
 
 _FEWEST_VALUES = 8  # different ones, in each range
@@ -27,17 +24,12 @@ _POSITIVE = 0.98  # of all values that are compared by their logarithms
 _FAHRENHEIT = 1.8, 32.0
 
 
-def about_two_ranges(dataset: Dataset) -> Iterator[Notice]:
-    """Yield warnings about the training points' features."""
-    found: dict[str, dict[int, tuple[str, str]]] = {}
-    for place, x in enumerate(dataset.X_train.T):
-        for advice, *parts in _ranges(np.sort(x[~np.isnan(x)].astype(np.float64))):
-            lower, upper = (f"{len(p)} values from {p[0]:g} to {p[-1]:g}" for p in parts)
-            found.setdefault(advice, {})[place] = lower, upper
-            break
-    for advice, places in found.items():
-        text = f"{{}} has {{}}, and {{}}{{}}; {advice}"
-        yield warning_about("two_ranges", text, places, dataset.feature_names)
+def two_ranges(values: Values) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield what ordered values (n,) in two ranges suggest, as a text, and both ranges."""
+    for advice, *parts in _ranges(values):
+        lower, upper = (f"{len(p)} values from {p[0]:g} to {p[-1]:g}" for p in parts)
+        yield f"{{}} has {{}}, and {{}}{{}}; {advice}", (lower, upper)
+        return
 
 
 def _ranges(values: Values) -> Iterator[tuple[str, Values, Values]]:

@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.cells import Notation, number_in
-from protonn_edge.data.coded import Coded
-from protonn_edge.data.dataset import Dataset, Table, check_feature_count
-from protonn_edge.data.naming import Notice, check_names, label_text, quoted
+from protonn_edge.data.dataset import Dataset, Table, parts_of
+from protonn_edge.data.naming import label_text, quoted
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 Values = NDArray[np.float64]
 
-_FAR = 100  # times the range of the middle half of the labels
 _SHARE, _MANY = 0.9, 20  # of labels that are nearly numbers, and how many differ
 _FRACTIONAL_CLASSES = 10  # at most
 _DEFAULT_NAME = "value"
@@ -94,34 +92,17 @@ def _measurements(table: Table) -> list[float]:
 
 def value_dataset(train: Table, test: Table | None) -> ValueDataset:
     """Combine the parts of a data set of numbers; a missing test part has no rows."""
-    tested = test or Table(train.source, train.X[:0], Coded.of(()))
-    check_feature_count(tested, train.X.shape[1], "the training part has")
-    check_names(train.feature_names, f"the features of {train.source}", distinct=False)
+    tested, parts = parts_of(train, test)
     columns = (each.name for each in train.columns if each.role == "label")
     named = train.value_name or next(columns, "")
     y, y_test = numbers_of(train), numbers_of(tested)
-    middle, quarters = np.median(y), np.subtract(*np.quantile(y, (0.75, 0.25)))
-    far = int(np.abs(y - middle).argmax())
-    notices = [*train.notices, *(each for each in tested.notices if each not in train.notices)]
-    if abs(y[far] - middle) > _FAR * quarters > 0:
-        text = (
-            f"the label {y[far]:g} in row {far:,} is far from all others, of which half differ by "
-            f"at most {quarters:.3g}; correct or drop the row if it is an error"
-        )
-        notices.append(Notice("far_label", text, warning=True))
     if np.ptp(y) == 0:
         raise InputError(
             f"all labels of {train.source} are {y[0]:g}, so there is nothing to predict; add "
             "points with other values, or name another column with --label NAME"
         )
-    return ValueDataset(
-        X_train=train.X,
-        y_train=y[:, None],
-        X_test=tested.X,
-        y_test=y_test[:, None],
-        classes=(label_text(named) or _DEFAULT_NAME,),
-        **train.provenance() | {"notices": tuple(notices)},
-    )
+    names = (label_text(named) or _DEFAULT_NAME,)
+    return ValueDataset(y_train=y[:, None], y_test=y_test[:, None], classes=names, **parts)
 
 
 def numbers_of(table: Table) -> Values:

@@ -15,6 +15,7 @@ from protonn_edge.learn.points import Float32, sample_with_all_classes
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.figures import percent
 
 _BY_CHANCE = 0.01  # of an alarm, if both are equally good
 _LEAST_LEAD = 0.02  # of the points
@@ -55,8 +56,8 @@ def better_kind(model: Model, dataset: Dataset, seed: int) -> Notice | None:
         share = float(np.mean(_integers_right(learner.model_, X, y)))
         if share - right.mean() >= _LEAST_LEAD:
             text = (
-                f"a {name} classifies about {100 * share:.0f} % of the {n:,} held-out points "
-                f"correctly, and this model {100 * right.mean():.0f} %; try --classifier {name}"
+                f"a {name} classifies about {percent(share, 0)} of the {n:,} held-out points "
+                f"correctly, and this model {percent(right.mean(), 0)}; try --classifier {name}"
             )
             return Notice("better_kind", text)
     return None

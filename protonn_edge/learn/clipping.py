@@ -18,6 +18,7 @@ from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.figures import percent
 
 AUTO = "auto"
 
@@ -48,10 +49,9 @@ class ClipChoice:
                 f"clip 'auto' chose 0: most values of some features share few of 255 steps, but on "
                 f"{where}, no larger share is clearly better"
             )
-        right, without = 100 * self.accuracy, 100 * self.without
         return (
             f"clip 'auto' chose {self.share:g}: on {where}, the integers then classify "
-            f"{right:.2f} % correctly, and {without:.2f} % without clipping"
+            f"{percent(self.accuracy)} correctly, and {percent(self.without)} without clipping"
         )
 
 

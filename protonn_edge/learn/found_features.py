@@ -29,6 +29,7 @@ from protonn_edge.learn.points import (
 )
 from protonn_edge.learn.refusal import Refusal, TrainingRequest
 from protonn_edge.learn.refusals import refusal_of
+from protonn_edge.system.figures import percent
 from protonn_edge.system.rounding import one_thread
 
 _LEAST_POINTS = 100  # fewer choose worse than the mean of many data sets
@@ -65,7 +66,7 @@ class FoundFeatures:
     def _share(self, text: str) -> str:
         """Return how good a list is, in words."""
         what = "correct" if self.are_classes else "of the variance explained"
-        return f"{100 * (1 - self.errors[text]):.2f} % {what}"
+        return f"{percent(1 - self.errors[text])} {what}"
 
 
 def found_features(

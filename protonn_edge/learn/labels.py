@@ -15,6 +15,7 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.model.rule_kinds import rule_kinds
 from protonn_edge.system.arrays import Array
+from protonn_edge.system.figures import percent
 
 
 class ClassLabels:
@@ -70,7 +71,7 @@ class ClassLabels:
 
     def words_of(self, quality: float) -> str:
         """Return what `quality` returned, with its name."""
-        return f"accuracy {100 * quality:.2f} %"
+        return f"accuracy {percent(quality)}"
 
     @property
     def policy(self) -> FloatPolicy:

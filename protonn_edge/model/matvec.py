@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.formulas import Operand
-from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range, check_bits, check_holds
+from protonn_edge.model.integer_stage import IntArray, Range, check_bits, check_holds
+from protonn_edge.model.layer import Layer, LayerStage
 from protonn_edge.system.arrays import Array
 
 NIBBLE_MAXIMUM = 7  # the largest magnitude of weights that take half a byte each
@@ -20,7 +21,7 @@ NIBBLE_OFFSET = 8  # added to such a weight, so that it is not negative
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerMatvec(IntegerStage):
+class IntegerMatvec(LayerStage):
     """A stage that begins with a product: ``a_k = bias_k + sum_i W_ki q_i``."""
 
     widths: ClassVar[tuple[int, ...]]  # allowed numbers of accumulator bits
@@ -56,9 +57,23 @@ class IntegerMatvec(IntegerStage):
         """The range of the accumulators."""
         return range_of_products(self.weights, self.bias, self.input_maximum)
 
+    @property
+    def layer(self) -> Layer:
+        """The matrix."""
+        return Layer(self.weights[:, None])
+
     def sums(self, x: Operand) -> Operand:
         """Return the sums a, (n, d), of bytes (n, D)."""
         return x.product(self.weights) + self.bias
+
+    @cached_property
+    def output(self) -> Range:
+        """The range of each value, from the range of its sum."""
+        return Range.of(self.scaled(self.accumulators.interval))
+
+    def formula(self, x: Operand) -> Operand:
+        """Return the values (n, n_outputs) of bytes (n, D)."""
+        return self.scaled(self.sums(x))
 
     @cached_property
     def packs(self) -> bool:

@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
+from protonn_edge.system.figures import Facts, Figure
 from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     from protonn_edge.model.formulas import Operand
     from protonn_edge.model.head import Head
     from protonn_edge.model.integer_stage import IntArray, Range
-
-Facts = list[tuple[str, str]]
 
 
 class OtherAnswer(NamedTuple):
@@ -104,7 +103,7 @@ class PolicyRule(ABC):
         scores: Array,  # noqa: ARG002
         known: Array,  # noqa: ARG002
         groups: NDArray[np.int64] | None = None,  # noqa: ARG002
-    ) -> tuple[Facts, JsonObject]:
+    ) -> tuple[list[Figure], JsonObject]:
         """Return rows and JSON about scores (n, L), given the right answers, as of `values`.
 
         NaN stands for an unknown number. The groups (n,) of the points, such as persons, may be
@@ -296,15 +295,15 @@ class Policy(Generic[AnyRule]):
         scores: Array,
         known: Array | None,
         groups: NDArray[np.int64] | None = None,
-    ) -> tuple[Facts, JsonObject]:
-        """Return rows and JSON about scores of points with right answers other than classes."""
-        facts, figures = list[tuple[str, str]](), JsonObject()
+    ) -> tuple[list[Figure], JsonObject]:
+        """Return figures and JSON about scores of points whose right answers are no classes."""
+        figures, record = list[Figure](), JsonObject()
         for rule in self.rules:
             if known is not None:
                 own, measured = rule.measured(scores, known, groups)
-                facts += own
-                figures |= measured
-        return facts, figures
+                figures += own
+                record |= measured
+        return figures, record
 
     def labels(self, classes: Sequence[str]) -> dict[int, str]:
         """Return the names of all answers, by index."""

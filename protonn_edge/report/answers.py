@@ -21,6 +21,7 @@ from protonn_edge.report.content import Cell, Matrix, PageTable, Panel, Picture
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.points import columns_of, picture_of, row_words, trace_of
 from protonn_edge.system.errors import counted
+from protonn_edge.system.figures import percent, percents
 
 _MISTAKES_SHOWN = 18
 _MATRIX_CLASSES = 30  # maximum for a readable confusion matrix
@@ -34,8 +35,8 @@ def accuracy_panels(one: Evidence) -> list[Panel]:
     right, n = int(counts.diagonal().sum()), len(one.results)
     low, high = wilson_interval(right, n)
     lost = n - len(one.answered)
-    caption = f"{right:,} of {n:,} points are classified correctly: {100 * right / n:.2f} % (95 % "
-    caption += f"Wilson score interval: {100 * low:.1f} to {100 * high:.1f} %)."
+    caption = f"{right:,} of {n:,} points are classified correctly: {percent(right / n)} (95 % "
+    caption += f"Wilson score interval: {percents(low, high, 1)})."
     caption += f" {counted(lost, 'point')} got no answer." if lost else ""
     caption += _unknown_words(one) + _quality_words(one.quality)
     if len(classes) <= _MATRIX_CLASSES:
@@ -54,8 +55,8 @@ def _quality_words(quality: Quality | None) -> str:
         return ""
     return (
         f" Always answering {quality.names[quality.largest]!r} would be right for "
-        f"{100 * quality.baseline:.2f} % of the points. The balanced accuracy is "
-        f"{100 * quality.balanced_accuracy:.2f} %, and the macro F1 {100 * quality.macro_f1:.2f} %."
+        f"{percent(quality.baseline)} of the points. The balanced accuracy is "
+        f"{percent(quality.balanced_accuracy)}, and the macro F1 {percent(quality.macro_f1)}."
     )
 
 
@@ -67,10 +68,10 @@ def _unknown_words(one: Evidence) -> str:
     if summary.unknown == 0:
         return " No point was answered 'unknown'."
     verb = "was" if summary.unknown == 1 else "were"
-    share = 100 * summary.unknown / summary.n
-    sentence = f" {counted(summary.unknown, 'point')} {verb} answered 'unknown' ({share:.2f} %)"
+    share = percent(summary.unknown / summary.n)
+    sentence = f" {counted(summary.unknown, 'point')} {verb} answered 'unknown' ({share})"
     right = summary.accuracy_of_classified
-    others = "" if right is None else f"; {100 * right:.2f} % of the other answers are correct"
+    others = "" if right is None else f"; {percent(right)} of the other answers are correct"
     return f"{sentence}{others}."
 
 

@@ -22,6 +22,7 @@ from protonn_edge.report.content import PageTable, Panel, Picture, Scatter, Sect
 from protonn_edge.report.data_summary import HEADINGS, ColumnProfile, DataSummary
 from protonn_edge.report.plane import Frame, marks, principal_axes
 from protonn_edge.report.points import ink_image
+from protonn_edge.system.figures import percent
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -212,7 +213,7 @@ class _View:
             column = columns[most] if columns else str(most + 1)
             rows.append((name, self.classes[self.y[row]], column, *figures))
         caption = f"{len(shown):,} standardized points along two principal axes, "
-        caption += f"which account for {100 * explained:.0f} % of the variance."
+        caption += f"which account for {percent(explained, 0)} of the variance."
         points, classes = marks(at, self.y[shown].tolist()), self.classes[:_CLASSES]
         plane = Scatter(_PLANE, frame.height, points, classes, tuple(names))
         headings = ("outlier", "class", "most unusual feature", "value", "distance / median")

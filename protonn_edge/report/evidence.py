@@ -18,17 +18,13 @@ from protonn_edge.codegen.verification.agreement import Agreement, PossibleCycle
 from protonn_edge.device.instruments import BenchReading
 from protonn_edge.device.results import Origin, Result, Summary, summarize
 from protonn_edge.learn.evaluation.accuracy import Quality, answer_matrix
-from protonn_edge.learn.evaluation.terminal import (
-    bound_facts,
-    budget_facts,
-    run_facts,
-    saturation_fact,
-)
+from protonn_edge.learn.evaluation.figures import run_figures, saturation_figure
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import about_answers
 from protonn_edge.model.quantization import StageLoss
 from protonn_edge.model.shapes import Shape
+from protonn_edge.system.figures import Facts, Figure, facts_of
 from protonn_edge.system.schema import JsonObject
 
 Floats = NDArray[np.float32]
@@ -143,11 +139,23 @@ class Evidence:
         return Numbers(indices, scores, values[places], groups)
 
     @cached_property
-    def measured(self) -> tuple[list[tuple[str, str]], JsonObject]:
-        """Rows and JSON about predicted numbers or sets of labels; empty for classes."""
+    def measured(self) -> tuple[list[Figure], JsonObject]:
+        """Figures and JSON about predicted numbers or sets of labels; empty for classes."""
         if self.numbers is None:
             return [], {}
         return self.reference.policy.measured(*self.numbers[1:])
+
+    @property
+    def figures(self) -> list[Figure]:
+        """The figures of the run; see `run_figures`."""
+        return run_figures(
+            self.summary,
+            self.board,
+            measured=self.measured[0],
+            quality=self.quality,
+            usage=self.firmware.usage,
+            possible=self.firmware.possible,
+        )
 
     @property
     def bound_cycles(self) -> int | None:
@@ -156,13 +164,10 @@ class Evidence:
         return possible.most if possible.proven else None
 
 
-def evidence_facts(one: Evidence) -> list[tuple[str, str]]:
+def evidence_facts(one: Evidence) -> Facts:
     """Return the rows of a report's facts about a run."""
-    about = about_answers(one.reference.policy)
-    rows = run_facts(one.summary, one.board, one.measured[0], about)
-    rows += bound_facts(one.firmware.possible, one.board)
-    rows += budget_facts(one.firmware.usage, one.board)
+    figures = one.figures
     if one.points is not None:
-        points = one.points
-        rows.append(saturation_fact(points.saturations, points.raw.size, why_clamped(one.model)))
-    return rows
+        points, why = one.points, why_clamped(one.model)
+        figures.append(saturation_figure(points.saturations, points.raw.size, why))
+    return [*facts_of(figures), *about_answers(one.reference.policy)]

@@ -27,6 +27,7 @@ from protonn_edge.report.svg import (
     drawing,
 )
 from protonn_edge.system.errors import counted
+from protonn_edge.system.figures import percent
 
 _PART_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, INK)
 _CHANNEL_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, MUTED, INK)
@@ -115,7 +116,7 @@ def memory_figure(parts: Sequence[tuple[str, int]], limit: int) -> str:
         _box(area, (0, 0.1), (limit, 0.8), RULE, 0.5)
         start = 0
         for (name, size), colour in zip(parts, _colours_of_parts(len(parts)), strict=True):
-            label = f"{name}: {size:,} bytes, {100 * size / limit:.1f} %"
+            label = f"{name}: {size:,} bytes, {percent(size / limit, 1)}"
             _box(area, (start, 0.1), (size, 0.8), colour, 0.9, label)
             start += size
         free = f"free: {limit - start:,} bytes"
@@ -133,7 +134,7 @@ def stage_figure(stages: Sequence[str], accuracies: Sequence[float]) -> str:
     with drawing(220) as (area, drawn):
         places = range(len(stages))
         area.plot(places, accuracies, color=ACCENT)
-        labels = (f"{stage}: {100 * a:.2f} %" for stage, a in zip(stages, accuracies, strict=True))
+        labels = (f"{stage}: {percent(a)}" for stage, a in zip(stages, accuracies, strict=True))
         dots(area, places, accuracies, labels, ACCENT)
         area.set_xlim(-0.4, len(stages) - 0.6)
         area.set_xticks(places, stages)
@@ -154,7 +155,7 @@ def training_figure(values: Sequence[float], what: str, *, shares: bool = False)
             area.set_ylim(bottom=min(0.0, *values))
             area.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
         chosen = spaced(len(values), _CURVE_MARKS)
-        texts = (f"{100 * values[i]:.2f} %" if shares else f"{values[i]:.4g}" for i in chosen)
+        texts = (percent(values[i]) if shares else f"{values[i]:.4g}" for i in chosen)
         labels = (f"epoch {i + 1:,}: {what} {text}" for i, text in zip(chosen, texts, strict=True))
         dots(area, [i + 1 for i in chosen], [values[i] for i in chosen], labels, colour, alpha=0)
     return drawn[0]

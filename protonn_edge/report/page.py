@@ -11,13 +11,13 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import chain, count
 
 from markupsafe import Markup
 
 from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
-from protonn_edge.learn.evaluation.accuracy import wilson_interval
 from protonn_edge.model import head
 from protonn_edge.model.policy import about_answers
 from protonn_edge.model.rule_kinds import rule_kinds
@@ -31,6 +31,7 @@ from protonn_edge.report.content import (
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.points import payload, row_prompt
 from protonn_edge.system.extensions import extensions
+from protonn_edge.system.figures import Figure
 
 _PAGE_MCU = "atmega328p"  # of uno.js among the scripts of pages
 _SOCKET = re.compile(r"^(socket://.*):\d+$")
@@ -189,35 +190,16 @@ def proof_of(one: Evidence) -> tuple[bool, str] | None:
     return True, f"{' = '.join(executions)}: {comparison}."
 
 
-def headlines_of(one: Evidence) -> list[tuple[str, str, str, str]]:
-    """Return the main figures of a run, in large type: name, number, unit, and a note."""
-    summary, usage, board = one.summary, one.firmware.usage, one.board
-    sram = usage.sram_bytes + usage.stack_bytes
-    headlines = [
-        _quality_headline(one),
-        ("flash", f"{usage.flash_bytes / 1000:.1f}", "kB", f"of {board.flash_bytes:,} B"),
-        ("SRAM", f"{sram:,}", "B", f"of {board.sram_bytes:,} B, with the stack"),
-    ]
-    if summary.latency_ms is not None and summary.energy_mj is not None:
-        most = one.bound_cycles
-        note = f"bound {board.milliseconds(most):.3f}" if most is not None else "per prediction"
-        mean, energy = summary.latency_ms.mean, summary.energy_mj.mean
-        headlines[1:1] = [
-            ("latency", f"{mean:.3f}", "ms", note),
-            ("energy", f"{energy:.4f}", "mJ", f"at {board.power_watts} W"),
-        ]
-    return headlines
+_HEADLINES = ("latency_ms", "energy_mj", "flash_bytes", "memory_bytes")
 
 
-def _quality_headline(one: Evidence) -> tuple[str, str, str, str]:
-    """Return the accuracy, or the first figure of predicted numbers with the second as its note."""
-    if one.measured[0]:
-        (name, number), (other, its_number), *_ = one.measured[0]
-        return name, number, "", f"{other}: {its_number}"
-    right = sum(r.predicted == r.label for r in one.results)
-    low, high = wilson_interval(right, one.summary.labelled)
-    interval = f"{100 * low:.1f} to {100 * high:.1f} at 95 % confidence"
-    return "accuracy", f"{100 * one.summary.accuracy:.2f}", "%", interval
+def headlines_of(one: Evidence) -> list[Figure]:
+    """Return the main figures of a run, in large type: the answers' first, time and memory."""
+    bound = one.bound_cycles
+    notes = {} if bound is None else {"latency_ms": f", bound {one.board.time(bound)}"}
+    first, *others = [each for each in one.figures if each.key != "n"]
+    main = [first, *(each for each in others if each.key in _HEADLINES)]
+    return [replace(each, note=notes.get(each.key, each.note)) for each in main]
 
 
 def _section(made: SectionOfRun, one: Evidence, *, folded: bool = False) -> Section:

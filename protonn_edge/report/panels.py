@@ -13,11 +13,13 @@ import numpy as np
 from protonn_edge.codegen.export.own_sketch import NAME, own_sketch
 from protonn_edge.codegen.verification.agreement import PROVEN
 from protonn_edge.device.instruments import BenchReading
+from protonn_edge.learn.evaluation.figures import saturation_figure
 from protonn_edge.learn.evaluation.terminal import PLAN_CAPTION, plan_rows, stage_rows
 from protonn_edge.model.model import why_clamped
 from protonn_edge.report import figures
 from protonn_edge.report.content import PageTable, Panel
 from protonn_edge.report.evidence import Evidence
+from protonn_edge.system.figures import Figure, percent
 from protonn_edge.system.schema import list_of, number
 
 _NOTHING = 1e-9  # an objective that never exceeds this is not shown
@@ -46,17 +48,15 @@ def latency_panels(one: Evidence) -> list[Panel]:
         cycles * board.milliseconds(1),
         None if bound is None else board.milliseconds(bound),
     )
-    ms, count = summary.latency_ms, summary.cycles
-    caption = f"{ms.mean:.3f} ms on average, 99 % within {ms.p99:.3f} ms, {ms.max:.3f} ms at most"
-    caption += "." if bound is None else f"; the bound is {board.milliseconds(bound):.3f} ms."
-    rows = [
-        ("minimum", f"{count.min:,.0f}", f"{ms.min:.3f}"),
-        ("mean", f"{count.mean:,.0f}", f"{ms.mean:.3f}"),
-        ("99th percentile", f"{count.p99:,.0f}", f"{ms.p99:.3f}"),
-        ("maximum", f"{count.max:,.0f}", f"{ms.max:.3f}"),
+    by_key = {each.key: each for each in one.figures}
+    count, ms = by_key["cycles"], by_key["latency_ms"]
+    caption = ms.text + ("." if bound is None else f"; the bound is {board.time(bound)}.")
+    rows = [("mean", count.number, ms.number)]
+    rows += [
+        (each, count.shown(count.spread[each]), ms.shown(ms.spread[each])) for each in ms.spread
     ]
     if bound is not None:
-        rows.append((f"bound, {PROVEN}", f"{bound:,}", f"{board.milliseconds(bound):.3f}"))
+        rows.append((f"bound, {PROVEN}", count.shown(bound), ms.shown(board.milliseconds(bound))))
     table = PageTable("Per prediction", ("", "cycles", "ms"), tuple(rows))
     return [Panel.drawn(drawn, caption, title="Histogram of latencies. "), Panel(table=table)]
 
@@ -66,9 +66,9 @@ def energy_panels(one: Evidence) -> list[Panel]:
     energy, latency = one.summary.energy_mj, one.summary.latency_ms
     if not (energy and energy.mean and latency):  # there are no cycles
         return []
+    figure = next(each for each in one.figures if each.key == "energy_mj")
     caption = (
-        f"{energy.mean:.4f} mJ per prediction on average: the board's {one.board.power_watts} W "
-        "times the latency."
+        f"{figure.text} per prediction: the board's {one.board.power_watts} W times the latency."
     )
     measured = [] if one.power is None else [_power_panel(one.power, latency.mean)]
     return [Panel(caption=caption), *measured]
@@ -123,9 +123,9 @@ def sram_parts(one: Evidence) -> list[tuple[str, int]]:
 
 def _memory_panel(name: str, parts: list[tuple[str, int]], limit: int) -> Panel:
     used = sum(size for _, size in parts)
-    caption = f"{name}: {used:,} of {limit:,} bytes, {100 * used / limit:.1f} %."
-    rows = [(part, f"{size:,}", f"{100 * size / limit:.1f} %") for part, size in parts]
-    rows.append(("free", f"{limit - used:,}", f"{100 * (limit - used) / limit:.1f} %"))
+    caption = f"{Figure('', name, used, 'B', limit=limit)}."
+    rows = [(part, f"{size:,}", percent(size / limit, 1)) for part, size in parts]
+    rows.append(("free", f"{limit - used:,}", percent((limit - used) / limit, 1)))
     key = tuple(zip(figures.part_colours(len(parts)), (part for part, _ in parts), strict=True))
     table = PageTable(f"{name} by use", ("", "bytes", "share"), tuple(rows))
     return Panel.drawn(figures.memory_figure(parts, limit), caption, key=key, table=table)
@@ -147,17 +147,16 @@ def quantization_panels(one: Evidence) -> list[Panel]:
     if one.points is None or not one.points.stages:
         return []
     stages = one.points.stages
-    lost = 100 * (stages[0].accuracy - stages[-1].accuracy)
-    values, cut = one.points.raw.size, one.points.saturations
-    why = f", {why_clamped(one.model)}" if cut and why_clamped(one.model) else ""
+    first, last = stages[0].accuracy, stages[-1].accuracy
+    lost = (
+        f"{100 * abs(first - last):.2f} percentage points {'lost' if first >= last else 'gained'}"
+    )
+    points = one.points
+    clamped = saturation_figure(points.saturations, points.raw.size, why_clamped(one.model))
     without = one.reference.policy.without_words.strip().capitalize()
     caption = f"{without}, the accuracy is " if without else ""
-    caption += (
-        f"{100 * stages[0].accuracy:.2f} % in floats, {100 * stages[-1].accuracy:.2f} % in "
-        f"integers: {abs(lost):.2f} percentage points {'lost' if lost >= 0 else 'gained'}. {cut:,} "
-        f"of {values:,} input values ({100 * cut / values:.2f} %) were clamped to the range of the "
-        f"inputs{why}."
-    )
+    caption += f"{percent(first)} in floats, {percent(last)} in integers: {lost}. "
+    caption += f"{clamped.name.capitalize()}: {clamped.text}."
     drawn = figures.stage_figure([s.stage for s in stages], [s.accuracy for s in stages])
     rows = tuple(
         (_STAGE_NAMES.get(stage, f"and the {stage}: everything"), *cells)

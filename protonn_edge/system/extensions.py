@@ -119,6 +119,11 @@ class Extension:
         del sensor
         return ()
 
+    def labels_files(self, paths: Sequence[Path]) -> Mapping[Path, Path]:
+        """Return the files of a folder that have labels for others, by these others."""
+        del paths
+        return {}
+
     def answer_statistics(self) -> type[Any] | None:
         """Return the statistics of answers that it keeps in a model file.
 

@@ -215,6 +215,32 @@ def test_a_long_shift_that_counts_with_a_bit_needs_no_fact(compile_avr: Compile)
     assert paths.shortest.cycles == paths.longest.cycles == 1 + 1 + passes + 4  # ret
 
 
+@pytest.mark.parametrize(
+    ("counter", "cycles", "passes"),
+    [
+        ("ldi r24, 9\\n subi r24, 2", 2, 7),
+        ("ldi r24, 3\\n mov r25, r24\\n lsl r25\\n add r24, r25", 4, 9),
+        ("ldi r26, 4\\n ldi r27, 1\\n sbiw r26, 5\\n movw r24, r26", 5, 255),
+        ("clr r24", 1, 256),
+    ],
+)
+def test_the_passes_of_a_loop_may_be_computed(
+    compile_avr: Compile, counter: str, cycles: int, passes: int
+) -> None:
+    counted = f"{counter}\\n 1: dec r24\\n brne 1b"
+    text = _straight(f'__asm__ volatile("{counted}" : : : "r24", "r25", "r26", "r27");')
+    paths = paths_through(read_program(compile_avr(text)), "pnn_predict")
+    assert paths.shortest.cycles == paths.longest.cycles == cycles + 3 * passes - 1 + 4  # ret
+
+
+@pytest.mark.parametrize("start", ["lpm r1, Z", "mul r24, r24", "in r1, 0x3f"])
+def test_the_passes_of_a_loop_may_be_unknown(compile_avr: Compile, start: str) -> None:
+    counted = f"{start}\\n 1: asr r0\\n lsr r1\\n brne 1b"
+    text = _straight(f'__asm__ volatile("{counted}" : : : "r0");')
+    with refused_by("chips.avr.paths", kind=CheckFailed):
+        paths_through(read_program(compile_avr(text)), "pnn_predict")
+
+
 def test_the_compilers_loops_that_copy_need_no_fact(compile_avr: Compile) -> None:
     text = f"""{FACTS}
         struct wide {{ uint8_t bytes[50]; }};

@@ -77,6 +77,8 @@ def test_the_demo_imports_no_training_for_its_help() -> None:
     [
         ("train", "missing.csv", "-o", "m.npz"),
         ("train", MODEL, "-o", "m.npz", "--trees", "1"),
+        ("train", MODEL, "-o", "m.npz", "--no-such", "1"),
+        ("train", MODEL, "-o", "m.npz", "--budget", "2kB", "--prototypes", "10"),
         ("tune", "missing.csv", "-o", "m.npz"),
         ("tune", MODEL, "-o", "m.npz", "--trees", "1"),
         ("tune", MODEL, "-o", "m.npz", "--jobs", "tcp://"),

@@ -40,8 +40,8 @@ def large_model() -> IntegerChain:
     [
         (large_model, 0.1, "53eee9a3e484874f", 4_549),
         (deskewing_model, 0.02, "3bbd4a40b5ef8d6a", 1_126),
-        (tiny_windows_model, 0.02, "265efa84ecb25f44", 206),
-        (tiny_gradients_model, 0.02, "f631a2b568583e4d", 206),
+        (tiny_windows_model, 0.02, "812daa20e1c605da", 206),
+        (tiny_gradients_model, 0.02, "6554e8c1479b1f7f", 206),
         (tiny_pooling_model, 0.02, "64b0db9f6319a12c", 102),
     ],
 )

@@ -25,7 +25,7 @@ def read(path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> Table:
     with monkeypatch.context() as patch:
         patch.setattr(tables, "_BLOCK_CELLS", at_once)
         patch.setattr(cells, "_MOST_TEXTS", 6)
-        return read_table(path, delimiter=";", options=TableOptions(missing=SHOWN, label="label"))
+        return read_table(path, options=TableOptions(missing=SHOWN, label="label"))
 
 
 @pytest.mark.parametrize("mark", [".", ","])

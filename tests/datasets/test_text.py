@@ -35,7 +35,7 @@ def test_a_written_table_comes_back_the_same(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "roundtrip.tsv"
     path.write_text("".join(f"{label}\t{a!r}\t{b!r}\n" for label, a, b in rows))
-    table = read_table(path, delimiter="\t", options=TableOptions(label="first"))
+    table = read_table(path, options=TableOptions(label="first"))
     assert list(table.labels) == [str(label) for label, _, _ in rows]
     assert np.array_equal(table.X, np.array([row[1:] for row in rows], dtype=np.float32))
 

@@ -55,7 +55,7 @@ def test_proven_ranges_hold_on_the_inputs_that_reach_furthest(
     limit = 1 << (numbers_of(model)["accumulator_bits"] - 1)
     assert accumulators.min() >= -limit
     assert accumulators.max() < limit
-    low, high = stage.projection_range
+    low, high = stage.scale.reached.ends
     projections = named_stages(model)["projection"].run(extremes)
     assert max(low, -128) <= projections.min()
     assert projections.max() <= min(high, 127)

@@ -10,8 +10,8 @@ from evidence_factory import evidence_of, hostile_model
 from rich.console import Console
 
 from protonn_edge.learn.evaluation.accuracy import Quality
+from protonn_edge.learn.evaluation.figures import accuracy_figure
 from protonn_edge.learn.evaluation.terminal import (
-    accuracy_facts,
     class_parts,
     confusion_parts,
     fact_table,
@@ -64,4 +64,4 @@ def test_a_report_fits_80_columns_and_names_are_no_markup():
 
 
 def test_one_point_is_no_points():
-    assert accuracy_facts(1.0, 1)[0] == ("accuracy", "100.00 % of 1 point")
+    assert accuracy_figure(1.0, 1).text.startswith("100.00 % of 1 point (95 % confidence: ")

@@ -8,13 +8,11 @@ import time
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import optuna
 import pytest
 
 from protonn_edge.learn.folds import search_folds
-from protonn_edge.learn.search import objective as objectives
 from protonn_edge.learn.search.limits import Figures, TuningLimits
-from protonn_edge.learn.search.objective import Objective
+from protonn_edge.learn.search.objective import Job, Objective
 from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.learn.search.store import Record
 from protonn_edge.learn.search.workers import Processes, Workers
@@ -206,25 +204,38 @@ def test_settings_that_give_no_model_are_a_trial_that_failed(
     assert found.records[0].reason == "no such model"
 
 
-def test_a_trial_is_pruned_in_the_lowest_quarter_of_the_complete_ones():
-    values = [(0.7, "complete"), (0.8, "complete"), (0.9, "complete")] * 2
-    values += [(0.1, "infeasible")] * 9
-    seen = [Record(0, {}, outcome, FIGURES, (0.9,), {25: value}) for value, outcome in values]
-    with pytest.raises(optuna.TrialPruned):
-        objectives._reporter(seen, {})(25, 0.72)
-    objectives._reporter(seen, {})(25, 0.73)
-    objectives._reporter(seen[:4], {})(25, 0.1)  # of too few
+def seen(*outcomes):
+    """Return earlier trials with these scores and outcomes in each of two folds."""
+    return [
+        Record(number, {}, outcome, FIGURES, (score, score), {1: score, 2: score})
+        for number, (score, outcome) in enumerate(outcomes)
+    ]
 
 
-def test_a_pruned_trial_keeps_what_it_reported(make_objective, search, space, tmp_path):
-    perfect = dict.fromkeys((25, 50, 75, 100), 1.0)
-    best = Record(0, {}, "complete", FIGURES, (1.0, 1.0), perfect, accuracies=(1.0, 1.0))
-    done = [best] * 2 * len(space.starts)
-    workers = Workers(make_objective())
-    found = search(workers, tmp_path / "s", done=done, trials=len(done) + 1)
+def test_a_trial_is_pruned_after_a_fold_in_the_lowest_quarter_of_the_complete_ones(
+    make_objective, space
+):
+    objective, settings = make_objective(), space.starts[0]
+    complete = objective(Job(0, settings))
+    score = complete.scores[0]
+    above, below = (score + 0.01, "complete"), (score - 0.01, "complete")
+    others = seen(*[above] * 6, *[(0.0, "infeasible")] * 9)
+    pruned = objective(Job(0, settings, others))
+    assert (pruned.outcome, pruned.steps) == ("pruned", {1: score})
+    for kept in (seen(*[below] * 2, *[above] * 4), seen(*[above] * 4)):  # 4 are too few
+        assert replace(objective(Job(0, settings, kept)), seconds=0) == replace(complete, seconds=0)
+
+
+def test_a_pruned_trial_is_kept_but_none_of_the_first_ones_is_pruned(
+    make_objective, search, space, tmp_path
+):
+    best = replace(seen((1.0, "complete"))[0], accuracies=(1.0, 1.0))
+    workers, count = Workers(make_objective()), len(space.starts)
+    found = search(workers, tmp_path / "s", done=[best] * count, trials=count + 1)
     assert found.records[-1].outcome == "pruned"
-    assert [*found.records[-1].steps] == [25]
-    assert found.records[-1].scores == []
+    assert len(found.records[-1].scores) == 1
+    begun = search(workers, tmp_path / "t", trials=1).records
+    assert begun[0].outcome == "complete"
 
 
 def test_a_kind_without_numbers_of_something_is_sketched_of_the_usual_points(

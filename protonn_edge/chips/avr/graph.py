@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from types import SimpleNamespace
 from typing import NamedTuple
 
 from protonn_edge.chips.avr import instruction_set
@@ -18,19 +19,20 @@ from protonn_edge.chips.avr.bounded import AGAIN, BY_POINTER, NoBound
 from protonn_edge.chips.avr.instruction_set import JUMPS
 from protonn_edge.chips.avr.instructions import Decoded, registers_of
 from protonn_edge.chips.avr.program import LinkedProgram
+from protonn_edge.chips.avr.semantics import ACTIONS, COMPUTING, KnownNumbers
+from protonn_edge.chips.avr.state import State
 from protonn_edge.system.errors import CheckFailed, InvalidValue
 
 _ZERO = 1  # the register that is 0
 _STRAIGHT_BYTES = 64  # in front of a span
 _ZERO_FLAG = 1
-_T_FLAG = 6
 # Instructions of loops that shift (LSL and ROL are sums), copy or divide.
 _IN_LOOPS = frozenset(
     {"lsr", "asr", "ror", "add", "adc", "ld", "st", "sub", "sbc", "cp", "cpc", "brbs", "brbc"}
 )
-# Instructions between the initial value of a counter and its loop; some write two registers.
-_PAIRS = frozenset({"movw", "adiw", "sbiw"})
-_SETTING = _PAIRS | {"ldi", "mov", "sub", "subi", "sbci", "in", "rjmp"}
+# Instructions between the initial value of a counter and its loop.
+_BEFORE_LOOPS = COMPUTING | {"in", "rjmp"}
+_NUMBERS = SimpleNamespace(arithmetic=KnownNumbers())
 _INDIRECT = frozenset({"ijmp", "eijmp", "icall", "eicall"})
 _WAITING = frozenset({"sleep", "break", "spm"})
 
@@ -143,7 +145,9 @@ def _joints(steps: Mapping[int, CodeStep]) -> set[int]:
 
 
 def _counted(
-    steps: Mapping[int, CodeStep], entries: Collection[int], called: Collection[int]
+    steps: Mapping[int, CodeStep],
+    entries: Collection[int],
+    called: Collection[int],
 ) -> Iterator[CountedLoop]:
     """Yield the loops that ``brne`` ends and that a register counts."""
     before: _Before = defaultdict(list)
@@ -241,32 +245,30 @@ def _clears_zero(here: Decoded) -> bool:
     return here.name == "eor" and here.operands["d"] == here.operands["r"] == _ZERO
 
 
-def _times(here: Decoded, counting: Decoded, before: _Before, unclear: Set[int]) -> int | None:
-    """Return how often a loop is passed, from its counter's initial value.
+def _times(last: Decoded, counting: Decoded, before: _Before, unclear: Set[int]) -> int | None:
+    """Return how often a loop is passed, if straight code in front sets its counter to a number.
 
-    ``dec`` counts a constant down; ``lsr`` moves a bit out that was set in the register of 0.
+    ``dec`` counts down; ``lsr`` moves the bits out that are set in the register of 0.
     """
-    register = counting.operands["d"]
-    if counting.name == "lsr":
-        sets_bit = here.name == "bld" and here.operands["d"] == register
-        match before[here.address]:
-            case [Decoded(name="bset") as ahead] if sets_bit and here.address not in unclear:
-                return here.operands["b"] + 1 if ahead.operands["s"] == _T_FLAG else None
+    straight = dict[int, Decoded]()  # the last one first
+    ways: list[Decoded | None] = [last]
+    while len(ways) == 1 and (here := ways[0]) and here.name in _BEFORE_LOOPS:
+        if here.address in straight:
+            return None  # the loop around
+        straight[here.address] = here
+        ways = before[here.address]
+    state = State(registers=[None] * 32)
+    if straight and [*straight][-1] not in unclear:
+        state.registers[_ZERO] = 0
+    for each in reversed(straight.values()):
+        if each.name == "in":
+            state.registers[each.operands["d"]] = None
+        elif each.name != "rjmp":
+            ACTIONS[each.name](_NUMBERS, state, each.operands, each)
+    count = state.registers[counting.operands["d"]]
+    if not isinstance(count, int):
         return None
-    while here.name in _SETTING:
-        written = here.operands.get("d")
-        if written == register and here.name == "ldi":
-            return here.operands["K"] or 256
-        if written == register and here.name == "mov":
-            register = here.operands["r"]
-        elif written is not None and register in {written, written + (here.name in _PAIRS)}:
-            break
-        match before[here.address]:
-            case [Decoded() as ahead]:
-                here = ahead
-            case _:
-                break
-    return None
+    return max(1, count.bit_length()) if counting.name == "lsr" else count or 256
 
 
 @dataclass(frozen=True)
@@ -308,14 +310,9 @@ class CodeSteps:
             return CodeStep(here, tuple(self._jump(here, target, cycles)))
         if name in _INDIRECT:
             raise self._lost(here)
-        ways: list[tuple[int | None, int]] = [(here.end, cycles)]
+        ways = self.program.ways(here)
         if here.stops_cycles:
             ways.append((here.end, cycles + here.stops_cycles))
-        if name in instruction_set.BRANCHES:
-            ways.append((target, cycles + instruction_set.TAKEN_BRANCH))
-        if name in instruction_set.SKIPS:
-            skipped = self.program.reached(here.end)
-            ways.append((skipped.end, cycles + skipped.size // 2))
         return CodeStep(here, tuple(ways))
 
     def _jump(self, here: Decoded, target: int, cycles: int) -> Iterator[tuple[int | None, int]]:

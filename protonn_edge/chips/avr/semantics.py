@@ -409,4 +409,9 @@ ACTIONS: Mapping[str, Action] = {
     for action, names in _NAMES.items()
     for name in names.split()
 }
-"""By the names of instructions, without those for interrupts, sleep, self-programming and EIND."""
+"""By the names of instructions, without those for sleep, self-programming and EIND."""
+
+_ELSEWHERE = "load store set_bit skip branch jump call return"
+COMPUTING = ACTIONS.keys() - {"lpm", "push", "pop", "in", "out", "nop"}
+COMPUTING -= {name for action in _ELSEWHERE.split() for name in _NAMES[action].split()}
+"""Instructions that change registers and flags alone."""

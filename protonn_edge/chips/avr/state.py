@@ -120,7 +120,10 @@ class State:
             slots = {below: _joined(slots[below], other.slots[below]) for below in both}
         return State(
             self.depth,
-            [_joined(*each) for each in zip(self.registers, other.registers, strict=True)],
+            [
+                mine if mine == yours else _joined(mine, yours)  # mostly all of them are equal
+                for mine, yours in zip(self.registers, other.registers, strict=True)
+            ],
             [*flags, self.flag | other.flag],
             self.pointer if self.pointer == other.pointer else _UNKNOWN,
             slots,

@@ -123,6 +123,10 @@ class Board:
         """Return the time of `cycles` at the board's clock, in ms."""
         return 1000.0 * cycles / self.clock_hz
 
+    def time(self, cycles: float, digits: int = 3) -> str:
+        """Return the time of `cycles` with its unit, ms."""
+        return f"{self.milliseconds(cycles):,.{digits}f} ms"
+
     def millijoules(self, cycles: float) -> float:
         """Return the energy of `cycles`, in mJ: power times time (ProtoNN paper, section 5)."""
         return self.power_watts * self.milliseconds(cycles)

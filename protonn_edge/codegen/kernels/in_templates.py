@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from protonn_edge.codegen.kernels.kernel import Kernel
 from protonn_edge.model.integer_stage import IntegerStage
+from protonn_edge.model.layer import LayerStage
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,4 +52,5 @@ class StageInTemplate:
     @property
     def code(self) -> str:
         """Its template for chips of 32 bits."""
-        return f"{self.stage.kind}/words.j2"
+        folder = "layer" if isinstance(self.stage, LayerStage) else self.stage.kind
+        return f"{folder}/words.j2"

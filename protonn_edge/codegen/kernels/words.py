@@ -13,14 +13,14 @@ The C of a stage is the macro `functions` of ``words.j2`` beside its other templ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.integer_stage import IntegerStage
-from protonn_edge.model.matvec import IntegerMatvec
+from protonn_edge.model.layer import LayerStage, Requantization, Scale
 from protonn_edge.model.registry import module_of_stage
 from protonn_edge.system.arrays import Array
 
@@ -57,6 +57,7 @@ class Words:
     tables: Mapping[str, ConstantTable] = field(default_factory=dict)
     blocks: tuple[WordBlock, ...] = ()  # of a product
     pairs: bool = True  # whether two sums share a word
+    scale: Requantization | None = None  # of a layer
     scratch_bytes: int = 0  # variables while the stage computes
     own_bytes: int = 0  # of variables in its template
     other_bytes: int = 0  # of constants in its template
@@ -85,9 +86,29 @@ def words_of(stage: IntegerStage, *, small: bool = False) -> Words:
         form = getattr(module, "small_words", module.words) if small else module.words
         found: Words = form(stage)
         return found
-    if isinstance(stage, IntegerMatvec):
-        return product(stage.weights.T, stage.bias, pairs=stage.accumulator_bits == 16)
+    if isinstance(stage, LayerStage):
+        return _of_layer(stage, pairs=stage.accumulators.bits == 16 and not small)
     return Words()
+
+
+def _of_layer(stage: LayerStage, *, pairs: bool) -> Words:
+    """Return what a layer needs; in pairs, weights take two bytes each."""
+    layer, scale = stage.layer, stage.scale
+    if isinstance(scale, Scale) and scale.low < 0:  # values are bytes between stages
+        scale = scale.raised(-scale.low)
+    rows = np.moveaxis(layer.weights, 0, -1).reshape(-1, len(layer.weights))
+    if layer.channels:
+        about = "Weights, a row of all channels for each pixel"
+        bias = ConstantTable("uint32_t", modulo(stage.bias)[None], "The initial value of each sum")
+        made = Words({"bias": bias, "weights": ConstantTable("int8_t", rows, about)})
+    else:
+        made = _product(rows, stage.bias, pairs=pairs)
+    numbers = {
+        name: ConstantTable(f"{each.dtype}_t", each[None], f"{name.capitalize()} of outputs")
+        for name, each in (scale.numbers if scale else {}).items()
+    }
+    tables = {**made.tables, **numbers}
+    return replace(made, tables=tables, scale=scale, scratch_bytes=stage.padded_bytes)
 
 
 def in_pairs(values: Array) -> NDArray[np.uint32]:
@@ -102,7 +123,7 @@ def modulo(values: Array) -> NDArray[np.uint32]:
     return (values.astype(np.int64) & 0xFFFFFFFF).astype(np.uint32)
 
 
-def product(weights: NDArray[np.int8], bias: Array, *, pairs: bool) -> Words:
+def _product(weights: NDArray[np.int8], bias: Array, *, pairs: bool) -> Words:
     """Return the tables of sums of products of inputs and weights (inputs, sums)."""
     rows = in_pairs(weights) if pairs else weights
     start = (in_pairs if pairs else modulo)(bias)

@@ -135,7 +135,7 @@ class Build(FactsRepr):
             "flash": f"{usage.flash_bytes:,} B",
             "SRAM": f"{usage.sram_bytes:,} B and {usage.stack_bytes:,} B of stack",
             **self.plan.facts(),
-            "bound": self.possible.bound,
+            "bound": f"{self.possible.most:,} cycles, {self.possible.why}",
             "tried": str(self.tried),
         }
 

@@ -67,16 +67,12 @@ class PossibleCycles:
         ]
 
     @property
-    def bound(self) -> str:
-        """The most cycles, and why."""
-        return f"{self.most:,} cycles, {self._why}"
-
-    @property
-    def _why(self) -> str:
+    def why(self) -> str:
+        """The evidence for the range."""
         return PROVEN if self.proven else f"that is, up to {_LONGEST_S} s"
 
     def __str__(self) -> str:
-        return f"{self.least:,} to {self.most:,}, {self._why}"
+        return f"{self.least:,} to {self.most:,}, {self.why}"
 
 
 def watched_board(

@@ -11,6 +11,7 @@ from protonn_edge.cli.command import option
 from protonn_edge.cli.options import MODEL_PATH, SHARE
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.figures import percent
 from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class Joining:
     def facts(self, model: Model, n: int) -> list[tuple[str, str]]:
         """Return which share of the n points the second model answers."""
         share = _passed_on(model)
-        return [("passed on", f"{100 * share:.2f} % of the {n:,} calibration points")]
+        return [("passed on", f"{percent(share)} of the {n:,} calibration points")]
 
     def to_json(self, model: Model) -> JsonObject:
         """Return what the JSON object of `train --calibrate` has of it."""

@@ -15,6 +15,7 @@ from protonn_edge.learn.deployment import Deployable
 from protonn_edge.learn.points import Float32
 from protonn_edge.model.head import features_title, kind_title
 from protonn_edge.model.model import Model
+from protonn_edge.system.figures import percent
 from protonn_edge.system.schema import JsonObject
 
 
@@ -116,7 +117,7 @@ class Conversion(Deployable):
         if tuned := self.model.record.get("fine_tuning"):
             lines.append(
                 f"  fine-tuned on {tuned['points']:,} points: accuracy {100 * tuned['before']:.2f} "
-                f"% before and {100 * tuned['after']:.2f} % after, on {tuned['tested']:,} other "
+                f"% before and {percent(tuned['after'])} after, on {tuned['tested']:,} other "
                 "points"
             )
             if reason := tuned["too_large"]:
@@ -137,7 +138,7 @@ def warning_of_gaps(agreement: float) -> str | None:
     if agreement == 1.0:
         return None
     return (
-        f"the estimator answers {100 * (1 - agreement):.2f} % of the points differently if their "
+        f"the estimator answers {percent(1 - agreement)} of the points differently if their "
         "missing values are filled, as for the device; fill the missing values before the "
         "training, too, or leave these points out"
     )

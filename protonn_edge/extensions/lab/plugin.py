@@ -316,26 +316,14 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 def _figures(measurement: Measurement) -> list[tuple[str, object]]:
     """Return the figures of a measurement, with the names of its properties."""
     power = measurement.to_json()["power"] or {}
-    return [
-        *((f"metered_{name}", round(power[name], 6)) for name in power if name.endswith("_mj")),
-        *_quality(measurement),
-        ("points", measurement.summary.n),
-        ("cycles_mean", round(measurement.cycles.mean, 1)),
-        ("cycles_max", measurement.cycles.max),
-        ("latency_ms_mean", round(measurement.latency_ms.mean, 6)),
-        ("energy_mj_mean", round(measurement.energy_mj.mean, 6)),
-        ("stack_bytes", measurement.stack_bytes),
-        ("flash_bytes", measurement.usage.flash_bytes),
-        ("sram_bytes", measurement.usage.sram_bytes),
-    ]
-
-
-def _quality(measurement: Measurement) -> list[tuple[str, object]]:
-    """Return how good the answers are, if the points have right ones."""
-    if measurement.errors:
-        return [("mean_absolute_error", float(f"{measurement.mean_absolute_error:.6g}"))]
-    labelled = measurement.summary.labelled
-    return [("accuracy", round(measurement.accuracy, 6))] if labelled else []
+    figures = {f"metered_{name}": power[name] for name in power if name.endswith("_mj")}
+    figures["points"] = measurement.summary.n
+    for each in measurement.figures:
+        spread = {"mean": each.value, **each.spread} if each.spread else {}
+        figures |= {f"{each.key}_{name}": value for name, value in spread.items()}
+        figures |= {} if spread else {each.key: each.value}
+    figures["stack_bytes"] = measurement.stack_bytes
+    return [(name, float(f"{value:.9g}")) for name, value in figures.items()]
 
 
 @pytest.hookimpl(wrapper=True)

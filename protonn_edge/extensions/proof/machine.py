@@ -12,6 +12,7 @@ from protonn_edge.chips.avr.instructions import Decoded, written_by
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.chips.avr.semantics import (
     ACTIONS,
+    COMPUTING,
     INTERRUPTS,
     Action,
     Processor,
@@ -45,13 +46,6 @@ class Fork(NamedTuple):
     taken: int
     other: int
 
-
-_COMPUTING = {
-    "add", "adc", "sub", "sbc", "subi", "sbci", "cp", "cpc", "cpi", "and", "andi", "or", "ori",
-    "eor", "com", "neg", "inc", "dec", "adiw", "sbiw", "lsr", "ror", "asr", "swap", "mul", "muls",
-    "mulsu", "bst", "bld",
-}  # fmt: skip
-"""Instructions that change registers and flags alone."""
 
 _UNFOLLOWED = {"icall", "reti"}
 """Instructions that lead where no flow of the explorer does."""
@@ -97,7 +91,7 @@ class Machine(ChipMemory, Processor):
         try:
             return cast("Fork | None", action(self, state, here.operands, here))
         except Unproven as reason:
-            if self.kept and here.name in _COMPUTING:
+            if self.kept and here.name in COMPUTING:
                 self._leave_open(state, here)
                 return None
             where = self.program.names.name_of(here.address)

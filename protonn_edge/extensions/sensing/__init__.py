@@ -5,10 +5,14 @@ See `docs/recording.md` and `docs/live.md`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, Extension
+
+VOTES_LIMIT = 15  # windows that vote on a report
+SAMPLES_LIMIT = 0xFFFF  # of a window
 
 
 class SensingExtension(Extension):
@@ -42,6 +46,12 @@ class SensingExtension(Extension):
         from protonn_edge.extensions.sensing.described import channels_of
 
         return channels_of(sensor)
+
+    def labels_files(self, paths: Sequence[Path]) -> Mapping[Path, Path]:
+        """Return those with intervals of time, by the recordings that they are beside."""
+        from protonn_edge.extensions.sensing.recordings.interval_files import labels_files
+
+        return labels_files(paths)
 
 
 EXTENSION = SensingExtension()

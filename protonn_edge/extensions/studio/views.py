@@ -18,6 +18,7 @@ from protonn_edge.extensions.sensing.editing.edits import TakeEditor
 from protonn_edge.extensions.sensing.editing.takes import EditableRecording, read_takes
 from protonn_edge.extensions.studio.folder import next_step
 from protonn_edge.learn.evaluation.accuracy import Quality, confusion_matrix, wilson_interval
+from protonn_edge.learn.evaluation.figures import accuracy_figure, quality_figures
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.file import load_model
 from protonn_edge.model.model import Model, known_image_shape
@@ -25,6 +26,7 @@ from protonn_edge.model.policy import about_answers
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.figures import Figure, facts_of
 from protonn_edge.system.schema import JsonObject
 
 _VALUES, _LEAST, _MOST = 80_000, 40, 300  # of all curves; pairs of the least and most of a curve
@@ -128,8 +130,8 @@ def figures(model_file: Path, data: Path, read: Mapping[str, str]) -> JsonObject
     record: JsonObject = {"model": model_file.name, "data": data.name, "n": len(X)}
     record["trained_on"] = points.trained_on
     if model.policy.predicts != "class":
-        facts, _ = policy.measured(scores, points.values, points.groups)
-        facts += about_answers(policy)
+        figures, _ = policy.measured(scores, points.values, points.groups)
+        facts = [*facts_of(figures), *about_answers(policy)]
         pairs: list[Any] = []
         if points.values is not None and np.ndim(points.values) == 1:
             found = policy.values(scores)
@@ -152,11 +154,15 @@ def _of_classes(model: Model, X: Array, y: Array, answers: Array, sessions: obje
     return {
         "classes": [*model.classes],
         "matrix": counts.tolist(),
-        "accuracy": None if quality is None else quality.accuracy,
+        "facts": [] if quality is None else facts_of(_figures(quality)),
         "quality": None if quality is None else quality.to_json(),
         "cells": cells,
         "by_session": _by_session(sessions, known, said == y),
     }
+
+
+def _figures(quality: Quality) -> list[Figure]:
+    return [accuracy_figure(quality.accuracy, quality.n), *quality_figures(quality)]
 
 
 def _by_session(sessions: Any, known: Array, right: Array) -> list[JsonObject]:

@@ -20,6 +20,7 @@ from protonn_edge.report.content import (
 from protonn_edge.report.figures import dots, percent_axis
 from protonn_edge.report.svg import ACCENT, MUTED, drawing
 from protonn_edge.system.errors import counted
+from protonn_edge.system.figures import percent, percents
 from protonn_edge.system.schema import list_of, number, text, whole
 
 _WRITTEN_BY = "'inspect --teach N --json'"
@@ -49,13 +50,11 @@ def taught_section(people: Sequence[TaughtPerson]) -> Section:
     counts = tuple(counted(count, "example") for count in range(len(mean)))
     lines = [(person.name, person.accuracies) for person in people]
     lines += [("mean", tuple(mean)), ("worst", tuple(worst))]
-    rows = tuple(
-        (name, *(f"{100 * one:.2f} %" for one in accuracies)) for name, accuracies in lines
-    )
+    rows = tuple((name, *(percent(one) for one in accuracies)) for name, accuracies in lines)
     caption = (
-        f"With {counts[-1]} per class, the accuracy changes from {100 * mean[0]:.2f} to "
-        f"{100 * mean[-1]:.2f} % on average, and the lowest accuracy of any person from "
-        f"{100 * worst[0]:.2f} to {100 * worst[-1]:.2f} %."
+        f"With {counts[-1]} per class, the accuracy changes from "
+        f"{percents(mean[0], mean[-1])} on average, and the lowest accuracy of any person from "
+        f"{percents(worst[0], worst[-1])}."
     )
     table = PageTable("Each person", ("person", *counts), rows)
     panel = Panel.drawn(taught_figure(mean, worst), caption, table=table)
@@ -69,9 +68,7 @@ def taught_figure(mean: Sequence[float], worst: Sequence[float]) -> str:
         for who, accuracies, colour in (("mean", mean, ACCENT), ("worst", worst, MUTED)):
             counts = list(range(len(accuracies)))
             area.plot(counts, accuracies, color=colour)
-            labels = (
-                f"{who}, {counted(n, 'example')}: {100 * accuracies[n]:.2f} %" for n in counts
-            )
+            labels = (f"{who}, {counted(n, 'example')}: {percent(accuracies[n])}" for n in counts)
             dots(area, counts, accuracies, labels, colour, markersize=6)
         area.set_xlabel("taught examples per class (lower line: lowest accuracy of any person)")
         area.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, Margins
 from protonn_edge.features.images.window_sums import WindowSums
-from protonn_edge.model.formulas import Arrays, Operand, arrays_of
+from protonn_edge.model.formulas import Arrays, arrays_of
 from protonn_edge.model.integer_stage import Range, check_bits, check_holds
+from protonn_edge.model.layer import Scale
 from protonn_edge.system.arrays import Array
 
 SIDES = (1, 3, 5)
 STRIDES = (1, 2)
 WEIGHT_BITS = (8, 4, 2)
 SHIFTS = range(8, 17)
-ACCUMULATOR_BITS = 16
 _MOST_MULTIPLIER = 0xFF
 
 
@@ -38,6 +38,7 @@ class IntegerConvolution(WindowSums):
     """
 
     kind: ClassVar[str] = "convolution"
+    accumulator_bits: ClassVar[int] = 16
 
     multiplier: int  # 1..255
     shift: int  # 8..16
@@ -51,7 +52,7 @@ class IntegerConvolution(WindowSums):
         """Refuse numbers with which a sum could overflow, and shapes that generated code lacks."""
         _check_shapes(self)
         _check_numbers(self)
-        check_bits("accumulators", self.accumulators, ACCUMULATOR_BITS)
+        check_bits("accumulators", self.accumulators, self.accumulator_bits)
 
     @cached_property
     def accumulators(self) -> Range:
@@ -67,23 +68,16 @@ class IntegerConvolution(WindowSums):
         return Range(low, high)
 
     @cached_property
-    def output(self) -> Range:
-        """The range of each value, from the range of its sum."""
-        return Range.of(self.accumulators.interval.rising(self.requantized))
-
-    def requantized(self, a: Operand) -> Operand:
-        """Convert sums to values."""
-        products = a * self.multiplier
-        if self.to_even:  # an odd number carries from a half on, an even one from above it
-            odd = (products >> self.shift).op("Mod", 2)
-            products = products + ((1 << (self.shift - 1)) - 1) + odd
-        return (products >> self.shift).op("Clip", 0, self.maximum)
+    def scale(self) -> Scale:
+        """The conversion of sums to values."""
+        numbers = self.multiplier, self.shift, 0, self.maximum
+        return Scale(self.accumulators, *numbers, to_even=self.to_even)
 
     @cached_property
     def limit(self) -> int:
         """The smallest sum that gives the maximum value."""
-        sums = np.arange(1 << (ACCUMULATOR_BITS - 1), dtype=np.int64)
-        return int(np.searchsorted(arrays_of(self.requantized, sums), self.maximum))
+        sums = np.arange(1 << (self.accumulator_bits - 1), dtype=np.int64)
+        return int(np.searchsorted(arrays_of(self.scale.values, sums), self.maximum))
 
     def parameters(self) -> Iterator[Array]:
         """Yield the weights, several per byte if they have fewer than 8 bits, and the biases."""

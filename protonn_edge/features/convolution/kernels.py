@@ -303,7 +303,6 @@ class ConvolutionKernel(ImageKernel):
         return self._in_one_step(
             self.pixel_cycles + self._around + rows.cycles(feed),
             tables,
-            products=self._products,
             state=2 * self.stage.window[0] + 2 + rows.state(feed),
         )
 
@@ -353,13 +352,6 @@ class ConvolutionKernel(ImageKernel):
         value = self.code.value
         each = _SMALL * value.small + _LARGE * value.large + (1 - _SMALL - _LARGE) * value.between
         return float(height * places * (self.code.fixed + out * each + self.code.inputs))
-
-    @property
-    def _products(self) -> int:
-        """The number of products of weights and inputs."""
-        height, places, out = self.stage.output_shape
-        (rows, columns), depth = self.stage.window, self.stage.shape[2]
-        return height * places * rows * columns * depth * (1 if self.stage.depthwise else out)
 
     @property
     def weights_in_flash(self) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.features.images.image_rows import ImageStage, Margins
 from protonn_edge.model.formulas import Operand, SlidingWindow
-from protonn_edge.model.integer_stage import IntArray, check_holds
+from protonn_edge.model.integer_stage import IntArray, Range, check_holds
+from protonn_edge.model.layer import Layer, LayerStage
 from protonn_edge.model.shapes import ImageShape
 
 
 @dataclass(frozen=True, eq=False)
-class WindowSums(ImageStage):
+class WindowSums(ImageStage, LayerStage):
     """A layer of weighted sums; bytes of `padding_value` surround the image."""
 
     value_type: ClassVar[type[np.integer[Any]]] = np.uint8
@@ -64,9 +65,25 @@ class WindowSums(ImageStage):
         first = self.window[0] - 1
         return row >= first and (row - first) % self.stride[0] == 0
 
-    @abstractmethod
-    def requantized(self, a: Operand) -> Operand:
-        """Convert sums (..., out) to values, which never decrease with a sum."""
+    @property
+    def padded_bytes(self) -> int:
+        """The size of the image with its margins; 0 without margins."""
+        size = (self.shape[0] + sum(self.margins[0])) * self.line_bytes
+        return size if any(map(any, self.margins)) else 0
+
+    @property
+    def layer(self) -> Layer:
+        """Its weights, and the window in an image that has the margins."""
+        line, channels = self.line_bytes, self.shape[2]
+        rows = self.weights.reshape(*self.weights.shape[:2], -1)
+        steps = self.stride[0] * line, self.stride[1] * channels
+        each = channels if self.depthwise else 0
+        return Layer(rows, self.output_shape[:2], steps, line, each)
+
+    @cached_property
+    def output(self) -> Range:
+        """The range of each value, from the range of its sum."""
+        return Range.of(self.scaled(self.accumulators.interval))
 
     @property
     def windows(self) -> SlidingWindow:
@@ -80,7 +97,7 @@ class WindowSums(ImageStage):
 
     def formula(self, x: Operand) -> Operand:
         """Return the values (n, n_outputs) of images (n, n_inputs)."""
-        return self.sums(x).rising(self.requantized).op("Reshape", [-1, self.n_outputs])
+        return self.scaled(self.sums(x)).op("Reshape", [-1, self.n_outputs])
 
     def check_weights(self) -> None:
         """Refuse weights and biases that do not match the numbers of channels."""
@@ -91,11 +108,3 @@ class WindowSums(ImageStage):
         check_holds(full or each, what, "kernels that read all channels, or one each")
         fits = self.bias.shape == (out,)
         check_holds(fits, f"{self.bias.size} biases for {out} channels", "one per channel")
-
-
-def padded_bytes(stage: WindowSums) -> int:
-    """Return the size of the image with its margins; 0 without margins."""
-    (above, below), (left, right) = stage.margins
-    height, width, channels = stage.shape
-    size = (above + height + below) * (left + width + right) * channels
-    return size if above + below + left + right else 0

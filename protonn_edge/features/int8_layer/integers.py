@@ -7,7 +7,7 @@ its image; average pooling is a sum per channel with weights of 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -26,6 +26,51 @@ SUM_BITS = (24, 32)
 _MOST_MULTIPLIER = (1 << 31) - 1
 MOST_LEFT, MOST_RIGHT = 15, 31
 _MOST_IN_A_WINDOW_ROW = 0xFFFF
+
+
+@dataclass(frozen=True, eq=False)
+class WideScale:
+    """Converts sums to values as `IntegerInt8Layer` says, of which it has the attributes."""
+
+    multipliers: IntArray
+    shifts: IntArray
+    offset: int
+    limits: tuple[int, int]
+    rounds_once: bool
+
+    def values(self, sums: Operand) -> Operand:
+        """Return the values (..., out) of sums."""
+        left, right = np.maximum(-self.shifts, 0), np.maximum(self.shifts, 0)
+        product = sums * (self.multipliers << left)
+        if self.rounds_once:
+            v = (product + (1 << 30 + right)) >> 31 + right
+        else:
+            y = (product + (1 << 30)) >> 31
+            v = ((y.op("Abs") + ((1 << right) >> 1)) >> right) * y.op("Sign")
+        return (v + self.offset).op("Clip", *self.limits)
+
+    @property
+    def numbers(self) -> Mapping[str, Array]:
+        """The multiplier and the right shift of each output."""
+        multipliers, shifts = self.multipliers.astype(np.int32), self.shifts.astype(np.int8)
+        return {"multipliers": multipliers, "shifts": shifts}
+
+    def c(self, name: str) -> list[str]:
+        """Return lines of C, of which the last one is the value of the sum `a` of the output `k`.
+
+        Their products have 64 bits.
+        """
+        (low, high), multiplier = self.limits, f"{name}_multipliers[k]"
+        lines = [f"const int32_t shift = {name}_shifts[k], right = shift > 0 ? shift : 0;"]
+        left = "(1 << (shift < 0 ? -shift : 0))"
+        lines.append(f"const int64_t product = (int64_t)a * {left} * {multiplier};")
+        v = "(product + ((int64_t)1 << (30 + right))) >> (31 + right)"
+        if not self.rounds_once:
+            lines.append("const int64_t y = (product + (1 << 30)) >> 31;")
+            lines.append("const int64_t half = ((int64_t)1 << right) >> 1;")
+            v = "(y < 0 ? -((-y + half) >> right) : (y + half) >> right)"
+        lines.append(f"const int64_t v = ({v}) + {self.offset};")
+        return [*lines, f"v < {low} ? {low} : v > {high} ? {high} : v"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,21 +129,14 @@ class IntegerInt8Layer(WindowSums):
 
     @cached_property
     def output(self) -> Range:
-        """The range of each value, from the range of its sum."""
-        places = prod(self.output_shape[:2])
-        reached = Range.of(self.accumulators.interval.rising(self.requantized))
+        """The range of each value, from the range of its sum at any place."""
+        reached, places = super().output, prod(self.output_shape[:2])
         return Range(np.tile(reached.low, places), np.tile(reached.high, places))
 
-    def requantized(self, a: Operand) -> Operand:
-        """Convert sums (..., out) to values."""
-        left, right = np.maximum(-self.shifts, 0), np.maximum(self.shifts, 0)
-        product = a * (self.multipliers << left)
-        if self.rounds_once:
-            v = (product + (1 << 30 + right)) >> 31 + right
-        else:
-            y = (product + (1 << 30)) >> 31
-            v = ((y.op("Abs") + ((1 << right) >> 1)) >> right) * y.op("Sign")
-        return (v + self.offset).op("Clip", *self.limits)
+    @cached_property
+    def scale(self) -> WideScale:
+        """The conversion of sums to values."""
+        return WideScale(self.multipliers, self.shifts, self.offset, self.limits, self.rounds_once)
 
     def parameters(self) -> Iterator[Array]:
         """Yield the weights, and the numbers of each channel."""

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.model.formulas import Operand
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.model.integer_stage import Range, check_holds
+from protonn_edge.model.integer_stage import check_holds
+from protonn_edge.model.layer import Scale
 from protonn_edge.model.matvec import IntegerMatvec, packed
 from protonn_edge.system.arrays import Array
 
@@ -51,26 +51,10 @@ class IntegerDense(IntegerMatvec):
         )
 
     @cached_property
-    def output(self) -> Range:
-        """The range of each value, from the range of its sum."""
-        return Range.of(self.rectified(self.accumulators.interval))
-
-    @cached_property
-    def limits(self) -> bool:
-        """Whether some input may need the limit of 255."""
-        return Range.of(self._scaled(self.accumulators.interval)).ends[1] > BYTE_MAXIMUM
-
-    def _scaled(self, accumulators: Operand) -> Operand:
-        upper = accumulators >> (self.accumulator_bits - 16)
-        return (upper.op("Max", 0) * self.multiplier) >> UNIT_SHIFT
-
-    def rectified(self, accumulators: Operand) -> Operand:
-        """Convert accumulators to values."""
-        return self._scaled(accumulators).op("Min", BYTE_MAXIMUM)
-
-    def formula(self, x: Operand) -> Operand:
-        """Return the values (n, d), 0..255, of bytes (n, D)."""
-        return self.rectified(self.sums(x))
+    def scale(self) -> Scale:
+        """The conversion of sums to bytes."""
+        upper = self.accumulator_bits - 16
+        return Scale(self.accumulators, self.multiplier, UNIT_SHIFT, 0, BYTE_MAXIMUM, upper)
 
     def parameters(self) -> Iterator[Array]:
         """Yield W in its smallest form: two weights per byte, one, or only non-zero ones."""

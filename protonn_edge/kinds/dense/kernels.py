@@ -47,7 +47,7 @@ class DenseKernel(MatvecKernel):
                 mul  r19, %[multiplier]
                 add  r24, r0
                 adc  r1, r20
-                {_LIMIT if self.stage.limits else ""}
+                {_LIMIT if self.stage.scale.clips[1] else ""}
             store:
             rest:
                 st   Z+, r24
@@ -64,7 +64,7 @@ class DenseKernel(MatvecKernel):
 
     def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""
-        return self._cost(self._rectify.on(self.core))
+        return self._cost(self._rectify)
 
     @property
     def _rectify(self) -> Step:

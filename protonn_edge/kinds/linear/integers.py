@@ -26,6 +26,8 @@ class IntegerLinear(IntegerMatvec):
     kind: ClassVar[str] = "linear"
     widths: ClassVar[tuple[int, ...]] = (16, 24, 32)
 
+    scale: ClassVar[None] = None
+
     alone: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -41,12 +43,8 @@ class IntegerLinear(IntegerMatvec):
     @cached_property
     def output(self) -> Range:
         """The range of each score, in 16 bits for sums of 16 bits, otherwise in 32."""
-        scores = Range.of(self._scores(self.accumulators.interval))
-        return replace(scores, least_bits=16 if self.accumulator_bits == 16 else 32)
+        return replace(super().output, least_bits=16 if self.accumulator_bits == 16 else 32)
 
-    def formula(self, x: Operand) -> Operand:
-        """Return the scores (n, L) of bytes (n, D)."""
-        return self._scores(self.sums(x))
-
-    def _scores(self, sums: Operand) -> Operand:
+    def scaled(self, sums: Operand) -> Operand:
+        """Return the scores of sums."""
         return sums if self.n_outputs == self.n_sums else sums @ [[-1, 1]]

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model import folding
-from protonn_edge.model.formulas import Operand
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_stage import IntArray, Range, check_counts, check_holds
+from protonn_edge.model.layer import Scale
 from protonn_edge.model.matvec import IntegerMatvec
 
 # Coordinates are clamped to a byte. Quantization leaves enough margin around the prototypes that a
@@ -70,40 +70,21 @@ class IntegerProjection(IntegerMatvec):
         check_holds(aligned, f"offsets that are not multiples of {OFFSET_STEP}", "multiples")
 
     @cached_property
-    def unlimited(self) -> Range:
-        """The range of each coordinate before clamping."""
-        return Range.of(self.requantized(self.accumulators.interval))
-
-    @cached_property
-    def clamps(self) -> bool:
-        """Whether a coordinate may exceed a signed byte for some input."""
-        low, high = self.projection_range
-        return low < COORDINATE_MINIMUM or high > COORDINATE_MAXIMUM
+    def scale(self) -> Scale:
+        """The conversion of sums to coordinates."""
+        low, high, dropped = COORDINATE_MINIMUM, COORDINATE_MAXIMUM, self.accumulator_bits - 16
+        numbers = self.multiplier, REQUANTIZE_SHIFT, low, high, dropped, self.offset
+        return Scale(self.accumulators, *numbers)
 
     @property
-    def projection_range(self) -> tuple[int, int]:
-        """Bounds of all coordinates before clamping, given the accumulators' bounds."""
-        low, high = (np.full(self.n_outputs, end) for end in self.accumulators.ends)
-        return Range.of(self.requantized(Range(low, high).interval)).ends
+    def clamps(self) -> bool:
+        """Whether a coordinate may exceed a signed byte for some input."""
+        return any(self.scale.clips)
 
     @cached_property
     def output(self) -> Range:
         """The range of the device's coordinates, after clamping."""
-        return self.wanted if self.clamps else self.unlimited
-
-    def requantized(self, accumulators: Operand) -> Operand:
-        """Convert accumulators (n, d) to coordinates, without clamping."""
-        upper = accumulators >> (self.accumulator_bits - 16)
-        return (upper * self.multiplier + self.offset) >> REQUANTIZE_SHIFT
-
-    def formula(self, x: Operand) -> Operand:
-        """Return the coordinates (n, d), -128..127, of bytes (n, D)."""
-        return self.limited(self.sums(x))
-
-    def limited(self, accumulators: Operand) -> Operand:
-        """Convert accumulators (n, d) to coordinates."""
-        unlimited = self.requantized(accumulators)
-        return unlimited.op("Clip", COORDINATE_MINIMUM, COORDINATE_MAXIMUM)
+        return self.wanted if self.clamps else self.scale.reached
 
 
 _ACCUMULATOR_SPAN = {16: (1 << 16) - 2, 24: (1 << 24) - 2}

@@ -193,7 +193,7 @@ class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
     @classmethod
     def own_refusals(cls) -> Sequence[Refusal]:
         """Return combinations that ProtoNN refuses, and what extensions add to it."""
-        from protonn_edge.kinds.protonn.train.refusals import REFUSALS
+        from protonn_edge.kinds.protonn.refusals import REFUSALS
 
         added = (each for addition in protonn_additions() for each in addition.refusals())
         return (*added, *REFUSALS)

@@ -12,6 +12,7 @@ from protonn_edge.learn.evaluation.accuracy import share_of, share_right
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.quantization import StageLoss, stage_losses
 from protonn_edge.system.errors import counted
+from protonn_edge.system.figures import percent
 from protonn_edge.system.schema import JsonObject
 
 
@@ -48,9 +49,9 @@ class Comparison:
         """Return the rows of a table."""
         others = ((f"answered {name}", share) for name, share in self.others.items())
         return [
-            ("accuracy, float", f"{100 * self.in_float:.2f} % of {counted(self.n, 'point')}"),
-            (f"accuracy, {self.numbers}", f"{100 * self.in_build:.2f} %"),
-            *((name, f"{100 * share:.2f} %") for name, share in others),
+            ("accuracy, float", f"{percent(self.in_float)} of {counted(self.n, 'point')}"),
+            (f"accuracy, {self.numbers}", percent(self.in_build)),
+            *((name, percent(share)) for name, share in others),
         ]
 
     def to_json(self) -> JsonObject:

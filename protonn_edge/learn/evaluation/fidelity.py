@@ -17,6 +17,7 @@ from protonn_edge.data.naming import Notice
 from protonn_edge.learn.evaluation.accuracy import deviations_above, share_right
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
+from protonn_edge.system.figures import percent
 
 TOLERATED_LOSS = 0.01
 """The share of points that integers may classify worse than floats, without a word."""
@@ -51,8 +52,8 @@ class Promise:
         if not self.missed_by(share, n):
             return []
         text = (
-            f"the integers classify {100 * share:.2f} % of {n:,} {part} points correctly, but "
-            f"{100 * self.accuracy:.2f} % were expected from cross-validation; search again with "
+            f"the integers classify {percent(share)} of {n:,} {part} points correctly, but "
+            f"{percent(self.accuracy)} were expected from cross-validation; search again with "
             "another --seed or, if points come from several people, days or devices, with --groups"
         )
         return [Notice("promise", text, warning=True)]
@@ -87,8 +88,8 @@ class Fidelity:
     def notices(self) -> list[Notice]:
         """Return a warning for each way in which the integers are worse than they should be."""
         lost = (
-            f"the integers classify {100 * self.integers:.2f} % of {self.n:,} training points "
-            f"correctly, but the floats {100 * self.floats:.2f} %; train with another --seed or "
+            f"the integers classify {percent(self.integers)} of {self.n:,} training points "
+            f"correctly, but the floats {percent(self.floats)}; train with another --seed or "
             "other sizes, and see with 'inspect' which step of quantization costs accuracy"
         )
         said = [Notice("integers", lost, warning=True)] if self.loses else []

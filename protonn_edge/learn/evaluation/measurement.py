@@ -38,12 +38,14 @@ from protonn_edge.device.runner import (
 )
 from protonn_edge.device.session import Prediction, Session
 from protonn_edge.learn.evaluation.accuracy import Quality, answer_matrix
+from protonn_edge.learn.evaluation.figures import run_figures
 from protonn_edge.learn.evaluation.right_answers import RightAnswers, check_rows
 from protonn_edge.model.head import remedies_of
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.system.errors import CheckFailed, DeviceError, InputError, InvalidValue, counted
+from protonn_edge.system.errors import CheckFailed, DeviceError, InputError, InvalidValue
 from protonn_edge.system.extensions import extensions
 from protonn_edge.system.facts_repr import FactsRepr
+from protonn_edge.system.figures import Figure, facts_of
 from protonn_edge.system.schema import JsonObject
 
 _COMPARED = 10  # points that each of several boards classifies
@@ -104,25 +106,26 @@ class Measurement(FactsRepr):
     comparison: DeviceComparison | None  # differences between several devices on the same points
     repetition: Repetition | None  # one prediction computed many times, if requested
     more: Mapping[str, Any]  # what the first device reports to extensions, by names
-    judged: tuple[list[tuple[str, str]], JsonObject]  # see `Policy.measured`
+    judged: tuple[list[Figure], JsonObject]  # see `Policy.measured`
 
     def facts(self) -> dict[str, str]:
         """Return the figures of the run."""
-        summary, usage = self.summary, self.usage
-        facts = {
-            "accuracy": f"{100 * summary.accuracy:.2f} % of {counted(summary.labelled, 'point')}"
-            if summary.labelled
-            else f"unknown: {counted(summary.n, 'point')} without labels",
-            "mismatches": f"{summary.mismatches:,}",
-        }
-        if summary.cycles and summary.latency_ms and summary.energy_mj:
-            facts["mean"] = (
-                f"{summary.cycles.mean:,.0f} cycles, {summary.latency_ms.mean:.2f} ms, "
-                f"{summary.energy_mj.mean:.3f} mJ"
-            )
-        facts["flash"] = f"{usage.flash_bytes:,} B"
-        facts["SRAM"] = f"{usage.sram_bytes:,} B and {usage.stack_bytes:,} B of stack"
-        return facts
+        return dict(facts_of(self.figures))
+
+    @property
+    def figures(self) -> list[Figure]:
+        """The figures of the run; see `run_figures`."""
+        figures = run_figures(
+            self.summary,
+            self.board,
+            measured=self.judged[0],
+            quality=self.quality,
+            usage=self.usage,
+            possible=self.possible,
+        )
+        if (peak := self.stack_peak_bytes) is not None:
+            figures.append(Figure("stack_peak_bytes", "stack, measured", peak, "B", 0, "less"))
+        return figures
 
     @property
     def accuracy(self) -> float:
@@ -246,6 +249,7 @@ class Measurement(FactsRepr):
             **self.judged[1],
             "repetition": repeated and {"n": repeated.n, "cycles": repeated.cycles},
             "power": power and power.to_json(self.latency_ms.mean),
+            "figures": [each.to_json() for each in self.figures],
         }
 
 

@@ -15,6 +15,7 @@ from protonn_edge.device.results import RecordedRun, Result, names_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InvalidValue
+from protonn_edge.system.figures import Figure
 from protonn_edge.system.schema import JsonObject
 
 _HIL_AGAIN = "delete the file and run `protonn-edge hil` again"
@@ -61,7 +62,7 @@ class RightAnswers:
         true = "" if place is None else self._known[place]
         return true, "" if said is None else said[0]
 
-    def measured(self, results: Sequence[Result]) -> tuple[list[tuple[str, str]], JsonObject]:
+    def measured(self, results: Sequence[Result]) -> tuple[list[Figure], JsonObject]:
         """Return what the policy measures of the answered results; see `Policy.measured`."""
         if self.values is None:
             return [], {}

@@ -13,20 +13,15 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from protonn_edge.data.naming import answer_names
-from protonn_edge.learn.evaluation.accuracy import (
-    ClassFigures,
-    Quality,
-    frequent_confusions,
-    wilson_interval,
-)
+from protonn_edge.learn.evaluation.accuracy import ClassFigures, Quality, frequent_confusions
+from protonn_edge.learn.evaluation.figures import memory_figures
 from protonn_edge.system.errors import counted
+from protonn_edge.system.figures import Facts, facts_of, percent
 
 if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.chips.boards import Board
     from protonn_edge.codegen.plan import DevicePlan
     from protonn_edge.codegen.projects.checks import Usage
-    from protonn_edge.codegen.verification.agreement import PossibleCycles
-    from protonn_edge.device.results import Spread, Summary
     from protonn_edge.device.runner import DeviceShare
     from protonn_edge.model.quantization import StageLoss
 
@@ -67,23 +62,9 @@ def row_table(
     return table
 
 
-def budget_facts(usage: Usage, board: Board) -> list[tuple[str, str]]:
+def budget_facts(usage: Usage, board: Board) -> Facts:
     """Return rows that compare the firmware's memory with the board's."""
-    sram = usage.sram_bytes + usage.stack_bytes
-    return [
-        ("flash", _of(usage.flash_bytes, board.flash_bytes)),
-        ("SRAM, static", f"{usage.sram_bytes:,} B"),
-        (usage.stack_name, f"{usage.stack_bytes:,} B"),
-        ("SRAM + stack", _of(sram, board.sram_bytes)),
-        ("budget", f"fits {board.name}"),
-    ]
-
-
-def saturation_fact(saturations: int, values: int, why: str = "") -> tuple[str, str]:
-    """Return the row of raw values clamped by quantization, and `why` if that is on purpose."""
-    share = f" ({100 * saturations / values:.2f} %)" if values else ""
-    why = f", {why}" if why and saturations else ""
-    return "inputs clamped", f"{saturations:,} of {values:,} values{share}{why}"
+    return [*facts_of(memory_figures(usage, board)), ("budget", f"fits {board.name}")]
 
 
 def plan_rows(plan: DevicePlan) -> list[tuple[str, ...]]:
@@ -100,55 +81,6 @@ def plan_table(plan: DevicePlan) -> Table:
 
 
 PLAN_CAPTION = "estimated before compiling"
-
-
-def bound_facts(possible: PossibleCycles, board: Board) -> list[tuple[str, str]]:
-    """Return the row of a prediction's bound, if there is one."""
-    if not possible.proven:
-        return []
-    return [("bound", f"{possible.bound}, {board.milliseconds(possible.most):.3f} ms")]
-
-
-def run_facts(
-    summary: Summary,
-    board: Board,
-    measured: Sequence[tuple[str, str]] = (),
-    about: Sequence[tuple[str, str]] = (),
-) -> list[tuple[str, str]]:
-    """Return the rows of a run's measurements; those of predicted numbers are given.
-
-    They are those that need right answers, and those `about` any answer.
-    """
-    rows = [("points", f"{summary.n:,}" + ("" if measured else ", without labels"))]
-    rows += [*measured, *about]
-    if summary.labelled:
-        rows = accuracy_facts(summary.accuracy, summary.labelled)
-    if summary.others:
-        normal = summary.labelled - summary.others
-        rows += detection_facts(normal, summary.false_alarms, summary.others, summary.others_found)
-    elif summary.unknown:
-        share = f"{counted(summary.unknown, 'point')}, {100 * summary.unknown / summary.n:.2f} %"
-        right = summary.accuracy_of_classified if summary.labelled else None
-        others = "" if right is None else f"; {100 * right:.2f} % of the other answers are correct"
-        rows.append(("unknown", share + others))
-    if summary.lost:
-        rows.append(("unanswered", counted(summary.lost, "point")))
-    if summary.cycles and summary.latency_ms and summary.energy_mj:
-        rows += [
-            ("cycles", _spread(summary.cycles, ",.0f", "")),
-            ("latency", _spread(summary.latency_ms, ".3f", " ms")),
-            (f"energy at {board.power_watts} W", _spread(summary.energy_mj, ".4f", " mJ")),
-        ]
-    return rows
-
-
-def accuracy_facts(share: float, n: int) -> list[tuple[str, str]]:
-    """Return the rows of the accuracy on n points, 0 to 1, and of its interval."""
-    low, high = wilson_interval(round(share * n), n)
-    return [
-        ("accuracy", f"{100 * share:.2f} % of {counted(n, 'point')}"),
-        ("95 % confidence", f"{100 * low:.2f} to {100 * high:.2f} %"),
-    ]
 
 
 def repetition_fact(n: int, cycles: int, board: Board) -> tuple[str, str]:
@@ -180,7 +112,7 @@ def device_table(shares: Sequence[DeviceShare]) -> Table:
 def stage_rows(losses: Sequence[StageLoss]) -> list[tuple[str, ...]]:
     """Return stage, accuracy, and points that changed and that differ from floats, by stage."""
     return [
-        (each.stage, f"{100 * each.accuracy:.2f} %", f"{each.changed:,}", f"{each.disagreements:,}")
+        (each.stage, percent(each.accuracy), f"{each.changed:,}", f"{each.disagreements:,}")
         for each in losses
     ]
 
@@ -194,18 +126,6 @@ def stage_parts(losses: Sequence[StageLoss], n: int, *, without: str = "") -> tu
     headings = ("last step in integers", "accuracy", "answers changed", "differ from floats")
     (_, *floats), *others = stage_rows(losses)
     return sentence, row_table(headings, [("none", *floats), *others])
-
-
-def quality_facts(quality: Quality | None) -> list[tuple[str, str]]:
-    """Return the rows that put an accuracy into proportion; none for a single class."""
-    if quality is None or len(quality.names) < 2:
-        return []
-    most = quality.names[quality.largest]
-    return [
-        ("baseline", f"{100 * quality.baseline:.2f} %, by always answering {most!r}"),
-        ("balanced accuracy", f"{100 * quality.balanced_accuracy:.2f} %, the mean recall"),
-        ("macro F1", f"{100 * quality.macro_f1:.2f} %"),
-    ]
 
 
 def class_parts(quality: Quality | None) -> tuple[RenderableType, ...]:
@@ -222,7 +142,7 @@ def class_rows(
     """Return the rows of a table `BY_CLASS`."""
 
     def share(value: float | None) -> str:
-        return "-" if value is None else f"{100 * value:.1f} %"
+        return "-" if value is None else percent(value, 1)
 
     return tuple(
         (name, f"{each.n:,}", share(each.precision), share(each.recall), share(each.f1))
@@ -268,34 +188,6 @@ def _confusion_table(counts: NDArray[np.int64], names: Sequence[Text]) -> Table:
         ]
         table.add_row(name, *cells)
     return table
-
-
-def detection_facts(
-    normal: int, false_alarms: int, others: int, found: int
-) -> list[tuple[str, str]]:
-    """Return the rows of answers `unknown` to points of classes and to others, with intervals."""
-    rows = []
-    for name, part, whole, what in (
-        ("false alarms", false_alarms, normal, "normal points"),
-        ("detected", found, others, "other points"),
-    ):
-        if whole:
-            low, high = wilson_interval(part, whole)
-            share = f"{100 * part / whole:.2f} % of {whole:,} {what}"
-            interval = f"{100 * low:.2f} to {100 * high:.2f} %"
-            rows.append((name, f"{share} (95 % confidence: {interval})"))
-    return rows
-
-
-def _of(used: int, limit: int) -> str:
-    return f"{used:,} of {limit:,} B ({100 * used / limit:.1f} %)"
-
-
-def _spread(spread: Spread, format_spec: str, unit: str) -> str:
-    mean, low, high, p99 = (
-        format(value, format_spec) for value in (spread.mean, spread.min, spread.max, spread.p99)
-    )
-    return f"mean {mean}{unit} (min {low}, p99 {p99}, max {high})"
 
 
 def _short(name: str, longest: int) -> str:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from numpy.typing import NDArray
 from optuna.trial import create_trial
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.learn.progress import EpochReport
 from protonn_edge.learn.search.limits import Fit, Judged, fit_of
 from protonn_edge.learn.search.points import TrialPoints
 from protonn_edge.learn.search.space import SearchSpace
@@ -28,8 +26,7 @@ from protonn_edge.learn.searched import FEATURES, settings_of_kind
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.rounding import one_thread
 
-_SHARES = (0.25, 0.5, 0.75)  # of the first fold's training, after which a trial may be pruned
-# It stays if it is better than the worst quarter of the trials that it is compared with.
+# After a fold, a trial stays if it is better than the worst quarter of the complete ones.
 _PRUNER = optuna.pruners.PercentilePruner(75.0)
 
 # A sketch of a model, for the planner: some points of each class, and a single epoch.
@@ -67,20 +64,19 @@ class Objective:
         fit: Fit | None = None
         outcome: Outcome = "complete"
         reason = ""
-        n_folds = self.points.n_folds
         try:
             fit = self.sketch(job.settings)
-            report = _reporter(job.seen, steps)
-            while len(folds) < n_folds and not fit.excess:
-                judged, fit = self.test_fold(len(folds), job.settings, report)
+            trial = _trial_beside(job.seen)
+            while outcome == "complete" and len(folds) < self.points.n_folds and not fit.excess:
+                judged, fit = self.test_fold(len(folds), job.settings)
                 folds.append(judged)
                 fits.append(fit)
-                if len(folds) < n_folds:
-                    report(100 * len(folds), float(np.mean([each.score for each in folds])))
+                steps[len(folds)] = float(np.mean([each.score for each in folds]))
+                trial.report(steps[len(folds)], len(folds))
+                if len(folds) < self.points.n_folds and trial.should_prune():
+                    outcome = "pruned"
             if fit.excess:
                 outcome = "infeasible"
-        except optuna.TrialPruned:
-            outcome = "pruned"
         except ValueError as error:  # training diverged, or the model cannot be quantized
             outcome, reason = "failed", str(error)[:300]
         # What a limit refuses is reported, too.
@@ -117,24 +113,16 @@ class Objective:
             model = quantize(classifier.fit(X, y).model_)
             return fit_of(model, points.board, points.limits)
 
-    def test_fold(
-        self, fold: int, settings: Mapping[str, object], report: Callable[[int, float], None]
-    ) -> tuple[Judged, Fit]:
+    def test_fold(self, fold: int, settings: Mapping[str, object]) -> tuple[Judged, Fit]:
         """Train on all folds but one, and judge the integers on that fold."""
         points, tested = self.points, self.points.tested_in(fold)
         every = points.filled_by(~tested)
         X, y = every[~tested], points.y[~tested]
         classifier = points.untrained(settings, self.seed)
-        evaluate_on = None
-        if fold == 0 and points.metric.is_reported:
-            strata = points.metric.strata(points.y)
-            evaluated = tested & np.isin(strata, np.unique(strata[~tested]))
-            evaluate_on = (every[evaluated], points.y[evaluated])
-            classifier.callback = partial(_report_epoch, report)
         with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore", ConvergenceWarning)
             groups = None if points.groups is None else points.groups[~tested]
-            classifier.fit(X, y, groups=groups, evaluate_on=evaluate_on)
+            classifier.fit(X, y, groups=groups)
             model = quantize(classifier.model_)
             Q = model.quantize(every[tested])
             fit = fit_of(model, points.board, points.limits)
@@ -143,32 +131,14 @@ class Objective:
         return judged._replace(loss=round(judged.loss, 9)), fit
 
 
-def _reporter(seen: Sequence[Record], steps: dict[int, float]) -> Callable[[int, float], None]:
-    """Return the function that notes a value after a step, and raises `TrialPruned` if it is low.
-
-    Optuna's pruner compares it with the complete ones of the earlier trials.
-    """
+def _trial_beside(seen: Sequence[Record]) -> optuna.Trial:
+    """Return a trial that Optuna's pruner compares with the complete ones of earlier trials."""
     study = new_study(pruner=_PRUNER)
     for record in seen:
         if record.outcome == "complete":
             earlier = create_trial(value=record.score, intermediate_values=dict(record.steps))
             study.add_trial(earlier)
-    trial = study.ask()
-
-    def report(step: int, value: float) -> None:
-        steps[step] = value
-        trial.report(value, step)
-        if trial.should_prune():
-            raise optuna.TrialPruned
-
-    return report
-
-
-def _report_epoch(report: Callable[[int, float], None], of: EpochReport) -> None:
-    """Report the accuracy after shares of the training."""
-    for share in _SHARES:
-        if of.epoch == max(1, round(share * of.epochs)):
-            report(round(100 * share), of.test_accuracy or 0.0)
+    return study.ask()
 
 
 def _some_of_each_class(y: NDArray[np.int64], count: int) -> NDArray[np.int64]:

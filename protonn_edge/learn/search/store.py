@@ -45,8 +45,7 @@ class Record:
     figures: Figures | None = None
     # the metric of the integer model in the finished folds, 0..1
     scores: Sequence[float] = ()
-    # what Optuna's pruner compares, by the share of the first fold's training in percent, and then
-    # by the number of folds
+    # what Optuna's pruner compares: their mean, after each number of folds
     steps: Mapping[int, float] = field(default_factory=dict)
     seconds: float = 0.0  # of training, over the folds
     reason: str = ""  # the reason if it is not complete

@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from protonn_edge.system.arrays import Array
+from protonn_edge.system.figures import Figure
 from protonn_edge.system.schema import JsonObject
 
 PLACES = (1, 3, 5)
@@ -42,24 +43,21 @@ class LabelFigures:
         return asdict(self)
 
     @property
-    def facts(self) -> list[tuple[str, str]]:
-        """The figures as rows."""
-        rows = [
-            *((f"P@{k}", _percent(share)) for k, share in self.precision_at.items()),
-            ("precision of all chosen labels", _percent(self.precision)),
-            ("recall", _percent(self.recall)),
+    def figures(self) -> list[Figure]:
+        """The figures that are known."""
+        shares = [
+            *((f"precision_at_{k}", f"P@{k}", share) for k, share in self.precision_at.items()),
+            ("precision", "precision of all chosen labels", self.precision),
+            ("recall", "recall", self.recall),
         ]
-        return [row for row in rows if row[1]]
+        known = ((key, name, share) for key, name, share in shares if share is not None)
+        return [Figure(key, name, share, "%", 2, "more") for key, name, share in known]
 
     @property
     def ranking(self) -> str:
         """A text such as "P@1/3/5 68.92 / 63.04 / 58.32 %"."""
         figures = (f"{100 * share:.2f}" for share in self.precision_at.values())
         return f"P@{'/'.join(map(str, self.precision_at))} {' / '.join(figures)} %"
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.2f} %"
 
 
 def precision_at(scores: Array, labels: Array, places: Sequence[int] = PLACES) -> dict[int, float]:

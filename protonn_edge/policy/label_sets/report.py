@@ -6,6 +6,7 @@ from protonn_edge.policy.label_sets.figures import LabelFigures
 from protonn_edge.policy.label_sets.rule import IntegerLabelSets
 from protonn_edge.report.content import PageTable, Panel, SectionOfRun
 from protonn_edge.report.evidence import Evidence
+from protonn_edge.system.figures import facts_of
 
 _LABELS = 20  # the most frequent ones
 
@@ -29,7 +30,11 @@ def label_panels(one: Evidence) -> list[Panel]:
     )
     header = ("label", "points", "predicted", "rightly")
     return [
-        Panel(table=PageTable(f"{figures.n:,} points", ("figure", ""), tuple(figures.facts))),
+        Panel(
+            table=PageTable(
+                f"{figures.n:,} points", ("figure", ""), tuple(facts_of(figures.figures))
+            )
+        ),
         Panel(table=PageTable("The most frequent labels", header, rows)),
     ]
 

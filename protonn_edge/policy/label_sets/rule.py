@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model import checks
-from protonn_edge.model.policy import Facts, FloatRule, IntegerRule, PolicyRule, Units
+from protonn_edge.model.policy import FloatRule, IntegerRule, PolicyRule, Units
 from protonn_edge.policy.label_sets.figures import LabelFigures
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
+from protonn_edge.system.figures import Figure
 from protonn_edge.system.schema import JsonObject
 
 SEPARATOR = ","
@@ -47,12 +48,12 @@ class LabelRule(PolicyRule):
         scores: Array,
         known: Array,
         groups: NDArray[np.int64] | None = None,  # noqa: ARG002
-    ) -> tuple[Facts, JsonObject]:
+    ) -> tuple[list[Figure], JsonObject]:
         """Return how well labels are ranked and chosen, given known sets (n, L)."""
         if not len(scores):
             return [], {}
         figures = LabelFigures.of(scores, self.values(scores), known)
-        return figures.facts, {"labels": figures.to_json()}
+        return figures.figures, {"labels": figures.to_json()}
 
 
 def _joined(ranks: Array, chosen: Array, classes: Sequence[str]) -> list[str]:

@@ -15,6 +15,7 @@ from protonn_edge.report.content import PageTable, Panel, SectionOfRun
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.figures import DOTTED, dots, percent_axis
 from protonn_edge.report.svg import ACCENT, INK, LIMIT, MARK, drawing
+from protonn_edge.system.figures import percent
 
 _THRESHOLDS = 40
 
@@ -50,7 +51,7 @@ def _threshold_panels(
         for name, _, each in groups
     ]
     at = thresholds.index(chosen)
-    rejected = [f"{100 * shares[at]:.2f} % of the {name}" for name, shares in curves]
+    rejected = [f"{percent(shares[at])} of the {name}" for name, shares in curves]
     caption = (
         f"If the {what} of a point is below {chosen:,}, the answer is 'unknown'. This threshold "
         f"rejects {' and '.join(rejected)}. A higher threshold rejects more points."
@@ -58,7 +59,7 @@ def _threshold_panels(
     key = tuple((colour, f"{name} rejected") for name, colour, _ in groups)
     key = ((key[0][0], "right answers rejected (false alarms)"), *key[1:])
     rows = tuple(
-        (f"{t:,}", *(f"{100 * shares[i]:.1f} %" for _, shares in curves))
+        (f"{t:,}", *(percent(shares[i], 1) for _, shares in curves))
         for i, t in enumerate(thresholds)
         if i % 4 == 0 or i == at
     )
@@ -82,7 +83,7 @@ def threshold_figure(
         for colour, (name, values) in zip((LIMIT, ACCENT), curves, strict=False):
             area.plot(thresholds, values, color=colour, drawstyle="steps-post")
             labels = (
-                f"threshold {threshold:,.0f}: {100 * value:.1f} % of {name} rejected"
+                f"threshold {threshold:,.0f}: {percent(value, 1)} of {name} rejected"
                 for threshold, value in zip(thresholds, values, strict=True)
             )
             dots(area, thresholds, values, labels, colour, alpha=0)

@@ -30,7 +30,6 @@ from protonn_edge.model.head import Head
 from protonn_edge.model.integer_stage import IntArray, Range, check_holds
 from protonn_edge.model.nearness import NearestHead, nearness_of
 from protonn_edge.model.policy import (
-    Facts,
     FloatRule,
     IntegerRule,
     OtherAnswer,
@@ -41,6 +40,7 @@ from protonn_edge.model.policy import (
 from protonn_edge.policy.rejection import STATISTICS, Statistic
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range, check_shape
+from protonn_edge.system.figures import Facts
 from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import counted
+from protonn_edge.system.figures import Figure, percent
 from protonn_edge.system.schema import JsonObject
 
 Values = Array
@@ -18,6 +19,8 @@ Groups = NDArray[np.int64] | None
 
 COVERED = 0.9
 """The share of new points whose values the interval should contain."""
+
+_MAE = "mean absolute error"
 
 _CONFIDENCE = 0.95  # of the interval of a mean
 _ROUNDING = 1e-9  # of sums of shares
@@ -64,31 +67,37 @@ class ValueFigures:
         return asdict(self)
 
     @property
-    def facts(self) -> list[tuple[str, str]]:
-        """The figures as rows."""
-        rows = [("mean absolute error", f"{self.mae:.4g}")]
-        rows += [("95 % confidence", self.confidence)] if self.confidence else []
-        rows += [("always the mean", f"{self.mean_mae:.4g}"), ("RMSE", f"{self.rmse:.4g}")]
-        rows += [] if self.r2 is None else [("R2", f"{self.r2:.3f}")]
+    def figures(self) -> list[Figure]:
+        """The figures, of which the first is the mean absolute error."""
+        figures = [
+            Figure(
+                "mean_absolute_error",
+                _MAE,
+                self.mae,
+                digits=None,
+                better="less",
+                interval=self.mae_interval,
+            ),
+            Figure("mean_mae", "always the mean", self.mean_mae, digits=None),
+            Figure("rmse", "RMSE", self.rmse, digits=None, better="less"),
+        ]
+        if self.r2 is not None:
+            figures.append(Figure("r2", "R2", self.r2, "", 3, "more"))
         if self.within is not None:
-            rows.append((f"within {self.tolerance:g}", f"{100 * self.within:.1f} %"))
-        return rows
+            figures.append(
+                Figure("within", f"within {self.tolerance:g}", self.within, "%", 1, "more")
+            )
+        return figures
 
     @property
     def sentence(self) -> str:
         """The figures, beginning with the mean absolute error."""
-        text = f"mean absolute error {self.mae:.4g} ("
-        text += f"95 % confidence: {self.confidence}; " if self.confidence else ""
-        text += f"always the mean: {self.mean_mae:.4g}), RMSE {self.rmse:.4g}"
-        text += "" if self.r2 is None else f", R2 {self.r2:.3f}"
-        if self.within is not None and self.tolerance is not None:
-            text += f", {100 * self.within:.1f} % within {self.tolerance:g}"
-        return text
-
-    @property
-    def confidence(self) -> str:
-        """The interval of the mean absolute error as text; empty if it is unknown."""
-        return "{:.4g} to {:.4g}".format(*self.mae_interval) if self.mae_interval else ""
+        mae, always, *others = self.figures
+        known = f"95 % confidence: {mae.range}; " if mae.interval else ""
+        text = f"{mae.name} {mae.number} ({known}{always.name}: {always.text})"
+        share = [others.pop()] if self.within is not None else []
+        text += "".join(f", {each.name} {each.text}" for each in others)
+        return text + "".join(f", {each.text} {each.name}" for each in share)
 
 
 def explained_share(predicted: Values, actual: Values) -> float | None:
@@ -152,4 +161,4 @@ def interval_words(half_width: str, n_groups: int) -> str:
     """Return the meaning of an interval of this half width, as text."""
     of = f" of the {counted(n_groups, 'held-out group')}" if n_groups else ""
     others = "; unknown for other groups" if n_groups else ""
-    return f"about {100 * COVERED:g} % of new points{of} within {half_width}{others}"
+    return f"about {percent(COVERED, 0)} of new points{of} within {half_width}{others}"

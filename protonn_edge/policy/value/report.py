@@ -13,6 +13,7 @@ from protonn_edge.report.content import PageTable, Panel, SectionOfRun
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.figures import DOTTED, dots, spaced
 from protonn_edge.report.svg import ACCENT, INK, LIMIT, MARK, MUTED, WIDTH, drawing
+from protonn_edge.system.figures import percent
 
 _DOTS = 400  # at most in a figure
 _WORST = 10
@@ -38,7 +39,7 @@ def error_panels(one: Evidence) -> list[Panel]:
     ]
     shown = _shown(np.abs(predicted - actual))
     marks = [words[place] for place in shown]
-    caption = f"{figures.n:,} points: {_sentence(figures)}. On the line, both numbers are equal."
+    caption = f"{figures.n:,} points: {figures.sentence}. On the line, both numbers are equal."
     against = scatter_figure(actual[shown], predicted[shown], marks, name)
     errors = residual_figure(predicted[shown], (predicted - actual)[shown], marks, name, width)
     return [
@@ -57,22 +58,14 @@ def _shown(errors: Floats) -> list[int]:
     return sorted({*worst, *spaced(len(errors), _DOTS - _WORST)})
 
 
-def _sentence(figures: ValueFigures) -> str:
-    text = f"the mean absolute error is {figures.mae:.4g}"
-    text += f" (95 % confidence: {figures.confidence})" if figures.mae_interval else ""
-    text += ", where always answering the mean of the training points has "
-    text += f"{figures.mean_mae:.4g}. RMSE {figures.rmse:.4g}"
-    return text if figures.r2 is None else f"{text}, R2 {figures.r2:.3f}"
-
-
 def _interval_words(figures: ValueFigures) -> str:
     text = "The predicted minus the true number of each point."
     if figures.within is None or figures.tolerance is None:
         return text
     return (
-        f"{text} {100 * figures.within:.1f} % are between the dotted lines, within "
+        f"{text} {percent(figures.within, 1)} are between the dotted lines, within "
         f"{figures.tolerance:.4g} of 0. This interval was chosen to contain about "
-        f"{100 * COVERED:g} % of the points that training held out, so only other points test it."
+        f"{percent(COVERED, 0)} of the points that training held out, so only other points test it."
     )
 
 

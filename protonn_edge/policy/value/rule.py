@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model import checks
-from protonn_edge.model.policy import Facts, FloatRule, IntegerRule, PolicyRule, Units
+from protonn_edge.model.policy import FloatRule, IntegerRule, PolicyRule, Units
 from protonn_edge.policy.value.figures import Groups, ValueFigures, interval_words
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range
+from protonn_edge.system.figures import Facts, Figure
 from protonn_edge.system.schema import JsonObject
 
 MOST_DECIMALS = 9
@@ -64,7 +65,7 @@ class ValueRule(PolicyRule):
 
     def measured(
         self, scores: Array, known: Array, groups: Groups = None
-    ) -> tuple[Facts, JsonObject]:
+    ) -> tuple[list[Figure], JsonObject]:
         """Return how near the predicted values are to those (n,) that are known."""
         given = np.isfinite(known)
         if not given.any():
@@ -73,7 +74,7 @@ class ValueRule(PolicyRule):
         figures = ValueFigures.of(predicted, known[given], self.mean, self.tolerance, of)
         width = float(self.half_width_text) if self.half_width_text else None
         interval = {"half_width": width, "n_groups": self.n_groups}
-        return figures.facts, {"errors": figures.to_json(), "interval": interval}
+        return figures.figures, {"errors": figures.to_json(), "interval": interval}
 
     @property
     @abstractmethod

@@ -17,7 +17,7 @@
  *                clamped to 0..span[k], then + least[k]
  *
  * where, for all x in 0..63, a and its partial sums are within -11244..11247 (16 bits),
- * and p, before it is clamped, within -290..335.
+ * and p, before it is clamped, within -275..275.
  *
  *     r[j]     = sum of (p[k] - prototypes[j][k])^2, "far" if at least 4096
  *     e[j]     = table[r[j] >> 4], or 0 if j is far
@@ -518,25 +518,38 @@ static void projection_add_0(const pnn_input_t *feature)
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r22", "r23");
 }
 #else
-static void projection_add_0(const pnn_input_t *values)
+static void projection_sum_0(const uint8_t *x, uint16_t count, const int8_t *weights, const uint16_t *from, uint16_t *to)
 {
-    projection_sum_t a0 = projection.sums[0];
-    projection_sum_t a1 = projection.sums[1];
-    projection_sum_t a2 = projection.sums[2];
-    for (uint16_t i = 0; i < 6u; ++i) {
-        const uint8_t x = values[i];
-        if (x == 0) {
-            continue;
+    uint16_t a0 = from[0];
+    uint16_t a1 = from[1];
+    uint16_t a2 = from[2];
+    for (uint16_t i = 0; i < count; ++i) {
+        const uint8_t q = x[i];
+        if (q != 0) { /* others contribute nothing */
+            a0 += (uint16_t)(PNN_READ_I8(&weights[i * 3u + 0]) * q);
+            a1 += (uint16_t)(PNN_READ_I8(&weights[i * 3u + 1]) * q);
+            a2 += (uint16_t)(PNN_READ_I8(&weights[i * 3u + 2]) * q);
         }
-        const int8_t *const weights = &projection_weights_0[i * 3u];
-        a0 = (projection_sum_t)((uint32_t)a0 + (uint32_t)(PNN_READ_I8(&weights[0]) * x));
-        a1 = (projection_sum_t)((uint32_t)a1 + (uint32_t)(PNN_READ_I8(&weights[1]) * x));
-        a2 = (projection_sum_t)((uint32_t)a2 + (uint32_t)(PNN_READ_I8(&weights[2]) * x));
     }
-    projection.sums[0] = a0;
-    projection.sums[1] = a1;
-    projection.sums[2] = a2;
+    to[0] = a0;
+    to[1] = a1;
+    to[2] = a2;
 }
+
+static void projection_add_0(const pnn_input_t *x)
+{
+    uint16_t *const sums = (uint16_t *)&projection.sums[0];
+    projection_sum_0(x, 6, projection_weights_0, sums, sums);
+}
+#endif
+
+#ifndef PNN_ASSEMBLY
+static int8_t projection_value(projection_sum_t a, const struct projection_scaling *k)
+{
+    const int32_t v = (int32_t)((uint32_t)a * 1600u + (uint32_t)(PNN_READ_I16(&k->offset_high) * 65536 + PNN_READ_U8(&k->offset_low) * (int32_t)256)) >> 16;
+    return (int8_t)((v < 0 ? 0 : v > PNN_READ_U8(&k->span) ? PNN_READ_U8(&k->span) : v) + PNN_READ_I8(&k->least));
+}
+
 #endif
 
 /* Requantize the sums, and clamp them. */
@@ -594,14 +607,7 @@ static void projection_requantize(void)
           "r25", "r26", "r27");
 #else
     for (uint8_t k = 0; k < PROJECTION_OUTPUTS; ++k) {
-        const int16_t upper = (int16_t)(projection.sums[k]);
-        const int32_t offset = PNN_READ_I16(&projection_scalings[k].offset_high) * 65536 +
-                               PNN_READ_U8(&projection_scalings[k].offset_low) * (int32_t)256;
-        int32_t p = ((int32_t)upper * PROJECTION_MULTIPLIER + offset) >> 16;
-        const uint8_t span = PNN_READ_U8(&projection_scalings[k].span);
-        p = p < 0 ? 0 : p > span ? span : p;
-        p += PNN_READ_I8(&projection_scalings[k].least);
-        projection.values[k] = (int8_t)p;
+        projection.values[k] = projection_value(projection.sums[k], &projection_scalings[k]);
     }
 #endif
 }

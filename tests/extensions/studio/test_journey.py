@@ -231,7 +231,7 @@ def train(shown: Shown) -> None:
     expect(form.locator("pre")).to_contain_text("train windows.npz -o linear.npz")
     shown.press("Train", "#training")
     expect(shown.page.locator("#figures")).to_be_visible(timeout=60_000)
-    expect(shown.page.locator("#accuracy")).to_contain_text("% correct (95 % confidence:")
+    expect(shown.page.locator("#accuracy")).to_contain_text("points (95 % confidence:")
     shown.page.locator("#matrix button").first.focus()
     shown.page.keyboard.press("Enter")
     expect(shown.page.locator("#cell svg").first).to_be_visible()

@@ -102,7 +102,7 @@ def test_a_second_search_is_refused(tmp_path: Path) -> None:
     with (
         held_by_another_process(path),
         refused_by("system.files"),
-        SearchFile(path, {}, {}),
+        SearchFile(path, {}),
     ):
         pass
 

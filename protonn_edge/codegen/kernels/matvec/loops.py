@@ -233,7 +233,8 @@ def instructions(block: Block, weights: NDArray[np.int8], maximum: int) -> Listi
     return Listing("\n".join(lines))
 
 
-def cycles_of(loop: Listing, inputs: int) -> int:
-    """Return the cycles of a loop's statement for so many inputs, none of which is 0."""
+def cycles_of(loop: Listing, inputs: int, *, zero: int = 0) -> int:
+    """Return the cycles of a loop's statement for so many inputs, all of which are 0, or none."""
     around = loop.path(BEGIN, ["input"], {}) + loop.path("counted", [END], {"input": 0})
-    return around + inputs * loop.path("input", ["input"], {"input": 1, "counted": 0, "zero": 0})
+    taken = {"input": 1, "counted": 0, "zero": zero}
+    return around + inputs * loop.path("input", ["input"], taken)

@@ -34,7 +34,7 @@ from protonn_edge.extensions.conversion.readers import LOADERS
 from protonn_edge.extensions.conversion.reading import StoredClassifier, load_estimator
 from protonn_edge.extensions.conversion.search import FittedEstimator
 from protonn_edge.learn.calibration import with_accuracy_floor
-from protonn_edge.learn.evaluation.terminal import saturation_fact
+from protonn_edge.learn.evaluation.figures import saturation_figure
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.other_files import other_file
@@ -42,6 +42,7 @@ from protonn_edge.model.quantization import quantize
 from protonn_edge.model.rule_kinds import answering_kind
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, counted, unneeded
+from protonn_edge.system.figures import percent
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.schema import JsonObject
 
@@ -121,9 +122,9 @@ def from_estimator(given: ConvertOptions, out: Output) -> JsonObject:
     flat = np.ptp(features.quantize(X), axis=0) == 0  # trees may clamp some values, but not all
     clamped = features.clamped(X)[flat if model.head.kind == "forest" else slice(None)]
     if count := int(clamped.sum()):
-        out.say("  " + ": ".join(saturation_fact(count, X.size)))
+        out.say(f"  {saturation_figure(count, X.size)}")
     if (share := count / X.size) > _MOST_CLAMPED:
-        text = f"{100 * share:.1f} % of the values are beyond the range of the model; {_SCALED}"
+        text = f"{percent(share, 1)} of the values are beyond the range of the model; {_SCALED}"
         out.notice([Notice("clamped", text, warning=True)])
     out.say(f"wrote {given.output}")
     return conversion.to_json()
@@ -273,8 +274,8 @@ def _other_order(
     if other > now + _BETTER_ORDER:
         order_of_names = ",".join(names[place] for place in order)
         text = (
-            f"the estimator's answers match {100 * now:.1f} % of the labels if the classes are "
-            f"sorted by name, but {100 * other:.1f} % in another order; if the estimator was "
+            f"the estimator's answers match {percent(now, 1)} of the labels if the classes are "
+            f"sorted by name, but {percent(other, 1)} in another order; if the estimator was "
             f"trained with that order, use --classes '{order_of_names}'"
         )
         yield Notice("order_of_classes", text, warning=True)
@@ -290,7 +291,7 @@ def _other_limit(conversion: Conversion, dataset: Dataset) -> Iterator[Notice]:
     if other > now + _BETTER_LIMIT:
         text = (
             f"the only output of the network means {quoted(names[1])} above 0, as a logit, which "
-            f"is right for {100 * now:.1f} % of the points, but above 0.5 for {100 * other:.1f} %; "
+            f"is right for {percent(now, 1)} of the points, but above 0.5 for {percent(other, 1)}; "
             "if it was trained to be 0 or 1, subtract 0.5 from the last bias, and export it again"
         )
         yield Notice("limit_of_classes", text, warning=True)
@@ -347,7 +348,7 @@ def to_folder(given: ConvertOptions, out: Output) -> JsonObject:
     matrices.write_reference_model(reference, output, layout)
     if record["same_answers"] is not None:
         out.say(
-            f"{output} gives the model's answers for {100 * record['same_answers']:.2f} % of "
+            f"{output} gives the model's answers for {percent(record['same_answers'])} of "
             f"{counted(record['n'], 'point')}"
         )
     if cutoff > 0:

@@ -36,7 +36,7 @@ class _Channel:
         return self._reference.function(form, self._values)
 
     def _values(self, sums: Operand) -> Operand:
-        values = self._stage.requantized(sums.op("Unsqueeze", [1]))
+        values = self._stage.scale.values(sums.op("Unsqueeze", [1]))
         return values[slice(self._number, self._number + 1),].op("Reshape", [-1])
 
     def _of_wide(self, form: SumForm) -> SumForm:

@@ -16,6 +16,7 @@ from protonn_edge.extensions.sensing.recordings.recorded import Recording
 from protonn_edge.extensions.sensing.sensor_kinds import ANALOG_RATE, MICROPHONE
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import counted
+from protonn_edge.system.figures import percent
 from protonn_edge.system.schema import JsonObject
 
 _FEWEST_EVENTS = 5
@@ -103,7 +104,7 @@ class WindowsFile:
         labels = "classes", ", ".join(f"{name}: {count:,}{more}" for name, count, more in of_class)
         if self.values is not None:
             labels = dataset.classes[0], spread_of(self.values[0])
-        share = f" ({100 * self.tested_share:.0f} % of the samples)" * (len(cut.y_test) > 0)
+        share = f" ({percent(self.tested_share, 0)} of the samples)" * (len(cut.y_test) > 0)
         text = f"{len(cut.y_train):,} for training, {len(cut.y_test):,} for testing{share}"
         facts = [
             ("windows", text),
@@ -185,7 +186,7 @@ class WindowsFile:
             yield Notice("no_test", text, warning=True)
         elif test_share and abs(self.tested_share - test_share) > _NEAR:
             text = (
-                f"{100 * self.tested_share:.0f} % of the samples are for testing, although --test "
+                f"{percent(self.tested_share, 0)} of the samples are for testing, although --test "
                 f"is {test_share:g}, because windows and takes are held out as a whole; record "
                 "more takes, or use shorter windows"
             )

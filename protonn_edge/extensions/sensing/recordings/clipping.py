@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from protonn_edge.data.dataset import Float32
 from protonn_edge.data.naming import Notice, quoted
 from protonn_edge.system.errors import counted
+from protonn_edge.system.figures import percent
 
 _FEWEST_LEVELS = 16  # of a channel that is not only on or off
 _FEWEST_SAMPLES = 10  # at an end of the range,
@@ -33,7 +34,7 @@ def about_clipping(
         where = f" in {len(found):,} of {counted(len(takes), 'take')}" if len(takes) > 1 else ""
         text = (
             f"channel {which} stays at an end of its range{where}, such as at {end:g} for "
-            f"{100 * share:.1f} % of the samples; if it is cut off there, record with a larger "
+            f"{percent(share, 1)} of the samples; if it is cut off there, record with a larger "
             "range, or less loud"
         )
         yield Notice("clipping", text, warning=True, columns=tuple(names[channel : channel + 1]))

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from protonn_edge.data.clock import usual_step
 from protonn_edge.data.coded import Coded
 from protonn_edge.data.dataset import Table
-from protonn_edge.data.label_intervals import Floats, intervals_in
 from protonn_edge.data.naming import Notice, listed
 from protonn_edge.data.options import TableOptions
+from protonn_edge.extensions.sensing.recordings.interval_files import Floats, intervals_in
 from protonn_edge.extensions.sensing.recordings.time_units import seconds_of_a_unit
 from protonn_edge.system.errors import InputError, counted
 

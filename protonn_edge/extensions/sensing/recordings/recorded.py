@@ -35,7 +35,6 @@ from protonn_edge.data.takes import (
     are_named_after_files,
     groups_of,
     label_of,
-    labels_file_of,
     refuse_recurring,
     takes_in,
 )
@@ -44,6 +43,7 @@ from protonn_edge.data.units import split_unit, unit_of
 from protonn_edge.data.values import Values, has_values, value_dataset
 from protonn_edge.extensions.sensing.recordings.acquisitions import read_acquisition
 from protonn_edge.extensions.sensing.recordings.clipping import about_clipping
+from protonn_edge.extensions.sensing.recordings.interval_files import labels_file_of
 from protonn_edge.extensions.sensing.recordings.intervals import labelled_by_intervals
 from protonn_edge.extensions.sensing.recordings.joined import in_order, joined, options_of
 from protonn_edge.extensions.sensing.recordings.timing import (
@@ -275,8 +275,7 @@ def _of_tables(paths: Sequence[Path], options: TableOptions, labels: Sequence[st
     for path in paths:
         check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
         check_is_text(path)
-    usual = USUAL_DELIMITERS.get(paths[0].suffix.lower(), "\t")
-    table = read_table(paths, delimiter=usual, options=options, labels=labels, recorded=True)
+    table = read_table(paths, options, labels=labels, recorded=True)
     features = {each.feature: each.first_name for each in table.columns}
     names = [features.get(number, name) for number, name in enumerate(table.feature_names)]
     origins = {str(path): FileFacts(*of_recording(path, names)) for path in paths}

@@ -1,6 +1,6 @@
 /* The model on samples and on the board: live classes, firmware and its budget, models side by side, the report. */
 import { ActionForm } from "/forms.js";
-import { fieldsOf, fill, find, make, number, offer, percent } from "/parts.js";
+import { fieldsOf, fill, find, make, number, offer } from "/parts.js";
 
 /** The names of the models, the newest first. */
 const usableModels = ({ models }) =>
@@ -168,8 +168,7 @@ export class Models {
             this.known.set(key, await this.wire.ask("figures", { model: model.name, points, ...this.training.read }, true));
         }
         const found = this.known.get(key);
-        const interval = found?.quality?.accuracy_interval.map(percent).join(" to ");
-        const correct = found?.quality ? `${percent(found.accuracy)} (${interval})` : found?.facts?.map((one) => one.join(" ")).join(", ");
+        const correct = found?.facts?.[0]?.join(" ");
         const build = built.find(({ sha256 }) => sha256 === model.sha256);
         const show = () => this.training.show(model.name, points);
         const button = make("button", { type: "button", click: show, "aria-label": `Figures of ${model.name}` }, "Figures");

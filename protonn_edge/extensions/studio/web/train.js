@@ -89,22 +89,19 @@ export class Training {
         }
         find("#figures-title").textContent = `${found.model}, ${number(found.n)} points of ${found.data}`;
         find("#cell").replaceChildren();
+        const facts = found.facts.map(([name, value]) => `${name}: ${value}`).join("; ");
+        const seen = found.trained_on ? " (on points that it was trained on, which is too high)" : "";
+        find("#accuracy").textContent = facts ? `${facts}${seen}` : "no point has a class of the model";
         (found.classes ? this.#classes : this.#values).call(this, found);
     }
 
-    #values({ facts, pairs }) {
-        find("#accuracy").textContent = facts.map(([name, value]) => `${name}: ${value}`).join("; ");
+    #values({ pairs }) {
         fill(find("#matrix"), "Answers to held-out points", ["actual", "answered"], pairs.slice(0, 100).map((one) => one.map((value) => `${+value.toPrecision(6)}`)));
         find("#per-class").replaceChildren();
         this.#sessions([]);
     }
 
-    #classes({ classes, matrix, accuracy, quality, cells, by_session, trained_on }) {
-        const [low, high] = quality?.accuracy_interval ?? [0, 1];
-        const seen = trained_on ? ", on points that it was trained on, which is too high" : "";
-        find("#accuracy").textContent = quality
-            ? `${percent(accuracy)} correct${seen} (95 % confidence: ${percent(low)} to ${percent(high)})`
-            : "no point has a class of the model";
+    #classes({ classes, matrix, quality, cells, by_session }) {
         const names = [...classes, ...(matrix.some((row) => row[classes.length]) ? ["unknown"] : [])];
         const cell = (label, answer) => {
             const count = matrix[label][answer];

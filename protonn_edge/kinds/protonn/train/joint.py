@@ -22,6 +22,7 @@ from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.learn.progress import DivergedError, Trained
 from protonn_edge.learn.sparsity import Sparsifier
 from protonn_edge.learn.training_set import EPOCH_POINTS, TrainingSet
+from protonn_edge.system.figures import percent
 
 _QUANTIZATION_BEGINS = 0.5
 _VANISHED = 1e-6
@@ -158,6 +159,6 @@ def accuracies(
     found = data.qualities(scores, most)
     if reached[0] < 0.5:
         raise DivergedError(
-            f"{100 * (1.0 - reached[0]):.0f} % of the points are out of reach of every prototype"
+            f"{percent(1.0 - reached[0], 0)} of the points are out of reach of every prototype"
         )
     return found

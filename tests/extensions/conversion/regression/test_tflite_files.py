@@ -91,7 +91,7 @@ def test_averages_round_halves_away_from_0(window: tuple[int, int]) -> None:
     halves = np.arange(-256, 255) * area // 2
     sums = (halves[:, None] + np.arange(-2, 3)).clip(-128 * area, 127 * area)
     away = np.sign(sums) * ((2 * np.abs(sums) + area) // (2 * area))
-    assert (arrays_of(layer.requantized, sums[..., None])[..., 0] - 128 == away).all()
+    assert (arrays_of(layer.scale.values, sums[..., None])[..., 0] - 128 == away).all()
 
 
 def weights(*shape: int, scales: Any = 0.1) -> dict[Any, Any]:

@@ -15,6 +15,9 @@ import pytest
 import yaml
 from checkout import CHECKOUT, skip_unless_checked_out
 
+from protonn_edge.learn.evaluation.figures import accuracy_figure
+from protonn_edge.system.figures import Figure
+
 DEADLINE_S = 300.0
 
 
@@ -36,13 +39,13 @@ def action() -> dict[str, Any]:
 
 
 def compare(
-    folder: Path, figures: dict[str, Any], **limits: str
+    folder: Path, figures: list[Figure], **limits: str
 ) -> tuple[subprocess.CompletedProcess[str], str]:
     """Run the last step on figures; return it, and the summary that it writes."""
     skip_unless_checked_out("action.yml")
-    everything = {"latency_ms": {"mean": 2.5}, "flash_bytes": 9_000, "sram_bytes": 300}
-    everything |= {"stack_bytes": 70, "accuracy": None, **figures}
-    (folder / "report.json").write_text(json.dumps(everything), "utf-8")
+    every = [*figures, Figure("latency_ms", "latency", 2.5, "ms", 3, "less", spread={"max": 3})]
+    record = {"figures": [each.to_json() for each in every]}
+    (folder / "report.json").write_text(json.dumps(record), "utf-8")
     done = run_step(action()["runs"]["steps"][-1], limits, folder)
     return done, done.stdout
 
@@ -83,12 +86,12 @@ def test_a_model_within_the_limits_passes_and_a_worse_one_fails(folder: Path):
     assert [step.returncode for step in done] == [0, 0], done
     assert "| at least 50 |" in (folder / "said.md").read_text()
     assert {"report.html", "report.json"} <= {path.name for path in folder.iterdir()}
-    figures = json.loads((folder / "report.json").read_text())
-    done, _ = compare(folder, {**figures, "accuracy": 0.499}, **{"min-accuracy": "50"})
+    done, _ = compare(folder, [accuracy_figure(0.499, 1_000)], **{"min-accuracy": "50"})
     assert done.returncode == 1
 
 
-ACCURATE, NEAR = {"accuracy": 0.95}, {"errors": {"mae": 0.25}}
+ACCURATE = [accuracy_figure(0.95, 100)]
+NEAR = [Figure("mean_absolute_error", "mean absolute error", 0.25, digits=None, better="less")]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +103,7 @@ ACCURATE, NEAR = {"accuracy": 0.95}, {"errors": {"mae": 0.25}}
             "accuracy is 95.00, but must be at least 96",
             "accuracy",
         ),
-        (ACCURATE, {"max-ms": "2"}, "time is 2.500, but must be at most 2", "time"),
+        (ACCURATE, {"max-ms": "2"}, "latency is 2.500, but must be at most 2", "latency"),
         (
             NEAR,
             {"max-error": "0.2"},
@@ -110,14 +113,14 @@ ACCURATE, NEAR = {"accuracy": 0.95}, {"errors": {"mae": 0.25}}
         (NEAR, {"max-error": "0"}, "mean absolute error is 0.25, but must be at most 0", "mean"),
         (NEAR, {"min-accuracy": "90"}, "min-accuracy is for models that predict classes", None),
         (ACCURATE, {"max-error": "0.2"}, "max-error is for models that predict numbers", None),
-        ({}, {}, "no accuracy to compare", None),
+        ([], {}, "no accuracy to compare", None),
         (ACCURATE, {}, None, None),
         (ACCURATE, {"min-accuracy": "95", "max-ms": "2.5"}, None, None),
         (NEAR, {"max-error": "0.25"}, None, None),
     ],
 )
 def test_the_limit_that_failed_is_an_annotation_and_marked_in_its_row(
-    tmp_path: Path, figures: dict[str, Any], limits: dict[str, str], said: str | None, row: str
+    tmp_path: Path, figures: list[Figure], limits: dict[str, str], said: str | None, row: str
 ):
     done, summary = compare(tmp_path, figures, **limits)
     annotations = [line for line in done.stderr.splitlines() if line.startswith("::error::")]

@@ -1,4 +1,4 @@
-"""Intervals of time with labels, in a file beside a recording.
+"""Files with intervals of time and their labels, beside a recording.
 
 Programs that label recordings write such files: a row for each interval, with its start, its end or
 its duration, and its label, in any order. Audacity writes them without a header.
@@ -7,6 +7,7 @@ its duration, and its label, in any order. Audacity writes them without a header
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from protonn_edge.data.cells import is_label, is_number
 from protonn_edge.data.columns import Column
 from protonn_edge.data.options import TableOptions
 from protonn_edge.data.tables import RawTable, opened_table
+from protonn_edge.data.takes import SAMPLES, order, shown
 from protonn_edge.data.usual_names import LABEL_NAMES
 from protonn_edge.system.errors import InputError
 
@@ -29,7 +31,43 @@ _APART = 0.8  # share of intervals that begin behind the end of the one before; 
 Floats = NDArray[np.float64]
 
 
-class Intervals(NamedTuple):
+def labels_files(paths: Sequence[Path]) -> dict[Path, Path]:
+    """Return the files with intervals of labels in a folder, by the files that they label.
+
+    Such a file has the name of the other one, perhaps with more behind or before it. Of only two
+    files, one may have them under any name.
+    """
+    files = [path for path in shown(paths) if path.suffix.lower() in (*SAMPLES, ".txt")]
+    by_name: dict[str, list[Path]] = {}
+    for path in files:
+        by_name.setdefault(path.stem.lower(), []).append(path)
+    found: dict[Path, Path] = {}
+    for path in files:
+        of_names = (by_name.get(name, []) for name in _inner_names(path.stem.lower()))
+        labelled = next((each for some in of_names for each in some if each != path), None)
+        if labelled is not None and intervals_in(path):
+            found.setdefault(labelled, path)
+        elif labelled is None and len(files) == 2 and intervals_in(path, durations=False):
+            found.setdefault(files[path == files[0]], path)
+    return found
+
+
+def labels_file_of(path: Path) -> Path | None:
+    """Return the file with intervals of labels beside a recording; None without one."""
+    with suppress(OSError):  # of a folder whose files cannot be listed
+        return labels_files(sorted(path.parent.iterdir(), key=order)).get(path)
+    return None
+
+
+def _inner_names(name: str) -> Iterator[str]:
+    """Yield a name, and its beginnings and ends that are divided from the rest, longest first."""
+    yield name
+    divided = [place for place, letter in enumerate(name) if not letter.isalnum()]
+    yield from (name[:place] for place in reversed(divided))
+    yield from (name[place + 1 :] for place in divided)
+
+
+class LabelColumns(NamedTuple):
     """Starts and ends of m intervals, the name of the starts' column, and the column of labels."""
 
     starts: Floats  # (m,)
@@ -39,14 +77,14 @@ class Intervals(NamedTuple):
     are_dates: bool
 
 
-def intervals_in(path: Path, *, durations: bool = True) -> Intervals | None:
+def intervals_in(path: Path, *, durations: bool = True) -> LabelColumns | None:
     """Return the intervals of labels in a file; None if it has other content.
 
     - `durations`: whether a column may have the durations instead of the ends
     """
     columns = _columns_of(path)
     found = next(_ends_in(columns, durations=durations), None)
-    return found and Intervals(*found, any(column.kind == "date" for column in columns))
+    return found and LabelColumns(*found, any(column.kind == "date" for column in columns))
 
 
 def _columns_of(path: Path) -> list[Column]:
