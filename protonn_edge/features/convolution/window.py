@@ -16,7 +16,7 @@ import numpy as np
 
 from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.codegen.kernels.matvec.products import (
-    Registers,
+    SumRegisters,
     added,
     loop,
     moved,
@@ -81,9 +81,9 @@ class Group:
         return slice(self.first, self.first + self.size)
 
     @property
-    def registers(self) -> Registers:
+    def registers(self) -> SumRegisters:
         """The registers of their sums, and of the loop."""
-        return Registers(REGISTERS[: self.size], INPUT, "r16", ZERO)
+        return SumRegisters(REGISTERS[: self.size], INPUT, "r16", ZERO)
 
 
 def groups_of(channels: int, name: Name) -> tuple[Group, ...]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.codegen.kernels.compiled import bytes_of
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed, repeated
-from protonn_edge.codegen.kernels.matvec.products import Registers, loop, multiplied
+from protonn_edge.codegen.kernels.matvec.products import SumRegisters, loop, multiplied
 from protonn_edge.features.int8_layer.integers import SUM_BITS, IntegerInt8Layer
 
 INPUT, WEIGHT, SIGN = "r21", "r20", "r23"
@@ -68,10 +68,10 @@ class SumCode:
         return width if self.stage.depthwise else width * channels
 
     @property
-    def registers(self) -> Registers:
+    def registers(self) -> SumRegisters:
         """The registers of the sums, and of the loop."""
         size = self.bits // 8
-        return Registers(SUMS[::size][: self.group], INPUT, WEIGHT, width=size, sign=SIGN)
+        return SumRegisters(SUMS[::size][: self.group], INPUT, WEIGHT, width=size, sign=SIGN)
 
     @cached_property
     def listing(self) -> Listing:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing, repeated
 from protonn_edge.codegen.kernels.matvec.products import (
-    Registers,
+    SumRegisters,
     added,
     loop,
     multiplied,
@@ -54,9 +54,9 @@ class Block:
         return range(2, 2 + self.bytes, self.width)
 
     @property
-    def registers(self) -> Registers:
+    def registers(self) -> SumRegisters:
         """The registers of a loop."""
-        return Registers(self.sums, "r23", "r22", "r25", self.width, "r20")
+        return SumRegisters(self.sums, "r23", "r22", "r25", self.width, "r20")
 
     @property
     def clobbered(self) -> str:
@@ -108,7 +108,7 @@ def columns(block: Block) -> Listing:
     return Listing("\n".join([load(block.bytes), *lines, "clr __zero_reg__", store(block.bytes)]))
 
 
-def _looped(of: Registers, products: list[str], skipped: int) -> list[str]:
+def _looped(of: SumRegisters, products: list[str], skipped: int) -> list[str]:
     lines = loop(of, products, skipped, "dec  %A[left]", ("input", "zero", "counted"))
     return [*lines, "counted:", "dec  %B[left]", "brne input"]
 

@@ -20,7 +20,7 @@ _MOST_ADDED = 63  # the most that adiw adds
 
 
 @dataclass(frozen=True)
-class Registers:
+class SumRegisters:
     """The lowest register of each sum, and what the instructions need besides them."""
 
     sums: Sequence[int]
@@ -31,7 +31,7 @@ class Registers:
     sign: str = ""  # of a product, for weights in flash and sums that are wider
 
 
-def multiplied(of: Registers) -> list[str]:
+def multiplied(of: SumRegisters) -> list[str]:
     """Return instructions that add the input, times a weight in flash for each sum, to the sums."""
     lines = []
     for low in of.sums:
@@ -45,14 +45,18 @@ def multiplied(of: Registers) -> list[str]:
 Names = tuple[str, str]
 
 
-def added(of: Registers, low: int, *product: str, names: Names = ("add", "adc")) -> list[str]:
+def added(of: SumRegisters, low: int, *product: str, names: Names = ("add", "adc")) -> list[str]:
     """Return instructions that add a product to a sum; its last byte has all upper ones."""
     parts = [*product, *product[-1:] * of.width][: of.width]
     return [f"{names[byte > 0]}  r{low + byte}, {part}" for byte, part in enumerate(parts)]
 
 
 def loop(
-    of: Registers, products: Sequence[str], skipped: int, count: str, labels: tuple[str, str, str]
+    of: SumRegisters,
+    products: Sequence[str],
+    skipped: int,
+    count: str,
+    labels: tuple[str, str, str],
 ) -> list[str]:
     """Return the loop over a row of inputs, up to the place where the last label is to be.
 
@@ -68,7 +72,7 @@ def loop(
 
 
 def unrolled(
-    weights: NDArray[np.integer], maximum: int, of: Registers, name: str = "", doubled: int = 0
+    weights: NDArray[np.integer], maximum: int, of: SumRegisters, name: str = "", doubled: int = 0
 ) -> tuple[list[str], int]:
     """Return the instructions for weights (inputs, sums), and how far they move X.
 
@@ -94,7 +98,7 @@ def moved(by: int) -> list[str]:
     return [f"subi r26, lo8(-({by}))", f"sbci r27, hi8(-({by}))"]
 
 
-def added_products(weights: Mapping[int, int], maximum: int, of: Registers) -> list[str]:
+def added_products(weights: Mapping[int, int], maximum: int, of: SumRegisters) -> list[str]:
     """Return instructions that add an input of at most `maximum`, 1..255, times its weights.
 
     The weights, by the lowest register of their sum, are not 0.
@@ -111,7 +115,7 @@ def added_products(weights: Mapping[int, int], maximum: int, of: Registers) -> l
     return lines
 
 
-def _made(before: int, size: int, maximum: int, of: Registers) -> list[str]:
+def _made(before: int, size: int, maximum: int, of: SumRegisters) -> list[str]:
     """Return the instructions that make a multiple of the input from the one before.
 
     One that fits a byte for any input needs one instruction to grow by the input, or to twice
