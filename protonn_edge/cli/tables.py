@@ -25,8 +25,8 @@ READ_HELP = {
     "drop": "COLUMNS: Columns to leave out, separated by commas.",
     "keep": "COLUMNS: Columns to use in spite of what they look like.",
     "delimiter": "MARK: comma, semicolon, tab, pipe or space.  [default: guessed]",
-    "decimal": "MARK: The decimal mark.  [default: guessed]",
-    "missing": "HOW: What is done about gaps.  [default: error]",
+    "decimal": "MARK: The decimal mark, comma or point.  [default: guessed]",
+    "missing": "HOW: For gaps: error (default), drop, median or most-frequent.",
     "one-hot": "COLUMNS: Columns of text to encode as features.",
     "name": "PATTERN: Names in a folder, such as 'train/{class}_{take}'.",
     "size": "HxW: Scale the images of a folder, such as to 28x28.",
@@ -51,12 +51,13 @@ def reading(*shown: str) -> Any:
     parts = {}
     for name, text in READ_HELP.items():
         metavar, _, words = text.partition(": ")
-        more = "" if len(shown) == len(READ_HELP) else "  More for reading DATA: 'data --help'."
+        if name == "label" and len(shown) < len(READ_HELP):
+            words = f"{words.partition('  [')[0]}  More for reading DATA: 'data --help'."
         parts[name.replace("-", "_")] = option(
-            words + more * (name == "label"),
+            words,
             flag=f"--{name}",
             kind=_CHOICES.get(name),
-            metavar=None if name in _CHOICES else metavar,
+            metavar=metavar,
             multiple=name in LISTS,
             hidden=name not in shown,
         )
@@ -70,6 +71,7 @@ def _table_options(**given: Any) -> TableOptions:
     )
 
 
+# by what the help of a command shows
 ALL_READING = reading(*READ_HELP)
 TRAINING_TABLE = reading("label", "drop", "missing")
 RECORDING_TABLE = reading("label", "drop", "session", "channels", "name")
