@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class NotKnownYet(Exception):
-    """A refusal asks for what follows from points, before these are read."""
+    """A refusal asks for a fact that only points can settle, before these are read."""
 
 
 class OfPoints:
-    """What follows from points that are not read yet; to compare it raises `NotKnownYet`."""
+    """A fact of points that are not read yet; to compare it raises `NotKnownYet`."""
 
     __hash__ = None  # type: ignore[assignment]
 
