@@ -27,7 +27,8 @@ def sentence_of(error: click.ClickException) -> str:
     """Return the message of click as the beginning of a sentence."""
     # without click's own guesses
     said = error.message if isinstance(error, click.NoSuchOption) else error.format_message()
-    said = " ".join(said.split()).removesuffix(".")
+    said = " ".join(said.split())
+    said = said if said.endswith("...") else said.removesuffix(".")
     for name, noun in _NOT_OF_TYPE.items():
         said = said.replace(f"is not a valid {name}", f"is not a {noun}")
     chosen = re.search(r"'([^']+)' is not one of ('[^;]+)$", said)

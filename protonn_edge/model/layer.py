@@ -23,7 +23,7 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
+class LayerWeights:
     """Weights, and the rows of inputs that they are for: those of each place of a window.
 
     A matrix product has one place, whose only row has all inputs.
@@ -151,7 +151,7 @@ class LayerStage(IntegerStage):
 
     @property
     @abstractmethod
-    def layer(self) -> Layer:
+    def layer(self) -> LayerWeights:
         """Its weights, and where they are used."""
 
     @property

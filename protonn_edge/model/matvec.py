@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.model.formulas import Operand
 from protonn_edge.model.integer_stage import IntArray, Range, check_bits, check_holds
-from protonn_edge.model.layer import Layer, LayerStage
+from protonn_edge.model.layer import LayerStage, LayerWeights
 from protonn_edge.system.arrays import Array
 
 NIBBLE_MAXIMUM = 7  # the largest magnitude of weights that take half a byte each
@@ -58,9 +58,9 @@ class IntegerMatvec(LayerStage):
         return range_of_products(self.weights, self.bias, self.input_maximum)
 
     @property
-    def layer(self) -> Layer:
+    def layer(self) -> LayerWeights:
         """The matrix."""
-        return Layer(self.weights[:, None])
+        return LayerWeights(self.weights[:, None])
 
     def sums(self, x: Operand) -> Operand:
         """Return the sums a, (n, d), of bytes (n, D)."""

@@ -101,7 +101,7 @@ class Written:
         """
         sentence = refusal(run(*self.command, *self.options))
         if f"{self.time!r} rises from row to row" in sentence and not self.options:
-            assert "time=" in sentence
+            assert "--time " in sentence
             self.options.extend(["--time", f"{self.time}"])
             return self.refused(*names)
         assert not (missing := [each for each in names if each not in sentence]), (

@@ -194,7 +194,7 @@ class StackAddresses(KnownNumbers):
         if isinstance(a, Half):
             flags[:TRANSFER] = [None] * TRANSFER
             by = carry.by if isinstance(carry, _Lowered) else carry
-            if not isinstance(b, int) or by is None or carry == 1:
+            if not isinstance(b, int) or not isinstance(by, int) or carry == 1:
                 return None
             by -= sign * b * (256 if a.high else 1)
             flags[CARRY] = _Lowered(by)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from protonn_edge.features.images.image_rows import ImageStage, Margins
 from protonn_edge.model.formulas import Operand, SlidingWindow
 from protonn_edge.model.integer_stage import IntArray, Range, check_holds
-from protonn_edge.model.layer import Layer, LayerStage
+from protonn_edge.model.layer import LayerStage, LayerWeights
 from protonn_edge.model.shapes import ImageShape
 
 
@@ -72,13 +72,13 @@ class WindowSums(ImageStage, LayerStage):
         return size if any(map(any, self.margins)) else 0
 
     @property
-    def layer(self) -> Layer:
+    def layer(self) -> LayerWeights:
         """Its weights, and the window in an image that has the margins."""
         line, channels = self.line_bytes, self.shape[2]
         rows = self.weights.reshape(*self.weights.shape[:2], -1)
         steps = self.stride[0] * line, self.stride[1] * channels
         each = channels if self.depthwise else 0
-        return Layer(rows, self.output_shape[:2], steps, line, each)
+        return LayerWeights(rows, self.output_shape[:2], steps, line, each)
 
     @cached_property
     def output(self) -> Range:

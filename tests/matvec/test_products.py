@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing
-from protonn_edge.codegen.kernels.matvec.unrolled import Registers, added_products, unrolled
+from protonn_edge.codegen.kernels.matvec.products import SumRegisters, added_products, unrolled
 
 
-def registers_of(sums: int, width: int = 2) -> Registers:
-    return Registers(range(2, 2 + sums * width, width), "r23", "r22", "r25", width)
+def registers_of(sums: int, width: int = 2) -> SumRegisters:
+    return SumRegisters(range(2, 2 + sums * width, width), "r23", "r22", "r25", width)
 
 
 def run(lines: list[str], registers: dict[str, int]) -> None:
