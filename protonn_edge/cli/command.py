@@ -24,7 +24,7 @@ import click
 import numpy as np
 
 from protonn_edge.cli.additions import added_to, examples_added, with_added
-from protonn_edge.cli.option_groups import GROUP_OF, GROUPS, group_of, row
+from protonn_edge.cli.option_groups import GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths, shown_name
 from protonn_edge.system.errors import (
     InputError,
@@ -64,8 +64,9 @@ class Declared:
 
 
 class _Option(click.Option):
-    """An option with other names, which a message about these suggests."""
+    """An option in a group of the help, with other names, for which a message suggests it."""
 
+    group: str = ""
     also: Sequence[str] = ()
 
 
@@ -96,8 +97,7 @@ def option(
         flags = ["-o"] if name == "output" else []
         flags.append(flag or f"--{name.replace('_', '-')}")
         made = _Option([*flags, name], type=kind, help=text, **settings)
-        made.also = also
-        GROUP_OF.update(dict.fromkeys(made.opts, group) if group else {})
+        made.group, made.also = group, also
         return [made]
 
     return Declared(parameters, lambda name, given: given[name])
@@ -228,7 +228,7 @@ class Command(click.Command):
             grouped.setdefault(group_of(each), []).append(row(each, ctx))
         for title in [title for title, rows in grouped.items() if len(rows) == 1 and title]:
             grouped.setdefault("", []).extend(grouped.pop(title))  # one row needs no title
-        for title in dict.fromkeys((*GROUPS, *GROUP_OF.values(), "")):
+        for title in dict.fromkeys((*GROUPS, *filter(None, grouped), "")):
             if title in grouped:
                 with formatter.section(title or "Other options"):
                     formatter.write_dl(grouped[title])

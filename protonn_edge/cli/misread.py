@@ -19,6 +19,7 @@ from protonn_edge.system.shell import command_line
 _ALIKE = 0.75  # of an unknown option to the one that is meant, as `difflib` counts
 _NOT_OF_TYPE = {"integer range": "whole number", "integer": "whole number", "float range": "number"}
 _OF_CLICK = re.compile("No such|Missing|Invalid|Got|Option|Argument|Could")
+_OF_PROGRAM = ("help", "version")  # options of the program, which are no commands
 _DASHES = "\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"
 
 
@@ -26,7 +27,8 @@ def sentence_of(error: click.ClickException) -> str:
     """Return the message of click as the beginning of a sentence."""
     # without click's own guesses
     said = error.message if isinstance(error, click.NoSuchOption) else error.format_message()
-    said = " ".join(said.split()).removesuffix(".")
+    said = " ".join(said.split())
+    said = said if said.endswith("...") else said.removesuffix(".")
     for name, noun in _NOT_OF_TYPE.items():
         said = said.replace(f"is not a valid {name}", f"is not a {noun}")
     chosen = re.search(r"'([^']+)' is not one of ('[^;]+)$", said)
@@ -48,6 +50,8 @@ def explained(
         is_output = "-o" in error.param.opts
         file = next((word for word in others if "." in word), "") if is_output else ""
         return f"{said}; give {command_line(['-o', file])}" if file else f"{said}; give it{example}"
+    if isinstance(error, click.BadOptionUsage) and error.option_name:
+        return f"{said}; give {error.option_name} and its value"
     if said.startswith("got unexpected extra"):
         return f"{said}{_of_words(others, ctx.command) if others else ''}"
     return said
@@ -85,7 +89,9 @@ def _options(command: click.Command) -> Mapping[str, str]:
 def _near(name: str, command: click.Command) -> str:
     named = _options(command)
     found = dict.fromkeys(named[each] for each in meant(name, named, alike=_ALIKE))
-    return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""
+    if not found:
+        return f"; see 'protonn-edge {command.name} --help'"
+    return f"; did you mean {' or '.join(map(repr, found))}?"
 
 
 def _left_over(ctx: click.Context, words: Sequence[str]) -> list[str]:
@@ -103,8 +109,11 @@ def _of_words(words: Sequence[str], command: click.Command) -> str:
     flag = _options(command).get(name, "")
     if flag and (equals or word[0] in _DASHES):
         return f"; give {command_line([flag, value] if equals else [flag, *words[1:2]])}"
-    if any(isinstance(each.type, OutputFile) for each in command.params) and "." in word:
-        return f"; for the file to write, give {command_line(['-o', word])}"
+    for param in command.params:
+        file = isinstance(param.type, OutputFile) and "." in word
+        folder = isinstance(param.type, click.Path) and not param.type.file_okay
+        if isinstance(param, click.Option) and (file or folder):
+            return f"; omit it or, for what is written, give {command_line([param.opts[0], word])}"
     return "; omit it"
 
 
@@ -115,6 +124,9 @@ def of_command(words: Sequence[str], commands: Mapping[str, str]) -> str:
     """
     word = words[0]
     said = f"no such {'option' if word.startswith('-') else 'command'} {word!r}"
+    if (option := word.lower().strip("-")) in _OF_PROGRAM:
+        others = [each for each in words[1:] if each in commands][:1]
+        return f"{said}; give {command_line(['protonn-edge', *others, f'--{option}'])}"
     if named := next((each for each in words if each in commands), ""):
         rest = [each for each in words if each != named]
         return f"{said}; give the command first: {command_line(['protonn-edge', named, *rest])}"

@@ -15,8 +15,7 @@ GROUPS = {
 }
 """Options, without their hyphens, by the title of their group."""
 
-GROUP_OF = {f"--{name}": title for title, names in GROUPS.items() for name in names.split()}
-"""The title of the group of each option; an option may add its own."""
+_GROUP_OF = {f"--{name}": title for title, names in GROUPS.items() for name in names.split()}
 
 _LONG = 60  # characters of the values of an option
 _METAVARS = ((click.IntRange, "N"), (click.FloatRange, "X"))
@@ -40,7 +39,8 @@ def row(option: click.Option, ctx: click.Context) -> tuple[str, str]:
 
 def group_of(param: click.Parameter) -> str:
     """Return the title of an option's group, or an empty string."""
-    groups = dict(GROUP_OF)
+    groups = dict(_GROUP_OF)
     for added in extensions():
         groups |= added.option_groups()
-    return next((groups[name] for name in param.opts if name in groups), "")
+    own: str = getattr(param, "group", "")
+    return own or next((groups[name] for name in param.opts if name in groups), "")

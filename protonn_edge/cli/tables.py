@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from protonn_edge.cli.command import Declared, Output, option, together
-from protonn_edge.data.options import LISTS, TableOptions, names_in, options_of, texts_of
+from protonn_edge.data.options import LISTS, MISSING, TableOptions, names_in, options_of, texts_of
 from protonn_edge.system.errors import unneeded
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ READ_HELP = {
 }
 """The options for reading data: their values and their help."""
 
+_CHOICES = {"missing": click.Choice(MISSING), "decimal": click.Choice(("comma", "point"))}
+
 READ_FLAGS = " ".join(f"--{name}" for name in READ_HELP)
 """The options for reading data, for rules about options."""
 
@@ -47,10 +51,12 @@ def reading(*shown: str) -> Any:
     parts = {}
     for name, text in READ_HELP.items():
         metavar, _, words = text.partition(": ")
-        more = "" if len(shown) == len(READ_HELP) else "  More for reading DATA: 'data --help'."
+        if name == "label" and len(shown) < len(READ_HELP):
+            words = f"{words.partition('  [')[0]}  More for reading DATA: 'data --help'."
         parts[name.replace("-", "_")] = option(
-            words + more * (name == "label"),
+            words,
             flag=f"--{name}",
+            kind=_CHOICES.get(name),
             metavar=metavar,
             multiple=name in LISTS,
             hidden=name not in shown,
@@ -65,6 +71,7 @@ def _table_options(**given: Any) -> TableOptions:
     )
 
 
+# by what the help of a command shows
 ALL_READING = reading(*READ_HELP)
 TRAINING_TABLE = reading("label", "drop", "missing")
 RECORDING_TABLE = reading("label", "drop", "session", "channels", "name")

@@ -93,9 +93,7 @@ class ProgramCost:
 
     feed: Feed  # how the firmware feeds the first kernel
     costs: tuple[Cost, ...]  # the costs of each kernel, from the inputs to the class
-    # The kind of chip for which cycles are counted. If it has no multiplier, the compiler generates
-    # the loops, and cycles are an estimate.
-    core: Core
+    core: Core  # the kind of chip
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -143,14 +141,17 @@ class ProgramCost:
         return self.feed.whole
 
     @property
-    def estimated(self) -> bool:
-        """Whether only the order of magnitude of the cycles is known."""
-        return not self.core.multiplies
+    def order(self) -> float:
+        """What plans are compared by: about the cycles of listings, for no input of 0."""
+        return sum(step.cycles for step in self.steps)
 
     @property
-    def cycles(self) -> float:
-        """About the cycles of a prediction without an input of 0, by which plans are compared."""
-        return sum(step.cycles for step in self.steps)
+    def cycles(self) -> float | None:
+        """About the cycles of a prediction without an input of 0; None if they are not known.
+
+        A chip without a multiplier executes C in place of the listings.
+        """
+        return self.order if self.core.multiplies else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,17 +88,17 @@ def plans(
     """
     limits = limits or Limits()
     every = list(_pareto_plans(_able(model, limits.core, kernel)))
-    fitting = sorted(filter(limits.hold, every), key=lambda plan: plan.cycles)
+    fitting = sorted(filter(limits.hold, every), key=lambda plan: plan.order)
     small_enough = [plan for plan in every if plan.sram_bytes <= limits.sram_bytes]
     smallest = min(small_enough or every, key=lambda plan: (plan.flash_bytes, plan.sram_bytes))
     looser = replace(limits, flash_bytes=limits.flash_bytes + spare_bytes)
-    worthwhile = _WORTHWHILE * fitting[0].cycles if fitting else math.inf
+    worthwhile = _WORTHWHILE * fitting[0].order if fitting else math.inf
     hopes = [
         plan
         for plan in every
-        if looser.hold(plan) and not limits.hold(plan) and plan.cycles < worthwhile
+        if looser.hold(plan) and not limits.hold(plan) and plan.order < worthwhile
     ]
-    hopes = sorted(hopes, key=lambda plan: plan.cycles)[:_MOST_HOPES]
+    hopes = sorted(hopes, key=lambda plan: plan.order)[:_MOST_HOPES]
     tried = [*hopes, *fitting]
     return tried if smallest in tried else [*tried, smallest]
 

@@ -20,14 +20,16 @@ def parsed(
 ) -> list[Cells] | None:
     """Return the cells of each column: numbers (n,) in numeric ones, and texts in all others.
 
-    None if a line has a quote or another number of cells, or if a numeric column has another cell
-    than a number of 32-bit floats.
+    Empty cells among numbers are NaN. None if a line has a quote, another number of cells or none
+    that is filled, or if a numeric column has another cell than a number of 32-bit floats.
     """
     # Imported here, since small tables do without.
     from pandas import read_csv
 
-    if any(line.count(delimiter) != width - 1 or '"' in line for line in lines):
-        return None
+    blank = f"{delimiter} \t\r\n"
+    for line in lines:
+        if line.count(delimiter) != width - 1 or '"' in line or not line.strip(blank):
+            return None
     types: dict[Any, Any] = dict.fromkeys(range(width), object)
     types |= dict.fromkeys(numeric, np.float64)
     try:
@@ -37,7 +39,8 @@ def parsed(
             decimal=decimal,
             header=None,
             dtype=types,
-            na_filter=False,
+            keep_default_na=False,
+            na_values={index: [""] for index in numeric},
             quoting=csv.QUOTE_NONE,
             low_memory=False,
         )
@@ -45,6 +48,6 @@ def parsed(
         return None
     columns = [frame[index].to_numpy() for index in range(width)]
     numbers = [columns[index] for index in numeric]
-    if len(frame) != len(lines) or not all((np.abs(x) <= FLOAT32_MAX).all() for x in numbers):
+    if len(frame) != len(lines) or any((np.abs(x) > FLOAT32_MAX).any() for x in numbers):
         return None
     return [x if index in numeric else x.tolist() for index, x in enumerate(columns)]

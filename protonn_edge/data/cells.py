@@ -261,9 +261,11 @@ class ColumnCells:
     def add(self, cells: Sequence[str] | Float64, *, comma: bool = False) -> None:
         """Add the cells of some rows; `comma`: whether the decimal mark is a comma.
 
-        A column of numbers also takes numbers (n,) that fit into float32.
+        A column of numbers also takes numbers (n,) that fit into float32, NaN for empty cells.
         """
         if isinstance(cells, np.ndarray):
+            for place in np.flatnonzero(np.isnan(cells)).tolist():
+                self.odd.setdefault("", []).append(len(self._cells) + place)
             self._cells.frombytes(cells.tobytes())
         elif self._codes is None:
             self._cells.frombytes(self._numbers(cells, comma=comma).tobytes())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -161,14 +160,17 @@ class Table(Provenance):
     @property
     def gaps_between(self) -> NDArray[np.bool_]:
         """Where rows do not directly follow the previous ones, (n,)."""
-        return np.zeros(len(self.labels), np.bool_) if self.seams is None else self.seams
+        return np.zeros(len(self.X), np.bool_) if self.seams is None else self.seams
 
     def at(self, rows: NDArray[np.intp], seams: NDArray[np.bool_]) -> Self:
         """Return these rows, in this order, with the seams between them."""
+        labels: Any = self.labels
+        is_list = isinstance(labels, list)  # of sets
+        labels = [labels[row] for row in rows.tolist()] if is_list else labels[rows]
         return replace(
             self,
             X=self.X[rows],
-            labels=self.labels[rows],
+            labels=labels,
             seams=seams,
             sessions=None if self.sessions is None else self.sessions[rows],
             times=self.times and self.times._replace(values=self.times.values[rows]),
@@ -176,19 +178,13 @@ class Table(Provenance):
             kept=None,
         )
 
-    def parted(self, kept: NDArray[np.bool_]) -> Self:
+    def parted(self, rows: NDArray[np.bool_]) -> Self:
         """Return some of the rows (n,); the others divide them."""
-        divided = (np.cumsum(self.gaps_between) + np.cumsum(~kept))[kept]
-        return self.at(np.flatnonzero(kept), np.diff(divided, prepend=divided[:1]) != 0)
-
-    def of_rows(self, rows: NDArray[np.bool_], notice: Notice) -> Self:
-        """Return the table with some of its n rows, and another notice."""
+        divided = (np.cumsum(self.gaps_between) + np.cumsum(~rows))[rows]
+        parted = self.at(np.flatnonzero(rows), np.diff(divided, prepend=divided[:1]) != 0)
         kept = np.ones(len(rows), np.bool_) if self.kept is None else self.kept.copy()
         kept[kept] = rows
-        labels: Any = self.labels
-        labels = list(compress(labels, rows)) if isinstance(labels, list) else labels[rows]
-        notices = (*self.notices, notice)
-        return replace(self, X=self.X[rows], labels=labels, kept=kept, notices=notices)
+        return replace(parted, kept=kept)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from protonn_edge.data.columns import Column
 from protonn_edge.data.expected import Expected
-from protonn_edge.data.options import SHOWN
-from protonn_edge.data.preparation import FILLINGS, MISSING
+from protonn_edge.data.options import MISSING, SHOWN
+from protonn_edge.data.preparation import FILLINGS
 from protonn_edge.system.checks import check_choice
 from protonn_edge.system.errors import InputError, counted
 

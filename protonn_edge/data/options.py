@@ -62,6 +62,9 @@ _DEFAULTS = {
     for each in fields(TableOptions)
     if each.name not in ("groups", "labelled", "normal", "background", "sample_rate")
 }
+MISSING = ("error", "drop", "median", "most-frequent")
+"""The treatments of gaps."""
+
 READ_NAMES = tuple(_DEFAULTS)
 """The names of commands' options for reading, such as "label"; others follow from the command."""
 

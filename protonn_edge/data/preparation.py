@@ -40,8 +40,6 @@ FILLED = (*FILLINGS, IMPUTER)
 """Ways to fill the gaps of a model's points, learned from a table or in a pipeline."""
 
 DROP = "drop"
-MISSING = ("error", DROP, *FILLINGS)
-"""Treatments of rows with gaps."""
 
 
 @dataclass(frozen=True)

@@ -273,9 +273,7 @@ def _held_out(
     divided, labelled = table, np.ones(len(table.labels), np.bool_)
     if not isinstance(table, LabelSetTable) and _UNLABELLED in table.labels.used:
         labelled = table.labels.numbers({_UNLABELLED: 0}, 1) == 1
-        kept = np.ones(len(labelled), np.bool_) if table.kept is None else table.kept.copy()
-        kept[kept] = labelled
-        divided = replace(table.parted(labelled), kept=kept)
+        divided = table.parted(labelled)
     y: Array = np.zeros((len(divided.labels), 1))
     if isinstance(divided, LabelSetTable):
         y = named_sets(divided, classes)[0].labels
@@ -301,7 +299,8 @@ def _held_out(
         held = np.full(len(labelled), -1)
         held[labelled] = groups
         held = held[used]
-    return table.of_rows(used, Notice("held_out", text)), held
+    notices = (*table.notices, Notice("held_out", text))
+    return replace(table.parted(used), notices=notices), held
 
 
 def _numbered_labels(table: Table, classes: tuple[str, ...], expected: Expected) -> Indices:

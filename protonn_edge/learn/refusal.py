@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class NotKnownYet(Exception):
-    """A refusal asks for what follows from points, before these are read."""
+    """A refusal depends on a property of points that are not read yet."""
 
 
 class OfPoints:
-    """What follows from points that are not read yet; to compare it raises `NotKnownYet`."""
+    """A property of points that are not read yet; to compare it raises `NotKnownYet`."""
 
     __hash__ = None  # type: ignore[assignment]
 

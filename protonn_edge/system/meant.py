@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 _LEAST = 3  # letters of a part of a name
+_NEARLY = 0.88  # of a name that is the same but for a letter
 
 
 def plain(name: str) -> str:
@@ -22,21 +23,26 @@ def meant(word: str, names: Iterable[str], *, alike: float = 0.6) -> list[str]:
     from difflib import get_close_matches
 
     names, typed = dict.fromkeys(names), plain(word)
+    by_plain = {plain(name): name for name in names}
     if not typed:
         return []
+
+    def spelled_alike(cutoff: float) -> list[str]:
+        return [by_plain[each] for each in get_close_matches(typed, by_plain, 1, cutoff)]
+
     long = len(typed) >= _LEAST
-    ways = (
+    ways: tuple[Callable[[str], bool], ...] = (
         lambda name: plain(name) == typed,
         lambda name: long and plain(name).startswith(typed),
+        lambda name: sorted(plain(name)) == sorted(typed),  # letters are swapped
+        spelled_alike(_NEARLY).__contains__,
         lambda name: len(typed) > 1 and _initials(name) == typed,
         lambda name: long and typed in map(plain, _parts(name)),
         lambda name: len(plain(name)) >= _LEAST and plain(name) in map(plain, _parts(word)),
+        spelled_alike(alike).__contains__,
     )
-    for way in ways:
-        if found := list(filter(way, names)):
-            return found[:2]
-    by_plain = {plain(name): name for name in names}
-    return [by_plain[each] for each in get_close_matches(typed, by_plain, n=1, cutoff=alike)]
+    found = (sorted(filter(way, names), key=len) for way in ways)
+    return next(filter(None, found), [])[:2]
 
 
 def _parts(name: str) -> list[str]:

@@ -359,6 +359,15 @@ def test_a_pointer_in_a_local_variable_is_unknown(compile_avr):
     assert "work" in refusal_of(compile_avr(firmware, "-O0")).split()
 
 
+@pytest.mark.parametrize("carry", ["sec", "subi r24, 9", "lds r24, sink; lsr r24", "com r24"])
+def test_a_sum_with_the_stack_pointer_may_be_unknown(compile_avr, carry):
+    local = "ldi r24, 8; push r24; in r28, 0x3d; in r29, 0x3e; std Y+1, r24; ldd r24, Y+1"
+    summed = f"{carry}; in r30, 0x3d; adc r30, r1; sbc r30, r24"
+    code = f"push r28; push r29; {local}; {summed}; pop r0; pop r29; pop r28"
+    firmware = f"{PRELUDE} SEPARATE void work(void) {{ {assembly(code)} }} {WORKS}"
+    assert stack_of(compile_avr(firmware)).bytes == 2 * CALL + 3
+
+
 @pytest.mark.parametrize("way", ["uint8_t array[n];", "volatile uint8_t *array = alloca(n);"])
 def test_an_array_of_variable_size_is_refused_with_its_function(compile_avr, way):
     firmware = f"""

@@ -166,7 +166,7 @@ def test_sizes_are_not_given_with_a_model_to_start_from(data: Path) -> None:
             ["--read", "label=a b"],
             "--read 'label=a b' is an option of its own now; give --label 'a b'",
         ),
-        (["--gamma"], "option '--gamma' requires an argument"),
+        (["--gamma"], "option '--gamma' requires an argument; give --gamma and its value"),
         (["--network-moved-share", "2"], "--network-moved-share"),
         (
             ["--image-shape", "3x4", "--features", "crop:2x2"],

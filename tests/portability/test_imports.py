@@ -31,8 +31,8 @@ CARE = {
     ("chips/toolchain/process.py", "os.killpg"): 'hasattr(os, "killpg")',
     ("chips/toolchain/process.py", "signal.SIGKILL"): 'hasattr(os, "killpg")',
     ("system/folders.py", "fcntl"): "except ImportError:",
-    ("cli/keys.py", "termios"): "except ImportError:",
-    ("cli/keys.py", "tty"): "except ImportError:",
+    ("extensions/sensing/keys.py", "termios"): "except ImportError:",
+    ("extensions/sensing/keys.py", "tty"): "except ImportError:",
     ("system/folders.py", "os.getuid"): 'hasattr(os, "getuid")',
     # A pseudo-terminal's name: where there is none, the emulator ends before it.
     ("cli/emulate.py", "symlink_to"): "exists and is not a symbolic link",

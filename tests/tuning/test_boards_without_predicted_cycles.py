@@ -32,13 +32,16 @@ def test_a_model_is_chosen_without_a_time(data: Path, tmp_path: Path) -> None:
     assert 0 < found["planned"]["flash_bytes"] < 10_000
 
 
+@pytest.mark.parametrize("board", [pytest.param("pico", marks=needs("pico")), "attiny85"])
 @pytest.mark.parametrize(
     "asked", [["--max-latency-ms", "3"], ["--max-energy-mj", "1"], ["--choose", "fastest"]]
 )
-def test_limits_of_time_are_refused(data: Path, tmp_path: Path, asked: list[str]) -> None:
-    done = run("tune", data, "-o", tmp_path / "model.npz", *SEARCH, *asked)
+def test_limits_of_time_are_refused(
+    data: Path, tmp_path: Path, asked: list[str], board: str
+) -> None:
+    done = run("tune", data, "-o", tmp_path / "model.npz", *SEARCH, "--board", board, *asked)
     assert f"{asked[0]} is {asked[1]}" in refusal(done)
-    assert "does not predict cycles on pico" in refusal(done)
+    assert f"does not predict cycles on {board}" in refusal(done)
 
 
 @needs("pico")

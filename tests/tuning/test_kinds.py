@@ -39,6 +39,9 @@ class Kind(DeviceClassifier):
     def searched(cls, task: SearchTask) -> SearchSpec:  # noqa: ARG003
         return SearchSpec({"n": cls.n}, ({"n": 2}, {"n": 30}))
 
+    def learn(self, data: object) -> Any:
+        raise NotImplementedError
+
 
 class Other(Kind):
     n = Among((2, 30))

@@ -36,8 +36,7 @@ class NearestMeanKernel(Kernel):
         cycles = compiled.TURN_CYCLES * n * (2 + _TURNS_OF_A_CLASS * classes)
         cycles += compiled.calls(1, self.core)
         state = classes * compiled.bytes_of("int32_t")
-        tables, products = n * (1 + classes), float(n * classes)
-        return self._in_one_step(cycles, tables, products=products, state=state)
+        return self._in_one_step(cycles, n * (1 + classes), state=state)
 
 
 kernels = NearestMeanKernel.of

@@ -310,14 +310,9 @@ class CodeSteps:
             return CodeStep(here, tuple(self._jump(here, target, cycles)))
         if name in _INDIRECT:
             raise self._lost(here)
-        ways: list[tuple[int | None, int]] = [(here.end, cycles)]
+        ways = self.program.ways(here)
         if here.stops_cycles:
             ways.append((here.end, cycles + here.stops_cycles))
-        if name in instruction_set.BRANCHES:
-            ways.append((target, cycles + instruction_set.TAKEN_BRANCH))
-        if name in instruction_set.SKIPS:
-            skipped = self.program.reached(here.end)
-            ways.append((skipped.end, cycles + skipped.size // 2))
         return CodeStep(here, tuple(ways))
 
     def _jump(self, here: Decoded, target: int, cycles: int) -> Iterator[tuple[int | None, int]]:

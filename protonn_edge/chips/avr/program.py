@@ -128,6 +128,22 @@ class LinkedProgram:
             )
         return instruction
 
+    def ways(self, here: Decoded) -> list[tuple[int, int]]:
+        """Return where code goes on behind an instruction, and the cycles until then.
+
+        A branch or skip that is taken comes last. A call goes on where it returns; where returns
+        and pointers lead is not stated.
+        """
+        name, cycles = here.name, here.cycles_on(self.core)
+        if name in instruction_set.JUMPS:
+            return [(here.operands["k"], cycles)]
+        ways = [(here.end, cycles)]
+        if name in instruction_set.BRANCHES:
+            ways.append((here.operands["k"], cycles + instruction_set.TAKEN_BRANCH))
+        elif name in instruction_set.SKIPS and (skipped := self.instruction(here.end)):
+            ways.append((skipped.end, cycles + skipped.size // 2))
+        return ways
+
     def never_returns(self, call: Decoded, target: int) -> bool:
         """Return whether a function ends with this call, and no path from its target returns.
 
@@ -144,19 +160,11 @@ class LinkedProgram:
                 return False
             if address not in seen:
                 seen.add(address)
-                pending += self._successors(here)
+                if here.name in instruction_set.CALLS and self.names.ends_with(here):
+                    pending.append(here.operands["k"])
+                else:
+                    pending += (there for there, _ in self.ways(here))
         return True
-
-    def _successors(self, here: Decoded) -> Iterator[int]:
-        """Yield where an instruction may lead; a call at a function's end, into its target."""
-        goes = here.name in instruction_set.JUMPS
-        goes |= here.name in instruction_set.CALLS and self.names.ends_with(here)
-        if goes or here.name in instruction_set.BRANCHES:
-            yield here.operands["k"]
-        if not goes:
-            yield here.end
-        if here.name in instruction_set.SKIPS and (skipped := self.instruction(here.end)):
-            yield skipped.end
 
 
 def read_program(elf: Path) -> LinkedProgram:

@@ -120,7 +120,10 @@ class State:
             slots = {below: _joined(slots[below], other.slots[below]) for below in both}
         return State(
             self.depth,
-            [_joined(*each) for each in zip(self.registers, other.registers, strict=True)],
+            [
+                mine if mine == yours else _joined(mine, yours)  # mostly all of them are equal
+                for mine, yours in zip(self.registers, other.registers, strict=True)
+            ],
             [*flags, self.flag | other.flag],
             self.pointer if self.pointer == other.pointer else _UNKNOWN,
             slots,
@@ -191,7 +194,7 @@ class StackAddresses(KnownNumbers):
         if isinstance(a, Half):
             flags[:TRANSFER] = [None] * TRANSFER
             by = carry.by if isinstance(carry, _Lowered) else carry
-            if not isinstance(b, int) or by is None or carry == 1:
+            if not isinstance(b, int) or not isinstance(by, int) or carry == 1:
                 return None
             by -= sign * b * (256 if a.high else 1)
             flags[CARRY] = _Lowered(by)

@@ -31,15 +31,6 @@ SET_CYCLES = cycles_of("ldi") + cycles_of("sts")
 STAGE_BYTES = 300
 """Flash of the C around the listings of a stage."""
 
-_SLOWER = 3.0
-"""Time of the compiler's loops on a chip without a multiplier, relative to the assembly."""
-
-_PRODUCT_CYCLES, _BIT_CYCLES = 13, 11
-"""A product there, by the compiler's library: its call, and each bit of the multiplier."""
-
-PRODUCT_BITS = 7.0
-"""Bits of a multiplier up to its highest 1, on average of the numbers in a byte."""
-
 
 def bytes_of(*types: str) -> int:
     """Return the bytes of variables of these types of C, such as "uint8_t"."""
@@ -49,13 +40,3 @@ def bytes_of(*types: str) -> int:
 def calls(number: float, core: Core) -> float:
     """Return the cycles of calls of functions."""
     return number * (CALL_CYCLES + core.call_cycles)
-
-
-def without_multiplier(cycles: float, products: float, bits: float) -> float:
-    """Return the cycles of C on a chip without a multiplier, for those of listings with products.
-
-    Products by 0 and by constants are not counted: the library returns at once, and the compiler
-    makes a few shifts of them.
-    """
-    each = _PRODUCT_CYCLES + _BIT_CYCLES * bits
-    return _SLOWER * (cycles - cycles_of("mul") * products) + each * products

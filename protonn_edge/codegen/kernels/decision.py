@@ -88,18 +88,18 @@ class DecisionKernel(Kernel):
     def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""
         cycles = sum(map(self._class_cycles, range(1, self.stage.n_inputs + 1)))
-        steps = [Step("decision", self.name, 0, cycles).on(self.core)]
+        steps = [Step("decision", self.name, 0, cycles)]
         costs = [(rule.name, rule.cost()) for rule in self.stage.policy.rules]
         for name, each in costs:
             if each is not None:
                 step = Step(name, each.kernel, each.flash, each.cycles)
-                steps.append(step.on(self.core))
+                steps.append(step)
         flash = sum(each.flash for _, each in costs if each is not None)
         if self.stage.expected is None:
             return Cost(tuple(steps), tables=0, code=flash, state=0)
         watch = self.stage.expected.cost
         step = Step(watch.step, watch.kernel, watch.code, watch.cycles)
-        steps.append(step.on(self.core))
+        steps.append(step)
         return Cost(tuple(steps), watch.tables, flash + watch.code, watch.state)
 
     def _class_cycles(self, number: int) -> int:

@@ -1,14 +1,15 @@
 """An implementation of an integer stage on a chip: its cost, and its template's variables.
 
 Plans are chosen by bytes, and by about the cycles of a point without a value of 0. Bounds come from
-the linked program alone (`avr.paths`).
+the linked program alone (`avr.paths`). Cycles are those of listings, also for chips without a
+multiplier, which execute C in their place: there, they only order the plans.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from protonn_edge.chips.cores import Core
@@ -51,17 +52,6 @@ class Step:
     def to_json(self) -> JsonObject:
         """Return what is known of its program."""
         return {"name": self.name, "kernel": self.kernel, "flash_bytes": self.flash_bytes}
-
-    def on(self, core: Core, products: float = 0.0, bits: float = compiled.PRODUCT_BITS) -> Step:
-        """Return the step on a chip; without a multiplier, C takes the place of the listings.
-
-        `products` is about the number of products of two variables that are not 0, and `bits` the
-        mean length of their multipliers.
-        """
-        if core.multiplies:
-            return self
-        cycles = compiled.without_multiplier(self.cycles, products, bits)
-        return replace(self, kernel="portable C", cycles=cycles)
 
 
 @dataclass(frozen=True)
@@ -117,16 +107,11 @@ class Kernel(ABC):
         - `feed`: how the firmware feeds it; None if there is a previous stage.
         """
 
-    def _in_one_step(
-        self, cycles: float, tables: int, *, products: float = 0.0, **more: Any
-    ) -> Cost:
-        """Return the cost of a single step with these cycles and bytes of tables.
-
-        For `products`, see `Step.on`; `more` are fields of `Cost`.
-        """
+    def _in_one_step(self, cycles: float, tables: int, *, state: int) -> Cost:
+        """Return the cost of a single step with these cycles and bytes of tables."""
         code = code_bytes(self)
         step = Step(self.stage.kind, self.name, tables + code, cycles)
-        return Cost((step.on(self.core, products),), tables, code, **more)
+        return Cost((step,), tables, code, state)
 
 
 KERNELS: MutableMapping[str, Callable[[Any, Core], tuple[Kernel, ...]]] = STAGES
@@ -159,16 +144,10 @@ class HeldKernel(Kernel):
     def assembly(self) -> float:
         """About the cycles of the assembly, with its call."""
 
-    @property
-    def products(self) -> float:
-        """About the number of products of two variables."""
-        return 0.0
-
     def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""
         return self._in_one_step(
             self.assembly,
             self.table_bytes,
-            products=self.products,
             state=self.stage.n_outputs * self.stage.output.bits // 8,
         )

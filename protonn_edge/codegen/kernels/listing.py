@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from protonn_edge.chips.avr.instruction_set import EEPROM_CYCLES, EFFECTS, JUMPS, PRODUCTS, SKIPS
+from protonn_edge.chips.avr.instruction_set import EEPROM_CYCLES, EFFECTS, JUMPS, SKIPS
 
 _PRINTED = {"jmp": "%~jmp"}  # the compiler prints RJMP for chips without JMP
 
@@ -110,11 +110,6 @@ class Listing:
         """The number of instructions before each label."""
         instructions, labels = self._parsed
         return {BEGIN: 0, END: len(instructions), **labels}
-
-    @property
-    def products(self) -> int:
-        """How many of its instructions are products."""
-        return sum(each.mnemonic in PRODUCTS for each in self._parsed[0])
 
     @cached_property
     def code_bytes(self) -> int:

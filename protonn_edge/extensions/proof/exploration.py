@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.chips.avr import instruction_set
+from protonn_edge.chips.avr.instruction_set import BRANCHES, SKIPS
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.chips.avr.semantics import INTERRUPTS
 from protonn_edge.extensions.proof.choices import Parted
@@ -42,6 +42,7 @@ MOST_STATES = 4_000
 _BYTES = 256
 _LOW = 0x55555555  # the lower registers of pairs
 _CALLS = {"call", "rcall"}
+_PARTING = BRANCHES | SKIPS
 
 
 class NewJump(Exception):
@@ -195,16 +196,10 @@ class Explorer:
         if place == RETURN:
             return
         here = self.program.reached(place)
-        if here.name in instruction_set.JUMPS:
-            yield here.operands["k"]
-        elif here.name == "ijmp":
+        if here.name == "ijmp":
             yield from sorted(target for origin, target in self._jumps if origin == place)
         elif here.name != "ret":
-            yield here.end
-            if here.name in instruction_set.BRANCHES:
-                yield here.operands["k"]
-            elif here.name in instruction_set.SKIPS:
-                yield self.program.reached(here.end).end
+            yield from (there for there, _ in self.program.ways(here))
 
     def _live(self, state: ChipState) -> Live:
         """Return what matters in a state: at its place, and where its functions return to."""
@@ -351,12 +346,9 @@ def _chosen(
 def _spent(program: LinkedProgram, before: int, place: int) -> int:
     """Return the cycles of an instruction that leads to a place."""
     here = program.reached(before)
-    cycles = here.cycles_on(program.core)
-    if here.name in instruction_set.BRANCHES and place != here.end:
-        cycles += instruction_set.TAKEN_BRANCH
-    elif here.name in instruction_set.SKIPS:
-        cycles += (place - here.end) // 2
-    return cycles
+    if here.name in _PARTING:
+        return next(cycles for there, cycles in program.ways(here) if there == place)
+    return here.cycles_on(program.core)
 
 
 def _key(value: object) -> Any:

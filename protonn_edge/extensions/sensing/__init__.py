@@ -11,6 +11,9 @@ from typing import ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, Extension
 
+VOTES_LIMIT = 15  # windows that vote on a report
+SAMPLES_LIMIT = 0xFFFF  # of a window
+
 
 class SensingExtension(Extension):
     """Sensors, and what their boards send."""

@@ -15,8 +15,8 @@ from protonn_edge.extensions.sensing.sensor_kinds import (
     INPUTS,
     MICROPHONE,
     MOST_CHANNELS,
-    Registers,
     SensorKind,
+    SensorRegisters,
     Setting,
     Word,
 )
@@ -122,7 +122,7 @@ _KEYS = {
     "spi": {**_REGISTERS, "read_bits": whole_number(0x80, 0xFE)},
     "pulses": {**_DATA, "pulses": whole_number(1, 3)},
 }
-_OPTIONAL = ("rates", *Registers.__dataclass_fields__.keys() - {"data_register", "data_bytes",
+_OPTIONAL = ("rates", *SensorRegisters.__dataclass_fields__.keys() - {"data_register", "data_bytes",
              "byte_order", "places", "addresses", "pulses"})  # fmt: skip
 KEYS = {key for keys in _KEYS.values() for key in keys}
 """The keys of a sensor's file."""
@@ -180,11 +180,13 @@ def _described(which: str) -> SensorKind:
     return kind
 
 
-def _registers(facts: Mapping[str, Any]) -> Registers:
-    own = {key: value for key, value in facts.items() if key in Registers.__dataclass_fields__}
+def _registers(facts: Mapping[str, Any]) -> SensorRegisters:
+    own = {
+        key: value for key, value in facts.items() if key in SensorRegisters.__dataclass_fields__
+    }
     tuples = {key: tuple(value) for key, value in own.items() if isinstance(value, list)}
     start = tuple(_setting(*row) for row in facts.get("start", ()))
-    return Registers(**own | tuples | {"word": _word(facts.get("word", {})), "start": start})
+    return SensorRegisters(**own | tuples | {"word": _word(facts.get("word", {})), "start": start})
 
 
 def _setting(register: int, value: int | list[Any], why: str, wait_ms: int = 0) -> Setting:

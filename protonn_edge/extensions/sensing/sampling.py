@@ -23,8 +23,8 @@ from protonn_edge.extensions.sensing.sensor_kinds import (
     MICROPHONE,
     TIMER_ERROR,
     TIMER_STEPS,
-    Registers,
     SensorKind,
+    SensorRegisters,
     rate_limits,
 )
 from protonn_edge.system.checks import check, check_range
@@ -149,7 +149,7 @@ class Sampling:
         return tuple(name for kind in self.kinds for name in kind.channels)
 
     @property
-    def device(self) -> Registers | None:
+    def device(self) -> SensorRegisters | None:
         """The chip on the two-wire bus, None if analog inputs are sampled."""
         return self.kinds[0].registers
 

@@ -49,7 +49,7 @@ Setting = tuple[int, tuple[tuple[float, int], ...], str, int]
 
 
 @dataclass(frozen=True)
-class Registers:
+class SensorRegisters:
     """The registers of a chip on a bus, as docs/live.md explains them."""
 
     data_bytes: int
@@ -106,7 +106,7 @@ class SensorKind:
     low: int = -(1 << 15)  # the least and the largest count
     high: int = (1 << 15) - 1
     pin: int | None = None  # the first analog input, of those that are some
-    registers: Registers | None = None  # of those on a bus
+    registers: SensorRegisters | None = None  # of those on a bus
     bus: Bus = "analog"
     rates: tuple[float, ...] = (0.0, math.inf)  # the lowest and the highest one, in hertz
 

@@ -25,6 +25,7 @@ from protonn_edge.data.naming import Notice, channel_names
 from protonn_edge.data.onset import QUIET
 from protonn_edge.data.units import Unit, units_text
 from protonn_edge.device.protocol import frame_bytes
+from protonn_edge.extensions.sensing import SAMPLES_LIMIT, VOTES_LIMIT
 from protonn_edge.extensions.sensing.load import Load, estimated_load
 from protonn_edge.extensions.sensing.sampling import (
     Sampling,
@@ -51,8 +52,6 @@ from protonn_edge.system.extensions import parts_of
 
 _BEYOND = 0.5  # of the sensor's range: training may widen the range of its data
 _SHORT = 0.01  # of the full scale of sound, by which a range may differ
-VOTES_LIMIT = 15
-SAMPLES_LIMIT = 0xFFFF
 _CLASSES_LIMIT = 250
 _NAME_BYTES = NAME_LIMIT + 1
 _SAY_S = 1.0

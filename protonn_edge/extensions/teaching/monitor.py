@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from protonn_edge.cli.command import is_terminal, option
-from protonn_edge.cli.keys import Keys
 from protonn_edge.device.protocol import Message
 from protonn_edge.extensions.sensing.commands.monitor_additions import MonitorAddition
+from protonn_edge.extensions.sensing.keys import Keys
 from protonn_edge.extensions.sensing.listener import Listener
 from protonn_edge.extensions.teaching.examples import ERASED
 from protonn_edge.extensions.teaching.listener import TeachingListener

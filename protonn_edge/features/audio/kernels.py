@@ -126,7 +126,6 @@ class AudioKernel(Kernel):
         return self._in_one_step(
             self._cycles(feed),
             len(STEPS),
-            products=clip.n_features * self.band_loop.products,
             state=_STATE_BYTES + BAND_BYTES * len(clip.bands) + clip.n_outputs,
         )
 

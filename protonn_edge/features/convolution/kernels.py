@@ -124,7 +124,7 @@ class PixelCode:
                     parts.append((_row_end(stage, row, own.advance), 1))
             parts.append((self._scale(group), turns))
             names = (f"value_{group.number}_{place}" for place in range(group.size))
-            values = map(partial(value_of, stage), names, group.registers)
+            values = map(partial(value_of, stage), names, group.registers.sums)
             parts += [(part, 0) for part in values]
         if shared:
             parts += [(part, 1) for part in _after_groups(stage, self.groups[0])]
@@ -158,7 +158,7 @@ class PixelCode:
     def value(self) -> ValueCycles:
         """Cycles of a value."""
         name = "value_0_0"
-        part = value_of(self.stage, name, self.groups[0].registers[0])
+        part = value_of(self.stage, name, self.groups[0].registers.sums[0])
         small, large = part.cycles(small=1), part.cycles(large=1)
         return ValueCycles(small, large, part.cycles(down=1, up=1))
 
@@ -172,11 +172,11 @@ class PixelCode:
             lines += [f"ldi  r30, lo8(%[weights]+{offset})", f"ldi  r31, hi8(%[weights]+{offset})"]
         if self.name == "packed":
             lines += ["clr  r24", "clr  r25"]
-        for place, register in enumerate(group.registers):
-            bias, low = int(self.stage.bias[group.first + place]) & 0xFFFF, int(register[1:])
+        for place, low in enumerate(group.registers.sums):
+            bias = int(self.stage.bias[group.first + place]) & 0xFFFF
             to = low if low >= 16 else 16
             lines += [f"ldi  r{to}, {bias & 0xFF}", f"ldi  r{to + 1}, {bias >> 8}"]
-            lines += [f"movw {register}, r16"] if to != low else []
+            lines += [f"movw r{low}, r16"] if to != low else []
         return window.Part(f"begin_{group.number}", "\n".join(lines))
 
     def _scale(self, group: window.Group) -> window.Part:
@@ -202,8 +202,8 @@ def _first_group(turns: int) -> window.Part:
 
 def _next_biases(group: window.Group) -> window.Part:
     """Return code that reads the biases of the next group that shares instructions."""
-    halves = (half for low in group.registers for half in (low, f"r{int(low[1:]) + 1}"))
-    lines = ["group:", *(f"lpm  {half}, Z+" for half in halves), "clr  r24", "clr  r25"]
+    halves = (half for low in group.registers.sums for half in (low, low + 1))
+    lines = ["group:", *(f"lpm  r{half}, Z+" for half in halves), "clr  r24", "clr  r25"]
     return window.Part("begin", "\n".join(lines))
 
 
@@ -236,9 +236,9 @@ def _limits(stage: IntegerConvolution) -> bool:
     return stage.accumulators.ends[1] >= stage.limit
 
 
-def value_of(stage: IntegerConvolution, name: str, low: str) -> window.Part:
+def value_of(stage: IntegerConvolution, name: str, sum_: int) -> window.Part:
     """Return code that converts a sum to a value in r17 and stores it; r16 is the multiplier."""
-    high = f"r{int(low[1:]) + 1}"
+    low, high = f"r{sum_}", f"r{sum_ + 1}"
     lines = ["clr  r17", f"tst  {high}", f"brmi small_{name}"]
     if _limits(stage):
         lines += [f"ldi  r17, {stage.maximum}", f"cp   {low}, r26", f"cpc  {high}, r27"]
@@ -303,7 +303,6 @@ class ConvolutionKernel(ImageKernel):
         return self._in_one_step(
             self.pixel_cycles + self._around + rows.cycles(feed),
             tables,
-            products=self._products,
             state=2 * self.stage.window[0] + 2 + rows.state(feed),
         )
 
@@ -353,13 +352,6 @@ class ConvolutionKernel(ImageKernel):
         value = self.code.value
         each = _SMALL * value.small + _LARGE * value.large + (1 - _SMALL - _LARGE) * value.between
         return float(height * places * (self.code.fixed + out * each + self.code.inputs))
-
-    @property
-    def _products(self) -> int:
-        """The number of products of weights and inputs."""
-        height, places, out = self.stage.output_shape
-        (rows, columns), depth = self.stage.window, self.stage.shape[2]
-        return height * places * rows * columns * depth * (1 if self.stage.depthwise else out)
 
     @property
     def weights_in_flash(self) -> bool:

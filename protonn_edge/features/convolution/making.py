@@ -18,11 +18,11 @@ from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.point_format import PointFormat
 from protonn_edge.system.errors import InvalidValue
 
-Layer = IntegerConvolution | IntegerPooling | IntegerInt8Layer
+ImageLayer = IntegerConvolution | IntegerPooling | IntegerInt8Layer
 
 
 def layered(
-    layers: Sequence[Layer],
+    layers: Sequence[ImageLayer],
     averages: IntegerAveragePooling | None = None,
     pixels: PixelScale | ChannelScale = UNSCALED,
     rate: float | None = None,
@@ -52,6 +52,6 @@ def layered(
     return Features(points, (*(() if averages is None else (averages,)), *layers))
 
 
-def layers_of(features: Features) -> tuple[Layer, ...]:
+def layers_of(features: Features) -> tuple[ImageLayer, ...]:
     """Return the layers of an image's features, after average pooling."""
-    return tuple(each for each in features.stages if isinstance(each, Layer))
+    return tuple(each for each in features.stages if isinstance(each, ImageLayer))

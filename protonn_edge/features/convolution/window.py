@@ -8,26 +8,34 @@ A weight is in r16, an input in r17; r28 counts inputs, or is 0 where weights ar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from protonn_edge.codegen.kernels.listing import Listing
-from protonn_edge.codegen.kernels.matvec.unrolled import Registers, moved, unrolled
+from protonn_edge.codegen.kernels.matvec.products import (
+    Registers,
+    added,
+    loop,
+    moved,
+    multiplied,
+    unrolled,
+)
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.model.integer_stage import IntArray
 
-INPUT, CONSTANT, ZERO = "r17", "r16", "r28"
-
 Name = Literal["columns", "packed", "unrolled"]
 
-REGISTERS = tuple(f"r{low}" for low in (*range(2, 16, 2), *range(18, 26, 2)))
+REGISTERS = (*range(2, 16, 2), *range(18, 26, 2))
 """The lower registers of sums."""
 
-SUMMED, UNPACKED = "r24", "r29"
-"""The lower register of the sum of inputs, and a weight, where weights are packed."""
+INPUT, ZERO, UNPACKED = "r17", "r28", "r29"
+"""The registers of an input, of 0, and of a weight where weights are packed.
+
+There, r25:r24 is the sum of the inputs.
+"""
 
 _MOST_PACKED = 8  # with more channels, branches could not reach
 _LEAST_SHARED = 5  # channels of a group, for the sake of groups of the same size
@@ -73,9 +81,9 @@ class Group:
         return slice(self.first, self.first + self.size)
 
     @property
-    def registers(self) -> tuple[str, ...]:
-        """The lower registers of their sums."""
-        return REGISTERS[: self.size]
+    def registers(self) -> Registers:
+        """The registers of their sums, and of the loop."""
+        return Registers(REGISTERS[: self.size], INPUT, "r16", ZERO)
 
 
 def groups_of(channels: int, name: Name) -> tuple[Group, ...]:
@@ -104,52 +112,35 @@ class WindowRow:
 def unrolled_row(stage: IntegerConvolution, group: Group, row: int, doubled: int) -> WindowRow:
     """Return a row with weights as instructions, for inputs that were doubled `doubled` times."""
     name, weights = f"{group.number}_{row}", _by_input(stage, group, row) >> doubled
-    sums = [int(register[1:]) for register in group.registers]
-    of = Registers(sums, INPUT, CONSTANT, ZERO)
-    lines, advance = unrolled(weights, stage.input_maximum, of, f"{name}_", doubled)
+    of, maximum = group.registers, stage.input_maximum
+    lines, advance = unrolled(weights, maximum, of, f"{name}_", doubled)
     part = Part(name, "\n".join(lines))
     return WindowRow((part,), advance, part.cycles()) if lines else WindowRow((), 0, 0)
 
 
-def column_row(stage: IntegerConvolution, group: Group, row: int, name: Name) -> WindowRow:
+def column_row(stage: IntegerConvolution, group: Group, number: int, name: Name) -> WindowRow:
     """Return a row with weights in flash, from Z on, perhaps packed."""
     if stage.depthwise:
-        return _row_of_channels(stage, group, row)
+        return _row_of_channels(stage, group, number)
     each = 8 // stage.weight_bits if name == "packed" else 1
-    products = [_multiplied(register) for register in group.registers]
+    products = multiplied(group.registers)
     if name == "packed":
-        products = [f"add  {SUMMED}, {INPUT}", "clr  r1", f"adc  {_above(SUMMED)}, r1"]
+        products = [f"add  r24, {INPUT}", "clr  r1", "adc  r25, r1"]
         products += _unpacked(group, stage.weight_bits)
-    own, count = f"{group.number}_{row}", stage.window[1] * stage.shape[2]
-    part = Part(
-        own,
-        "\n".join(
-            [
-                f"ldi  r28, {count}",
-                f"tap_{own}:",
-                f"ld  {INPUT}, X+",
-                f"tst  {INPUT}",
-                f"breq  zero_{own}",
-                *products,
-                "dec  r28",
-                f"brne  tap_{own}",
-                f"rjmp  end_{own}",
-                f"zero_{own}:",
-                f"adiw  r30, {-(-group.size // each)}",
-                "dec  r28",
-                f"brne  tap_{own}",
-            ]
-        ),
-    )
+    own, count = f"{group.number}_{number}", stage.window[1] * stage.shape[2]
+    labels = f"tap_{own}", f"zero_{own}", f"end_{own}"
+    lines = loop(group.registers, products, -(-group.size // each), "dec  r28", labels)
+    part = Part(own, "\n".join([f"ldi  r28, {count}", *lines]))
     return WindowRow((part,), count, count * part.cycles("tap", zero=0, tap=1))
 
 
-def _row_of_channels(stage: IntegerConvolution, group: Group, row: int) -> WindowRow:
+def _row_of_channels(stage: IntegerConvolution, group: Group, number: int) -> WindowRow:
     """Return a row that adds each value, also 0, to the sum of its own channel."""
-    name, pixels, channels = f"{group.number}_{row}", stage.window[1], stage.shape[2]
-    between = channels - group.size
-    each = [f"ld  {INPUT}, X+\n{_multiplied(register)}" for register in group.registers]
-    lines = [*moved(group.first), f"ldi  r28, {pixels}", f"tap_{name}:", *each]
+    name, pixels, channels = f"{group.number}_{number}", stage.window[1], stage.shape[2]
+    between, of = channels - group.size, group.registers
+    lines = [*moved(group.first), f"ldi  r28, {pixels}", f"tap_{name}:"]
+    for low in of.sums:
+        lines += [f"ld  {INPUT}, X+", *multiplied(replace(of, sums=(low,)))]
     lines += [*moved(between), "dec  r28", f"brne  tap_{name}"]
     part = Part(name, "\n".join(lines))
     advance = group.first + pixels * channels
@@ -184,16 +175,16 @@ def weights_of(stage: IntegerConvolution, group: Group, name: Name) -> Iterator[
 
 def taken_off(group: Group, bits: int) -> list[str]:
     """Return code that corrects the sums for the offset that made packed weights positive."""
-    lines = [f"lsl  {SUMMED}", f"rol  {_above(SUMMED)}"] * (bits - 1)
-    for register in group.registers:
-        lines += [f"sub  {register}, {SUMMED}", f"sbc  {_above(register)}, {_above(SUMMED)}"]
-    return lines
+    of, lines = group.registers, ["lsl  r24", "rol  r25"] * (bits - 1)
+    return lines + [
+        line for low in of.sums for line in added(of, low, "r24", "r25", names=("sub", "sbc"))
+    ]
 
 
 def _unpacked(group: Group, bits: int) -> list[str]:
     """Return the instructions that unpack and multiply unsigned n-bit weights."""
     lines, each = [], 8 // bits
-    for place, register in enumerate(group.registers):
+    for place, low in enumerate(group.registers.sums):
         weight = UNPACKED
         if place % each == 0:
             lines.append("lpm  r16, Z+")
@@ -203,15 +194,7 @@ def _unpacked(group: Group, bits: int) -> list[str]:
             lines.append(f"mov  {weight}, r16")
         if bits == 4 or place % each < each - 1:  # of 2-bit weights, a last byte is partly used
             lines.append(f"andi  {weight}, {(1 << bits) - 1}")
-        lines += [f"mul  {weight}, {INPUT}", f"add  {register}, r0", f"adc  {_above(register)}, r1"]
+        lines += [f"mul  {weight}, {INPUT}", *added(group.registers, low, "r0", "r1")]
         if weight == UNPACKED:
             lines += ["swap  r16"] if bits == 4 else ["lsr  r16"] * bits
     return lines
-
-
-def _multiplied(register: str) -> str:
-    return f"lpm  r16, Z+\nmulsu  r16, {INPUT}\nadd  {register}, r0\nadc  {_above(register)}, r1"
-
-
-def _above(register: str) -> str:
-    return f"r{int(register[1:]) + 1}"

@@ -30,7 +30,7 @@ _MOST_IN_A_WINDOW_ROW = 0xFFFF
 
 @dataclass(frozen=True, eq=False)
 class WideScale:
-    """Converts sums to values as `IntegerInt8Layer` says, of which it has the attributes."""
+    """Converts sums to values as `IntegerInt8Layer` states; it has the attributes of that."""
 
     multipliers: IntArray
     shifts: IntArray

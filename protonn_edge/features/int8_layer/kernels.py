@@ -61,7 +61,6 @@ class Int8LayerKernel(ImageKernel):
         return self._in_one_step(
             self._cycles + rows.cycles(feed),
             tables,
-            products=self._places * stage.weights.size,
             state=state + rows.state(feed),
         )
 

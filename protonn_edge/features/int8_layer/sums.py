@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from protonn_edge.codegen.kernels.compiled import bytes_of
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed, repeated
+from protonn_edge.codegen.kernels.matvec.products import Registers, loop, multiplied
 from protonn_edge.features.int8_layer.integers import SUM_BITS, IntegerInt8Layer
 
-INPUT, WEIGHT, SIGN = "r17", "r16", "r23"
-SUMS = (*(f"r{number}" for number in range(2, 16)), "r18", "r19", "r20", "r21")
+INPUT, WEIGHT, SIGN = "r21", "r20", "r23"
+SUMS = range(2, 20)
 """The registers of sums."""
 
 _STORED_BYTES = bytes_of("int32_t")  # bytes of a sum in SRAM
@@ -67,10 +68,10 @@ class SumCode:
         return width if self.stage.depthwise else width * channels
 
     @property
-    def registers(self) -> list[list[str]]:
-        """The registers of each sum, the lowest byte first."""
+    def registers(self) -> Registers:
+        """The registers of the sums, and of the loop."""
         size = self.bits // 8
-        return [list(SUMS[size * i : size * i + size]) for i in range(self.group)]
+        return Registers(SUMS[::size][: self.group], INPUT, WEIGHT, width=size, sign=SIGN)
 
     @cached_property
     def listing(self) -> Listing:
@@ -80,39 +81,34 @@ class SumCode:
         rows. r22 counts rows, r25:r24 the values of one. If each channel has its own weights, r24
         counts pixels, and r25 is the first channel.
         """
-        stage, products = self.stage, [_product(each) for each in self.registers]
+        stage, of, size = self.stage, self.registers, self.bits // 8
         if stage.depthwise:
-            between = stage.shape[2] - self.group
-            loads = "\n".join(f"ld   {INPUT}, X+\n{product}" for product in products)
-            tap = f"{loads}\nsubi r26, lo8(-({between}))\nsbci r27, hi8(-({between}))"
             first = f"clr  {SIGN}\nadd  r26, r25\nadc  r27, {SIGN}"
-            zero = ""
+            between, taps = stage.shape[2] - self.group, ["tap:"]
+            for low in of.sums:
+                taps += [f"ld   {INPUT}, X+", *multiplied(replace(of, sums=(low,)))]
+            taps += [f"subi r26, lo8(-({between}))", f"sbci r27, hi8(-({between}))"]
+            taps += [self._count, "brne tap"]
         else:
-            tap = f"ld   {INPUT}, X+\ntst  {INPUT}\nbreq zero\n" + "\n".join(products)
-            zero = f"rjmp next\nzero:\nadiw r30, {self.group}\n{self._count}\nbrne tap"
             first = "" if self.taps <= _MOST_IN_A_BYTE else f"ldi  r25, {self.taps >> 8}"
-        every = [register for registers in self.registers for register in registers]
+            taps = loop(of, multiplied(of), self.group, self._count, ("tap", "zero", "next"))
         return Listing(
             f"""
-                {repeated(every, "clr  {0}")}
+                {repeated(SUMS[: size * self.group], "clr  r{0}")}
                 ldi  r22, {stage.window[0]}
             row:
                 ld   r26, Y+
                 ld   r27, Y+
                 {first}
                 ldi  r24, {self.taps & 255}
-            tap:
-                {tap}
-                {self._count}
-                brne tap
-                {zero}
+                {repeated(taps, "{0}")}
             next:
                 dec  r22
                 brne row
             store:
                 ldi  r26, lo8(%[sums])
                 ldi  r27, hi8(%[sums])
-                {"".join(map(_stored, self.registers))}
+                {"".join(_stored(range(low, low + size)) for low in of.sums)}
             """
         )
 
@@ -147,19 +143,10 @@ class SumCode:
         return whole + self.stage.window[0] * row
 
 
-def _product(sum_registers: list[str]) -> str:
-    """Return the instructions that add a weight times the input to a sum."""
-    low, middle, *upper = sum_registers
-    lines = [f"lpm  {WEIGHT}, Z+", f"mulsu {WEIGHT}, {INPUT}", f"sbc  {SIGN}, {SIGN}"]
-    lines += [f"add  {low}, r0", f"adc  {middle}, r1", *(f"adc  {each}, {SIGN}" for each in upper)]
-    return "\n".join(lines)
-
-
-def _stored(sum_registers: list[str]) -> str:
+def _stored(sum_registers: range) -> str:
     """Return the instructions that store a sum in four bytes."""
-    lines = [f"st   X+, {register}" for register in sum_registers]
+    lines = [f"st   X+, r{register}" for register in sum_registers]
     if len(sum_registers) < _STORED_BYTES:
-        last = sum_registers[-1]
-        lines += [f"mov  {SIGN}, {last}", f"lsl  {SIGN}", f"sbc  {SIGN}, {SIGN}"]
+        lines += [f"mov  {SIGN}, r{sum_registers[-1]}", f"lsl  {SIGN}", f"sbc  {SIGN}, {SIGN}"]
         lines.append(f"st   X+, {SIGN}")
-    return "\n".join(lines) + "\n"
+    return repeated(lines, "{0}")

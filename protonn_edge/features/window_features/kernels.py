@@ -260,7 +260,6 @@ class WindowKernel(Kernel):
         return self._in_one_step(
             self._cycles(feed),
             SCALE_BYTES * self.stage.n_outputs,
-            products=self._squares,
             state=_STATE_BYTES
             + self.channel_bytes * self.stage.window.channels
             + self.stage.n_outputs,
@@ -270,14 +269,6 @@ class WindowKernel(Kernel):
     def listings(self) -> tuple[Listing, ...]:
         """The instructions for a sample."""
         return (self.sample,)
-
-    @property
-    def _squares(self) -> int:
-        """The number of squares of samples and of differences in bands."""
-        window = self.stage.window
-        pairs = sum(window.window >> level + 1 for level in range(self.features.bands))
-        samples = window.window * ("deviation" in self.features.kinds)
-        return window.channels * (samples + pairs)
 
     def _sample(self, level: int) -> float:
         """Return about the cycles of a sample that completes a pair in `level` bands."""

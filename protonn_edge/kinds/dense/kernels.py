@@ -64,7 +64,7 @@ class DenseKernel(MatvecKernel):
 
     def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""
-        return self._cost(self._rectify.on(self.core))
+        return self._cost(self._rectify)
 
     @property
     def _rectify(self) -> Step:

@@ -64,7 +64,7 @@ class LinearKernel(MatvecKernel):
             return Step("scores", "negate", 0, negate)
         widen = self.widening.path("sum", ["sum"], {"sum": 1}) * stage.n_sums
         mean = widen + compiled.calls(1, self.core)
-        return Step("scores", "widen", 0, mean).on(self.core)
+        return Step("scores", "widen", 0, mean)
 
 
 kernels = LinearKernel.of

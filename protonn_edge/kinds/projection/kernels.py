@@ -132,7 +132,7 @@ class ProjectionKernel(MatvecKernel):
         around = loop.path(BEGIN, ["sum"], {}) + loop.path("last", [END], {})
         each = loop.path("sum", ["sum"], {"sum": 1, "within": 1})
         requantize = Step("requantize", "loop", scalings, around + stage.n_outputs * each)
-        return self._cost(requantize.on(self.core), tables=scalings)
+        return self._cost(requantize, tables=scalings)
 
 
 kernels = ProjectionKernel.of

@@ -13,7 +13,7 @@ import pytest
 from extensions.teaching.test_teacher import BEGIN, Line, sent, window
 
 from protonn_edge.cli.command import is_terminal
-from protonn_edge.cli.keys import Keys
+from protonn_edge.extensions.sensing.keys import Keys
 from protonn_edge.extensions.sensing.sensor_board import WindowAnswer
 from protonn_edge.extensions.teaching.listener import TeachingListener
 from protonn_edge.extensions.teaching.messages import ForgetReply, LearnReply

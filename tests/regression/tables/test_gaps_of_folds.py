@@ -32,13 +32,19 @@ def test_folds_fill_gaps_by_the_rows_that_they_train_on(
     seen: dict[str, Any] = {}
 
     class Spy:
-        def fit(self, X: Any, *_: Any, **more: Any) -> None:
-            seen.update(X=X, tested=more["evaluate_on"][0])
+        model_ = None
+
+        def fit(self, X: Any, *_: Any, **__: Any) -> None:
+            seen.update(X=X)
+
+        def quantize(self, X: Any) -> None:
+            seen.update(tested=X)
             raise ValueError("enough")
 
     monkeypatch.setattr(TrialPoints, "untrained", lambda *_: Spy())
+    monkeypatch.setattr("protonn_edge.learn.search.objective.quantize", lambda _: Spy())
     with pytest.raises(ValueError, match="enough"):
-        Objective(SearchSpace(points)).test_fold(0, {}, lambda *_: None)
+        Objective(SearchSpace(points)).test_fold(0, {})
     known = [row * row % 97 for row in range(10, 20) if row % 4]
     assert seen["X"][2, 0] == seen["tested"][0, 0] == np.median(known)
     assert dataset.X_train[0, 0] != np.median(known)

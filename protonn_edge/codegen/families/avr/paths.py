@@ -107,7 +107,7 @@ def _less(fact: Fact, times: int) -> dict[int, int]:
 
 def stated_facts(program: LinkedProgram, plan: DevicePlan, board: Board) -> StatedFacts:
     """Return the facts behind a program's paths, for an emulator to count: none if it has none."""
-    if not isinstance(plan, Plan) or plan.estimated:
+    if not isinstance(plan, Plan) or not plan.core.multiplies:
         return StatedFacts()
     try:
         paths = prediction_paths(program, plan, board)

@@ -57,7 +57,7 @@ class ReadsAVRPrograms(ReadsPrograms):
     def bound(
         self, program: LinkedProgram, plan: DevicePlan, board: Board
     ) -> tuple[int, int] | None:
-        if not isinstance(plan, Plan) or plan.estimated:
+        if not isinstance(plan, Plan) or not plan.core.multiplies:
             return None
         try:
             paths = prediction_paths(program, plan, board)

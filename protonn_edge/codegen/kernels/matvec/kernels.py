@@ -141,12 +141,12 @@ class MatvecKernel(base.Kernel):
 
     def _cost(self, *behind: base.Step, tables: int = 0, state: int = 0) -> base.Cost:
         """Return the cost of the product, and of the steps after it, which take the rest."""
-        product, products = self.matvec, int(np.count_nonzero(self.stage.weights))
+        product = self.matvec
         weights, code_of_product = product.bytes
         cycles = product.cycles + product.saved * self.saves
         step = base.Step(self.stage.kind, self.name, sum(product.bytes), cycles)
         return base.Cost(
-            steps=(step.on(self.core, products), *behind),
+            steps=(step, *behind),
             tables=weights + product.sum_bytes + tables,
             code=code_of_product + code_bytes(self),
             state=product.sum_bytes + state,

@@ -16,7 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing, repeated
-from protonn_edge.codegen.kernels.matvec import unrolled
+from protonn_edge.codegen.kernels.matvec.products import (
+    Registers,
+    added,
+    loop,
+    multiplied,
+    unrolled,
+)
 
 # Sums of 2 bytes fill r2..r21; if they are wider, r20 holds a product's sign.
 _REGISTERS = {2: 20, 3: 18, 4: 16}
@@ -46,6 +52,11 @@ class Block:
     def sums(self) -> range:
         """The first register of each sum."""
         return range(2, 2 + self.bytes, self.width)
+
+    @property
+    def registers(self) -> Registers:
+        """The registers of a loop."""
+        return Registers(self.sums, "r23", "r22", "r25", self.width, "r20")
 
     @property
     def clobbered(self) -> str:
@@ -86,62 +97,20 @@ def store(count: int) -> str:
     """
 
 
-def multiply_add(register: int, width: int) -> str:
-    """Add the next weight times what r23 holds to a sum of 2, 3 or 4 bytes."""
-    return f"""
-        lpm  r22, Z+
-        mulsu r22, r23
-        {"sbc r20, r20 ; the product's sign, 0 or -1" if width > 2 else ""}
-        {_add_product(register, width)}
-    """
-
-
-def _add_product(register: int, width: int) -> str:
-    """Add a product in r1:r0 to a sum; r20 holds its upper bytes."""
-    return f"""
-        add  r{register}, r0
-        adc  r{register + 1}, r1
-        {repeated(range(register + 2, register + width), "adc r{0}, r20")}
-    """
-
-
 @lru_cache(maxsize=64)
 def columns(block: Block) -> Listing:
     """Return the loop for weights one after the other.
 
     The lower byte of `left` reaches 0 once for each unit of the upper byte.
     """
-    products = "".join(multiply_add(register, block.width) for register in block.sums)
-    return Listing(
-        f"""
-            {load(block.bytes)}
-            rjmp input
-            {_zero(block.size)}
-        input: ld r23, X+
-            tst  r23
-            breq zero
-            {products}
-            {_COUNTED}
-            clr  __zero_reg__
-            {store(block.bytes)}
-        """
-    )
+    of = block.registers
+    lines = _looped(of, multiplied(of), block.size)
+    return Listing("\n".join([load(block.bytes), *lines, "clr __zero_reg__", store(block.bytes)]))
 
 
-def _zero(weights: int) -> str:
-    return f"""
-        zero: adiw r30, {weights} ; an input that is 0
-            dec  %A[left]
-            breq counted
-    """
-
-
-_COUNTED = """
-            dec  %A[left]
-            brne input
-        counted: dec %B[left]
-            brne input
-"""
+def _looped(of: Registers, products: list[str], skipped: int) -> list[str]:
+    lines = loop(of, products, skipped, "dec  %A[left]", ("input", "zero", "counted"))
+    return [*lines, "counted:", "dec  %B[left]", "brne input"]
 
 
 @lru_cache(maxsize=64)
@@ -153,9 +122,12 @@ def packed(block: Block) -> Listing:
     r29:r28, or r21:r29:r28, with the other sign. All of that is exact: sums wrap around, and the
     last one fits. A C compiler may have its frame in r29:r28.
     """
-    wide, width = block.width > 2, block.width
-    pairs = list(zip(block.sums[::2], block.sums[1::2], strict=False))
-    products = "".join(_pair(block, low) for low in block.sums[::2])
+    of, wide, width = block.registers, block.width > 2, block.width
+    offset = ["sub  r28, r23", "sbci r29, 0", *["sbci r21, 0"] * wide]
+    pairs = list(zip(of.sums[::2], of.sums[1::2], strict=False))
+    products = [line for low in of.sums[::2] for line in _pair(block, low)]
+    subtracted = "\n".join(line for low in of.sums for line in added(of, low, "r28", "r29", "r21"))
+    looped = "\n".join(_looped(of, [*offset, *products], -(-block.size // 2)))
     return Listing(
         f"""
             push r28
@@ -166,20 +138,11 @@ def packed(block: Block) -> Listing:
             {repeated((21, 20) * wide, "clr r{0}")}
             ldi  r22, 16
             {"".join(_sixteen_times("add", "adc", *pair, width) for pair in pairs)}
-            rjmp input
-            {_zero(-(-block.size // 2))}
-        input: ld r23, X+
-            tst  r23
-            breq zero
-            sub  r28, r23
-            sbci r29, 0
-            {"sbci r21, 0" if wide else ""}
-            {products}
-            {_COUNTED}
+            {looped}
             ldi  r22, 16
             {"".join(_sixteen_times("sub", "sbc", *pair, width) for pair in pairs)}
             {repeated(range(3), "lsl r28", "rol r29", *["rol r21"] * wide)}
-            {"".join(_eight_times(register, width) for register in block.sums)}
+            {subtracted}
             clr  __zero_reg__
             {store(block.bytes)}
             pop  r29
@@ -188,21 +151,14 @@ def packed(block: Block) -> Listing:
     )
 
 
-def _pair(block: Block, low: int) -> str:
+def _pair(block: Block, low: int) -> list[str]:
     """Multiply an input by a byte with one or two weights."""
-    high = low + block.width
-    second = f"""
-            swap r22
-            andi r22, 0x0f
-            mul  r22, r23
-            {_add_product(high, block.width)}
-    """
-    return f"""
-            lpm  r22, Z+
-            mul  r22, r23
-            {_add_product(low, block.width)}
-            {second if high in block.sums else ""}
-    """
+    of, high = block.registers, low + block.width
+    lines = ["lpm  r22, Z+", "mul  r22, r23", *added(of, low, "r0", "r1", "r20")]
+    if high in block.sums:
+        lines += ["swap r22", "andi r22, 0x0f", "mul  r22, r23"]
+        lines += added(of, high, "r0", "r1", "r20")
+    return lines
 
 
 def _sixteen_times(add: str, adc: str, first: int, second: int, width: int) -> str:
@@ -217,24 +173,15 @@ def _sixteen_times(add: str, adc: str, first: int, second: int, width: int) -> s
     return "\n".join(lines) + "\n"
 
 
-def _eight_times(register: int, width: int) -> str:
-    return f"""
-            add  r{register}, r28
-            adc  r{register + 1}, r29
-            {f"adc r{register + 2}, r21" if width > 2 else ""}
-    """
-
-
 def instructions(block: Block, weights: NDArray[np.int8], maximum: int) -> Listing:
     """Return weights (size, D) as instructions, for inputs of at most `maximum`; r25 is 0."""
-    of = unrolled.Registers(block.sums, "r23", "r22", "r25", block.width)
-    added, _ = unrolled.unrolled(weights.T, maximum, of)
-    lines = [load(block.bytes), "clr r25", *added, "clr __zero_reg__", store(block.bytes)]
+    lines, _ = unrolled(weights.T, maximum, block.registers)
+    lines = [load(block.bytes), "clr r25", *lines, "clr __zero_reg__", store(block.bytes)]
     return Listing("\n".join(lines))
 
 
 def cycles_of(loop: Listing, inputs: int, *, zero: int = 0) -> int:
-    """Return the cycles of a loop's statement for so many inputs, all of which are 0, or none."""
+    """Return the cycles of a loop's statement for a number of inputs: all are 0, or none is."""
     around = loop.path(BEGIN, ["input"], {}) + loop.path("counted", [END], {"input": 0})
     taken = {"input": 1, "counted": 0, "zero": zero}
     return around + inputs * loop.path("input", ["input"], taken)

@@ -20,7 +20,12 @@ from protonn_edge.extensions.conversion.answered import Answers
 from protonn_edge.extensions.conversion.networks.tuning import Tuning
 from protonn_edge.extensions.conversion.search import Candidate, ModelSearch, Rule
 from protonn_edge.features.convolution.making import layered
-from protonn_edge.features.convolution.train.layers import Convolution, Layer, Pooling, Rectifier
+from protonn_edge.features.convolution.train.layers import (
+    Convolution,
+    Pooling,
+    Rectifier,
+    TrainedLayer,
+)
 from protonn_edge.features.convolution.train.learning import Images, Schedule, Training
 from protonn_edge.features.convolution.train.network import Network, features_of, innermost
 from protonn_edge.features.convolution.train.rounding import Bits, integer_stages, sum_ends
@@ -59,7 +64,7 @@ _LEAST_FACTOR = np.float32(1e-3)
 class FloatNetwork(Rule):
     """A trained network in floats; a `Rule` for points whose images have the channels innermost."""
 
-    layers: tuple[Layer, ...]  # normalizations are folded in
+    layers: tuple[TrainedLayer, ...]  # normalizations are folded in
     image: ImageShape | None  # of the first layer; None without layers
     weights: tuple[Float32, ...]  # of each matrix, (units, inputs); scores last
     biases: tuple[Float32, ...]

@@ -54,7 +54,7 @@ _BEFORE = "apply the node to the points instead, and quantize the network withou
 Steps = NDArray[np.floating[Any]]
 
 
-class Scale(NamedTuple):
+class ByteScale(NamedTuple):
     """How real values are bytes."""
 
     step: np.floating[Any]
@@ -80,7 +80,7 @@ class _Sums:
     rounds_once: bool = True
     divisor: int = 1  # of the sums, which is not part of `units`
 
-    def layer(self, given: int, made: Scale, limits: Pair) -> IntegerInt8Layer:
+    def layer(self, given: int, made: ByteScale, limits: Pair) -> IntegerInt8Layer:
         """Return their layer; `given`, the zero point of its input, becomes part of the bias."""
         bias = np.rint(self.bias / self.units.astype(np.float64)).astype(np.int64)
         bias -= given * self.weights.astype(np.int64).sum(axis=(1, 2, 3))
@@ -105,8 +105,8 @@ class Int8Builder(OnnxChain):
 
     def __init__(self, graph: OnnxGraph, readers: Mapping[str, Reader]) -> None:
         super().__init__(graph, readers)
-        self.first: Scale | None = None  # of the input
-        self.given = Scale(self.precision(1), 0)  # of the present bytes
+        self.first: ByteScale | None = None  # of the input
+        self.given = ByteScale(self.precision(1), 0)  # of the present bytes
         self.pending: Node | None = None  # which made real values that are not quantized yet
         self.sums: _Sums | None = None  # that they are, if they are not those of bytes
         self.limits = _ALL  # of them
@@ -137,7 +137,7 @@ class Int8Builder(OnnxChain):
         elif node.inputs and node.inputs[0] in self._steps:  # in another shape
             self._steps[node.outputs[0]] = self._steps[node.inputs[0]]
 
-    def finish(self, node: Node, made: Scale) -> None:
+    def finish(self, node: Node, made: ByteScale) -> None:
         """Append the layer of a node's values, which are quantized with this scale."""
         low, high = (made.byte(end, to_even=self.to_even) for end in self.limits)
         last = self.layers[-1] if self.layers else None
@@ -369,7 +369,7 @@ def _dequantize(net: Int8Builder, node: Node) -> None:
     net.types = FLOATS
 
 
-def _scale(net: Int8Builder, node: Node) -> tuple[Scale, tuple[int, ...]]:
+def _scale(net: Int8Builder, node: Node) -> tuple[ByteScale, tuple[int, ...]]:
     """Return the scale of a QuantizeLinear or DequantizeLinear, and its type of integers."""
     check_plain(node)
     node.attribute("axis")  # of several scales
@@ -387,7 +387,7 @@ def _scale(net: Int8Builder, node: Node) -> tuple[Scale, tuple[int, ...]]:
             "quantize the network again",
         )
     byte = zero.item() + (INT8_ZERO if kind == "int8" else 0)
-    return Scale(net.precision(step.item()), byte), (_TYPES[kind],)
+    return ByteScale(net.precision(step.item()), byte), (_TYPES[kind],)
 
 
 QUANTIZATION: dict[str, Reader] = {"QuantizeLinear": _quantize, "DequantizeLinear": _dequantize}

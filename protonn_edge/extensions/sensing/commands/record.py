@@ -16,7 +16,6 @@ from rich.text import Text
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.command import OUTPUT, Output, command, is_terminal, option
-from protonn_edge.cli.keys import Keys
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange, baud_rate
 from protonn_edge.cli.paths import OutputFile, check_ending
 from protonn_edge.codegen.export.folder import LOGGER
@@ -24,6 +23,7 @@ from protonn_edge.data.cells import check_labels
 from protonn_edge.extensions.sensing.commands.logger import LOGGER_FOLDER
 from protonn_edge.extensions.sensing.commands.sensor_source import source_options
 from protonn_edge.extensions.sensing.commands.source import Pace, SensorSource
+from protonn_edge.extensions.sensing.keys import Keys
 from protonn_edge.extensions.sensing.recorder import Recorder, RecordingFile
 from protonn_edge.system.errors import CheckFailed, Interrupted, ProtoNNEdgeError, counted
 

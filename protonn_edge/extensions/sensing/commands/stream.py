@@ -10,14 +10,9 @@ from typing import ClassVar
 import click
 
 from protonn_edge.cli.command import Output, option
-from protonn_edge.data.naming import channel_names
 from protonn_edge.data.options import TableOptions
+from protonn_edge.extensions.sensing import SAMPLES_LIMIT
 from protonn_edge.extensions.sensing.commands.votes import VOTES, Votes, votes_of
-from protonn_edge.extensions.sensing.live import live_figures
-from protonn_edge.extensions.sensing.recordings.recorded import read_recording
-from protonn_edge.extensions.sensing.windowing import SAMPLES_LIMIT
-from protonn_edge.learn.evaluation.terminal import fact_table
-from protonn_edge.model.features import signal_of
 from protonn_edge.model.model import Model
 from protonn_edge.system.errors import unneeded
 from protonn_edge.system.extensions import AddedOptions
@@ -40,6 +35,12 @@ class StreamOptions(AddedOptions):
         """Print how often a model would answer while a recording is played, if it is asked for."""
         if self.hop is None:
             return False
+        from protonn_edge.data.naming import channel_names
+        from protonn_edge.extensions.sensing.live import live_figures
+        from protonn_edge.extensions.sensing.recordings.recorded import read_recording
+        from protonn_edge.learn.evaluation.terminal import fact_table
+        from protonn_edge.model.features import signal_of
+
         if model.policy.predicts == "value":
             raise unneeded("--hop", "counts events, but the model predicts a number")
         signal = signal_of(model.features)

@@ -6,7 +6,7 @@ import click
 
 from protonn_edge.cli.command import option
 from protonn_edge.cli.options import FiniteRange, Qualified
-from protonn_edge.extensions.sensing.windowing import VOTES_LIMIT
+from protonn_edge.extensions.sensing import VOTES_LIMIT
 
 Votes = tuple[int, dict[str, float]]
 

@@ -21,7 +21,7 @@ from protonn_edge.learn.points import Float32
 from protonn_edge.model.shapes import ImageShape
 
 
-class Layer(ABC):
+class TrainedLayer(ABC):
     """One step of a network."""
 
     @property
@@ -44,7 +44,7 @@ class Layer(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Convolution(Layer):
+class Convolution(TrainedLayer):
     """Sums of weighted neighbours, and a bias."""
 
     layout: ConvolutionLayout
@@ -127,7 +127,7 @@ class Convolution(Layer):
 
 
 @dataclass(frozen=True, eq=False)
-class Rectifier(Layer):
+class Rectifier(TrainedLayer):
     """ReLU: clips values below 0 and, if a largest value is given, above it."""
 
     largest: float | None = None
@@ -145,7 +145,7 @@ class Rectifier(Layer):
 
 
 @dataclass(frozen=True, eq=False)
-class Normalization(Layer):
+class Normalization(TrainedLayer):
     """Batch normalization (Ioffe and Szegedy, 2015): trained means and deviations of channels."""
 
     gain: Float32  # a factor for each channel, (channels,)
@@ -201,7 +201,7 @@ _LEAST_VARIANCE = np.float32(1e-5)
 
 
 @dataclass(frozen=True, eq=False)
-class Pooling(Layer):
+class Pooling(TrainedLayer):
     """The largest or mean value of 2x2 pixels, or of all; an odd last row or column is ignored."""
 
     layout: PoolingLayout

@@ -16,10 +16,10 @@ import numpy as np
 
 from protonn_edge.features.convolution.train.layers import (
     Convolution,
-    Layer,
     Normalization,
     Pooling,
     Rectifier,
+    TrainedLayer,
 )
 from protonn_edge.features.convolution.train.notation import ConvolutionLayout, Layout
 from protonn_edge.features.convolution.train.rounding import Bits, RoundedConvolution
@@ -111,7 +111,7 @@ _AT_ONCE = 256  # images whose values fit into a cache
 class Network:
     """Layers and a head, which training changes in place."""
 
-    layers: tuple[Layer, ...]
+    layers: tuple[TrainedLayer, ...]
     head: TrainableHead
     unit: float = 1.0  # factor between the last layer and the head
 
@@ -158,7 +158,7 @@ class Network:
         It sees `images`, the training points, as `step` times integers up to `largest`.
         """
         values = images
-        layers: list[Layer] = []
+        layers: list[TrainedLayer] = []
         floats = folded(self.layers)
         convolutions = [layer for layer in floats if isinstance(layer, Convolution)]
         for layer, after in zip_longest(floats, floats[1:]):
@@ -182,9 +182,9 @@ class Network:
 
 def layers_of(
     layouts: Sequence[Layout], generator: np.random.Generator, channels: int = 1
-) -> tuple[Layer, ...]:
+) -> tuple[TrainedLayer, ...]:
     """Return random layers for images with this number of channels."""
-    layers: list[Layer] = []
+    layers: list[TrainedLayer] = []
     for layout in layouts:
         if isinstance(layout, ConvolutionLayout):
             layers.append(Convolution.random(layout, channels, generator))
@@ -195,7 +195,7 @@ def layers_of(
     return tuple(layers)
 
 
-def features_of(layers: Sequence[Layer], x: Float32) -> Float32:
+def features_of(layers: Sequence[TrainedLayer], x: Float32) -> Float32:
     """Return the flattened outputs (n, F) of layers for images x."""
     for layer in layers:
         x = layer.forward(x)[0]
@@ -207,7 +207,7 @@ def innermost(images: Array) -> Float32:
     return np.ascontiguousarray(np.moveaxis(images, (3, 0), (0, 3)), np.float32)
 
 
-def forward_through(layers: Sequence[Layer], x: Float32) -> tuple[Float32, list[Any]]:
+def forward_through(layers: Sequence[TrainedLayer], x: Float32) -> tuple[Float32, list[Any]]:
     """Return the outputs of layers for images x (channels, h, w, n), and the layers' caches."""
     values, all_kept = x, []
     for layer in layers:
@@ -217,7 +217,11 @@ def forward_through(layers: Sequence[Layer], x: Float32) -> tuple[Float32, list[
 
 
 def backward_through(
-    layers: Sequence[Layer], all_kept: Sequence[Any], slope: Float32, *, by_input: bool = True
+    layers: Sequence[TrainedLayer],
+    all_kept: Sequence[Any],
+    slope: Float32,
+    *,
+    by_input: bool = True,
 ) -> tuple[Float32, list[Float32]]:
     """Return the derivatives by x and by the layers' parameters, given those by the values.
 
@@ -233,9 +237,9 @@ def backward_through(
     return slope, gradient
 
 
-def folded(layers: Sequence[Layer]) -> list[Layer]:
+def folded(layers: Sequence[TrainedLayer]) -> list[TrainedLayer]:
     """Return the layers with each normalization folded into the convolution before it."""
-    folded_layers: list[Layer] = []
+    folded_layers: list[TrainedLayer] = []
     for layer in layers:
         if isinstance(layer, Normalization):
             before = folded_layers.pop()

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
-from protonn_edge.features.convolution.train.layers import Convolution, Layer, Pooling
+from protonn_edge.features.convolution.train.layers import Convolution, Pooling, TrainedLayer
 from protonn_edge.features.convolution.train.notation import ConvolutionLayout
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.learn.points import Float32
@@ -54,7 +54,7 @@ class Bits:
 
 
 @dataclass(frozen=True, eq=False)
-class RoundedConvolution(Layer):
+class RoundedConvolution(TrainedLayer):
     """A convolution with integer weights, sums and clamped values."""
 
     latent: Convolution  # weights and biases before they are rounded, in the integers' units
@@ -221,7 +221,7 @@ def _as_product(ratio: float) -> tuple[int, int]:
 
 
 def integer_stages(
-    layers: Sequence[Layer], shape: ImageShape, maximum: int
+    layers: Sequence[TrainedLayer], shape: ImageShape, maximum: int
 ) -> tuple[IntegerConvolution | IntegerPooling, ...]:
     """Return the device's stages from rounded layers and pooling, for images of this shape."""
     stages: list[IntegerConvolution | IntegerPooling] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -104,13 +104,13 @@ class PrototypesKernel(Kernel):
         """Return its cost."""
         stage = self.stage
         flash = int(stage.prototypes.nbytes + stage.labels.nbytes + stage.table.nbytes)
-        steps = [self._on_core(self._step(flash))]
+        steps = [self._step(flash)]
         code = code_bytes(self)
         state = stage.n_outputs * stage.output.bits // 8
         state += _NEIGHBOUR_BYTES * self.neighbours_at_once
         if self.voters is not None:
             added = self.voters.cost
-            steps += [step.on(self.core) for step in added.steps]
+            steps += added.steps
             code += added.code
             state += added.state
         return Cost(
@@ -129,15 +129,6 @@ class PrototypesKernel(Kernel):
         where = "partly in registers" if fetched else "in registers"
         kernel = f"point {where}, {stage.output.bits}-bit scores"
         return Step("prototypes", kernel, flash_bytes, around + self._compared)
-
-    def _on_core(self, step: Step) -> Step:
-        """Return the step on its chip: portable C takes a turn of a loop for each product."""
-        if self.core.multiplies:
-            return step
-        stage = self.stage
-        products = stage.n_prototypes * (stage.n_inputs + stage.n_outputs)
-        step = step.on(self.core, products)
-        return replace(step, cycles=step.cycles + compiled.TURN_CYCLES * products)
 
     @property
     def _compared(self) -> float:

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
 from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing, repeated
-from protonn_edge.codegen.kernels.matvec.loops import Block, multiply_add
+from protonn_edge.codegen.kernels.matvec.loops import Block
+from protonn_edge.codegen.kernels.matvec.products import multiplied
 
 # Registers for the point's first coordinates. Loading another coordinate takes two cycles.
 _COORDINATE_REGISTERS = (*range(2, 18), 24, 25)
@@ -155,7 +156,7 @@ class Voting:
             behind = f"subi r30, lo8(-({block.first}))\nsbci r31, hi8(-({block.first}))"
         elif self.nearest and not block.first:
             behind = "cp r29, r23\nbrsh nearer\nmov r29, r23\nnearer:"
-        registers = range(2, 2 + block.bytes)
+        registers, products = range(2, 2 + block.bytes), "\n".join(multiplied(block.registers))
         scores = f"ldi r30, lo8(%[scores] + {place})\nldi r31, hi8(%[scores] + {place})"
         return f"""
             ldi  r26, lo8(%[list]) ; scores {block.first}..{block.last}
@@ -166,7 +167,7 @@ class Voting:
             ld   r30, X+
             ld   r31, X+
             {behind}
-            {"".join(multiply_add(register, block.width) for register in block.sums)}
+            {products}
             cp   r26, r28
             brne voter{block.number}
             {scores}

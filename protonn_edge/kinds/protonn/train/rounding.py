@@ -25,6 +25,7 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.errors import InputError
 
+_TRIED_UNITS = 8
 _ROWS_AT_ONCE = 4_096  # rows that are temporarily in float64, to bound memory
 
 
@@ -94,12 +95,14 @@ class QuantizationAware:
         unit = max(float(sizes.max()) / most, float(sizes.sum(axis=1).max()) / self._row_limit)
         if not unit * self._units <= MAXIMUM_MULTIPLIER:
             return None
-        unit = max(1, math.ceil(unit * self._units)) / self._units
-        rounded = np.rint(weights * np.float32(1 / unit))
-        if self.projection_bits < 8:
+        first = max(1, math.ceil(unit * self._units))
+        for multiplier in range(first, first + _TRIED_UNITS):  # rounding may enlarge a sum
+            rounded = np.rint(weights * np.float32(self._units / multiplier))
             np.clip(rounded, -most, most, out=rounded)
-        rounded *= np.float32(unit)
-        return rounded
+            if np.abs(rounded).sum(axis=1).max() <= self._row_limit:
+                rounded *= np.float32(multiplier / self._units)
+                return rounded
+        return None
 
     def with_its_labels(self, parameters: Parameters) -> Parameters:
         """Return the parameters with the labels for which the loss was computed, if it matters.

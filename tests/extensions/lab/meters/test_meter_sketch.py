@@ -22,11 +22,11 @@ from command_line import run
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.extensions.lab.meters import meter_of
 from protonn_edge.extensions.sensing.played import PlayedSensor
-from protonn_edge.extensions.sensing.sensor_kinds import Registers, SensorKind
+from protonn_edge.extensions.sensing.sensor_kinds import SensorKind, SensorRegisters
 
 WIRE = ARDUINO / "libraries" / "Wire" / "src"
 # Its registers have 16 bits; here they have 8, so that the voltage begins with the current's last.
-REGISTERS = Registers(3, "big", (0, 1), data_register=1, addresses=(0x40,))
+REGISTERS = SensorRegisters(3, "big", (0, 1), data_register=1, addresses=(0x40,))
 CURRENT, VOLTAGE = 0x0512, 0x1226
 
 

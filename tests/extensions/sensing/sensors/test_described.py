@@ -13,7 +13,7 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator.replayed import packed_sensors
 from protonn_edge.extensions.sensing.described import KEYS, sensor_kind
 from protonn_edge.extensions.sensing.played import PlayedSensor
-from protonn_edge.extensions.sensing.sensor_kinds import Registers, SensorKind, Word, is_chip
+from protonn_edge.extensions.sensing.sensor_kinds import SensorKind, SensorRegisters, Word, is_chip
 from protonn_edge.extensions.sensing.sensor_projects import logger_of
 from protonn_edge.system.errors import InputError
 
@@ -215,7 +215,7 @@ def test_what_a_chip_holds_are_its_values(order: str) -> None:
         signed = bool(rng.integers(2))
         left = int(rng.integers(2, min(bits, 15 + signed) + 1))
         word = Word(n_bytes, bits, bits - left, signed)
-        chip = Registers(9, order, (1, 5), word)
+        chip = SensorRegisters(9, order, (1, 5), word)
         low, high = word.limits
         assert high - low == 2**left - 1
         values = rng.integers(low, high + 1, (4, 2)).astype(np.int16)

@@ -268,14 +268,6 @@ class BonsaiTreeKernel(HeldKernel):
         return always + self._mean(self._shares)
 
     @property
-    def products(self) -> float:
-        """About the number of products of weights and inputs."""
-        flash, stage, shares = self.stage.flash, self.stage, self._shares
-        rows = flash.entries(stage.gates) + flash.entries(stage.weights)
-        branches = shares[: len(stage.branches.bias)] @ flash.entries(stage.branches)
-        return float(shares @ rows.reshape(stage.n_nodes, -1).sum(axis=1) + branches)
-
-    @property
     def _shares(self) -> NDArray[np.float64]:
         """The share of points that pass each node, if half of them go left."""
         levels = np.log2(np.arange(1, self.stage.n_nodes + 1)).astype(np.int64)

@@ -16,7 +16,7 @@ from protonn_edge.extensions.research.kinds.basis_images.parameters import (
 )
 from protonn_edge.extensions.research.kinds.basis_images.train import images as basis
 from protonn_edge.features.convolution.integers import SIDES
-from protonn_edge.features.convolution.train.layers import Layer, Normalization, Rectifier
+from protonn_edge.features.convolution.train.layers import Normalization, Rectifier, TrainedLayer
 from protonn_edge.features.convolution.train.learning import (
     Layers,
     NetworkSpec,
@@ -91,7 +91,7 @@ def wider(text: str) -> str:
 
 def student_layers(
     layouts: tuple[Layout, ...], generator: np.random.Generator
-) -> tuple[Layer, ...]:
+) -> tuple[TrainedLayer, ...]:
     """Return random layers; the last layer clamps values on both sides."""
     *layers, last, _ = layers_of(layouts, generator)
     assert isinstance(last, Normalization)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import expit
 
 from protonn_edge.features.convolution.train import network as networks
-from protonn_edge.features.convolution.train.layers import Layer
+from protonn_edge.features.convolution.train.layers import TrainedLayer
 from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.learn.objective import cross_entropy
 from protonn_edge.learn.points import Float32, Indices
@@ -52,7 +52,7 @@ class Teacher(Protocol):
 class NetworkTeacher:
     """A convolutional network in floats with a head of weighted sums."""
 
-    layers: tuple[Layer, ...]  # with normalizations folded in
+    layers: tuple[TrainedLayer, ...]  # with normalizations folded in
     weights: Float32  # (L, F)
     biases: Float32  # (L,)
     shape: Shape

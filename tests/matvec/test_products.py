@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing
-from protonn_edge.codegen.kernels.matvec.unrolled import Registers, added_products, unrolled
+from protonn_edge.codegen.kernels.matvec.products import Registers, added_products, unrolled
 
 
 def registers_of(sums: int, width: int = 2) -> Registers:

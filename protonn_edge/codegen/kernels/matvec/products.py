@@ -1,8 +1,9 @@
-"""Weights as instructions: each input times constants, which are added to sums in registers.
+"""Products of inputs and weights in assembly, added to sums in registers.
 
-X points to the inputs. An input of 0 is skipped. Of others, a product is made once for all sums
-that need it, of the product before where that is shorter. It is in r1:r0, or, if it fits a byte for
-any input, in r0 alone.
+X points to the inputs; those of 0 are skipped. Weights are in flash, where Z points to the next
+one, or they are instructions. Then, a product is made once for all sums that need it, of the
+product before where that is shorter. It is in r1:r0, or, if it fits a byte for any input, in r0
+alone.
 """
 
 from __future__ import annotations
@@ -24,9 +25,46 @@ class Registers:
 
     sums: Sequence[int]
     input: str
-    constant: str  # r16 or above
-    zero: str  # the register that is 0
+    weight: str  # r16 or above
+    zero: str = ""  # the register that is 0, if weights are instructions
     width: int = 2  # bytes of a sum
+    sign: str = ""  # of a product, for weights in flash and sums that are wider
+
+
+def multiplied(of: Registers) -> list[str]:
+    """Return instructions that add the input, times a weight in flash for each sum, to the sums."""
+    lines = []
+    for low in of.sums:
+        lines += [f"lpm  {of.weight}, Z+", f"mulsu {of.weight}, {of.input}"]
+        if of.width > 2:
+            lines.append(f"sbc  {of.sign}, {of.sign} ; the product's sign, 0 or -1")
+        lines += added(of, low, "r0", "r1", of.sign)
+    return lines
+
+
+Names = tuple[str, str]
+
+
+def added(of: Registers, low: int, *product: str, names: Names = ("add", "adc")) -> list[str]:
+    """Return instructions that add a product to a sum; its last byte has all upper ones."""
+    parts = [*product, *product[-1:] * of.width][: of.width]
+    return [f"{names[byte > 0]}  r{low + byte}, {part}" for byte, part in enumerate(parts)]
+
+
+def loop(
+    of: Registers, products: Sequence[str], skipped: int, count: str, labels: tuple[str, str, str]
+) -> list[str]:
+    """Return the loop over a row of inputs, up to the place where the last label is to be.
+
+    - `products`: instructions for an input that is not 0.
+    - `skipped`: bytes of weights of an input.
+    - `count`: the instruction that counts the inputs down.
+    - `labels`: of the loop, of its part for an input of 0, and of what is behind it.
+    """
+    name, zero, end = labels
+    lines = [f"rjmp {name}", f"{zero}:", f"adiw r30, {skipped} ; an input that is 0", count]
+    lines += [f"breq {end}", f"{name}:", f"ld   {of.input}, X+", f"tst  {of.input}"]
+    return [*lines, f"breq {zero}", *products, count, f"brne {name}"]
 
 
 def unrolled(
@@ -65,14 +103,10 @@ def added_products(weights: Mapping[int, int], maximum: int, of: Registers) -> l
     for size in sorted({*map(abs, weights.values())}):
         lines += _made(before, size, maximum, of)
         low, high = of.input if size == 1 else "r0", "r1" if size * maximum > BYTE_MAXIMUM else ""
-        product = [low, high or of.zero, *[of.zero] * (of.width - 2)]
-        for weight, add, carry in ((size, "add", "adc"), (-size, "sub", "sbc")):
+        product = low, high or of.zero, of.zero
+        for weight, names in ((size, ("add", "adc")), (-size, ("sub", "sbc"))):
             for sum_ in (each for each, own in weights.items() if own == weight):
-                names = [add, *[carry] * (of.width - 1)]
-                lines += [
-                    f"{name}  r{sum_ + byte}, {part}"
-                    for byte, (name, part) in enumerate(zip(names, product, strict=True))
-                ]
+                lines += added(of, sum_, *product, names=names)
         before = size
     return lines
 
@@ -95,4 +129,4 @@ def _made(before: int, size: int, maximum: int, of: Registers) -> list[str]:
     elif before * maximum > BYTE_MAXIMUM:
         ways = {2 * before: [doubled, "rol  r1"]}
         ways |= {before + 1: [one_more, f"adc  r1, {of.zero}"]}
-    return ways.get(size, [f"ldi  {of.constant}, {size}", f"mul  {of.constant}, {of.input}"])
+    return ways.get(size, [f"ldi  {of.weight}, {size}", f"mul  {of.weight}, {of.input}"])
