@@ -180,7 +180,7 @@ def show(measurement: Measurement, out: Output, model: Model) -> None:
     quality = measurement.quality
     values = measurement.summary.n * measurement.reference.n_features
     clamped = saturation_figure(measurement.saturations, values, why_clamped(model))
-    facts = facts_of([*measurement.figures, clamped])
+    facts = [*facts_of([*measurement.figures, clamped]), ("budget", f"fits {board.name}")]
     facts += about_answers(measurement.reference.policy)
     if measurement.repetition is not None:
         repeated = measurement.repetition

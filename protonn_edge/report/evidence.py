@@ -170,4 +170,5 @@ def evidence_facts(one: Evidence) -> Facts:
     if one.points is not None:
         points, why = one.points, why_clamped(one.model)
         figures.append(saturation_figure(points.saturations, points.raw.size, why))
-    return [*facts_of(figures), *about_answers(one.reference.policy)]
+    fits = ("budget", f"fits {one.board.name}")
+    return [*facts_of(figures), fits, *about_answers(one.reference.policy)]
