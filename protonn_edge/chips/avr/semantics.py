@@ -23,12 +23,15 @@ IO_REGISTERS = 0x20
 
 Operands = Mapping[str, int]
 
+Bits = Any
+"""A byte or a flag: a number, None if nothing is known of it, or what a subclass has instead."""
+
 
 class AnyState(Protocol):
     """A chip in front of an instruction; it has any bytes and flags."""
 
-    registers: list[Any]
-    flags: list[Any]
+    registers: list[Bits]
+    flags: list[Bits]
 
 
 class KnownNumbers:
@@ -38,8 +41,8 @@ class KnownNumbers:
     """
 
     def sum(
-        self, flags: list[Any], a: Any, b: Any, carry: Any, sign: int, *, chain: bool = False
-    ) -> Any:
+        self, flags: list[Bits], a: Bits, b: Bits, carry: Bits, sign: int, *, chain: bool = False
+    ) -> Bits:
         """Add two bytes, or subtract, and set flags; with `chain`, Z stays clear if it is."""
         if not _are_numbers(a, b, carry):
             flags[:TRANSFER] = [None] * TRANSFER
@@ -54,11 +57,11 @@ class KnownNumbers:
         self.set_zero(flags, result, chain=chain)
         return result
 
-    def set_zero(self, flags: list[Any], result: Any, *, chain: bool) -> None:
+    def set_zero(self, flags: list[Bits], result: Bits, *, chain: bool) -> None:
         """Set Z by a byte and, with `chain`, by those below it."""
         flags[ZERO] = flags[ZERO] if chain and result == 0 else int(result == 0)
 
-    def product(self, flags: list[Any], a: Any, b: Any, signed: tuple[bool, bool]) -> list[Any]:
+    def product(self, flags: list[Bits], a: Bits, b: Bits, signed: tuple[bool, bool]) -> list[Bits]:
         """Return the bytes of a product, and set flags."""
         if not _are_numbers(a, b):
             flags[CARRY] = flags[ZERO] = None
@@ -68,7 +71,7 @@ class KnownNumbers:
         flags[CARRY], flags[ZERO] = total >> 15, int(total == 0)
         return [total & 255, total >> 8]
 
-    def halved(self, flags: list[Any], value: Any, above: Any, *, signed: bool) -> Any:
+    def halved(self, flags: list[Bits], value: Bits, above: Bits, *, signed: bool) -> Bits:
         """Shift a byte and a flag above it to the right, or its own sign, and set flags."""
         if not _are_numbers(value, above):
             flags[:HALF] = [None] * HALF
@@ -79,7 +82,7 @@ class KnownNumbers:
         flags[OVERFLOW] = result >> 7 ^ value & 1
         return result
 
-    def set_signs(self, flags: list[Any], result: Any) -> None:
+    def set_signs(self, flags: list[Bits], result: Bits) -> None:
         """Set the flags of a result that has no carries."""
         if not _are_numbers(result):
             flags[ZERO:HALF] = [None] * (HALF - ZERO)
@@ -87,40 +90,40 @@ class KnownNumbers:
         flags[ZERO], flags[OVERFLOW] = int(result == 0), 0
         flags[NEGATIVE] = flags[SIGN] = result >> 7
 
-    def complement(self, value: Any) -> Any:
+    def complement(self, value: Bits) -> Bits:
         """Return the bits that are not set."""
         return 255 - value if _are_numbers(value) else None
 
-    def both(self, a: Any, b: Any) -> Any:
+    def both(self, a: Bits, b: Bits) -> Bits:
         """Return the bits that are set in two bytes."""
         return a & b if _are_numbers(a, b) else None
 
-    def either(self, a: Any, b: Any) -> Any:
+    def either(self, a: Bits, b: Bits) -> Bits:
         """Return the bits that are set in one of two bytes."""
         return a | b if _are_numbers(a, b) else None
 
-    def exclusive(self, a: Any, b: Any) -> Any:
+    def exclusive(self, a: Bits, b: Bits) -> Bits:
         """Return the bits that are set in one of two bytes, and not in both."""
         return a ^ b if _are_numbers(a, b) else None
 
-    def swapped(self, value: Any) -> Any:
+    def swapped(self, value: Bits) -> Bits:
         """Return a byte whose halves are exchanged."""
         return value << 4 & 240 | value >> 4 if _are_numbers(value) else None
 
-    def flag_of(self, value: Any, number: int) -> Any:
+    def flag_of(self, value: Bits, number: int) -> Bits:
         """Return a bit of a byte."""
         return value >> number & 1 if _are_numbers(value) else None
 
-    def with_flag(self, value: Any, number: int, flag: Any) -> Any:
+    def with_flag(self, value: Bits, number: int, flag: Bits) -> Bits:
         """Return a byte with another bit."""
         return value & ~(1 << number) | flag << number if _are_numbers(value, flag) else None
 
-    def equal(self, a: Any, b: Any) -> Any:
+    def equal(self, a: Bits, b: Bits) -> Bits:
         """Return whether two bytes are equal, as a flag."""
         return int(a == b) if _are_numbers(a, b) else None
 
 
-def _are_numbers(*values: Any) -> bool:
+def _are_numbers(*values: Bits) -> bool:
     return all(isinstance(each, int) for each in values)
 
 
@@ -131,63 +134,63 @@ class Processor(ABC):
     arithmetic: KnownNumbers
 
     @abstractmethod
-    def address(self, low: Any, high: Any, offset: int = 0) -> Any:
+    def address(self, low: Bits, high: Bits, offset: int = 0) -> Bits:
         """Return the place that a pointer is at, and an offset behind it."""
 
     @abstractmethod
-    def moved(self, low: Any, high: Any, by: int) -> list[Any]:
+    def moved(self, low: Bits, high: Bits, by: int) -> list[Bits]:
         """Return the bytes of a pointer that is incremented or decremented."""
 
     @abstractmethod
-    def load(self, state: Any, place: Any) -> Any:
+    def load(self, state: Bits, place: Bits) -> Bits:
         """Return the byte at a place."""
 
     @abstractmethod
-    def store(self, state: Any, place: Any, value: Any) -> None:
+    def store(self, state: Bits, place: Bits, value: Bits) -> None:
         """Set the byte at a place."""
 
     @abstractmethod
-    def flash(self, state: Any, place: Any) -> Any:
+    def flash(self, state: Bits, place: Bits) -> Bits:
         """Return a byte of flash."""
 
     @abstractmethod
-    def push(self, state: Any, value: Any) -> None:
+    def push(self, state: Bits, value: Bits) -> None:
         """Put a byte onto the stack."""
 
     @abstractmethod
-    def pop(self, state: Any) -> Any:
+    def pop(self, state: Bits) -> Bits:
         """Take a byte off the stack."""
 
     @abstractmethod
-    def target(self, state: Any) -> int:
+    def target(self, state: Bits) -> int:
         """Return the place in code that Z has."""
 
     @abstractmethod
-    def jump(self, state: Any, target: int) -> Any:
+    def jump(self, state: Bits, target: int) -> Bits:
         """Go to a place."""
 
     @abstractmethod
-    def enter(self, state: Any, function: int, back: int) -> Any:
+    def enter(self, state: Bits, function: int, back: int) -> Bits:
         """Call a function."""
 
     @abstractmethod
-    def leave(self, state: Any) -> Any:
+    def leave(self, state: Bits) -> Bits:
         """Return from a function."""
 
     @abstractmethod
-    def part(self, state: Any, flag: Any, taken: int, other: int) -> Any:
+    def part(self, state: Bits, flag: Bits, taken: int, other: int) -> Bits:
         """Go to a place if a flag is set, else to another one."""
 
     @abstractmethod
-    def set_bit(self, state: Any, register: int, number: int, bit: int) -> None:
+    def set_bit(self, state: Bits, register: int, number: int, bit: int) -> None:
         """Set a bit of an I/O register."""
 
     @abstractmethod
-    def bit(self, state: Any, register: int, number: int) -> Any:
+    def bit(self, state: Bits, register: int, number: int) -> Bits:
         """Return a bit of an I/O register, as a flag."""
 
 
-Action = Callable[[Any, Any, Operands, Decoded], Any]
+Action = Callable[[Bits, Bits, Operands, Decoded], Bits]
 """What an instruction does, given a `Processor` and a `AnyState` in front of the next one.
 
 It returns what the method returns that decides where code goes on.
@@ -200,7 +203,7 @@ def _sum(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> None:
     r[o["d"]] = cpu.arithmetic.sum(flags, r[o["d"]], r[o["r"]], carry, 1)
 
 
-def _difference(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> Any:
+def _difference(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> Bits:
     r, chain = state.registers, here.name.startswith(("sbc", "cpc"))
     a, b = r[o["d"]], r[o["r"]] if "r" in o else o["K"]
     if o.get("r") == o["d"]:
@@ -305,7 +308,7 @@ def _ldi(_: Processor, state: AnyState, o: Operands, __: Decoded) -> None:
     state.registers[o["d"]] = o["K"]
 
 
-def _address(cpu: Processor, state: AnyState, here: Decoded) -> Any:
+def _address(cpu: Processor, state: AnyState, here: Decoded) -> Bits:
     """Return the place of a load or store, and move its pointer."""
     pointer, r = here.pointer, state.registers
     if pointer is None:
@@ -349,24 +352,24 @@ def _set_bit(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> Non
     cpu.set_bit(state, o["A"], o["b"], int(here.name == "sbi"))
 
 
-def _jump(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> Any:
+def _jump(cpu: Processor, state: AnyState, o: Operands, _: Decoded) -> Bits:
     return cpu.jump(state, o["k"] if "k" in o else cpu.target(state))
 
 
-def _call(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> Any:
+def _call(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> Bits:
     return cpu.enter(state, o["k"] if "k" in o else cpu.target(state), here.end)
 
 
-def _return(cpu: Processor, state: AnyState, _: Operands, __: Decoded) -> Any:
+def _return(cpu: Processor, state: AnyState, _: Operands, __: Decoded) -> Bits:
     return cpu.leave(state)
 
 
-def _branch(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> Any:
+def _branch(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> Bits:
     ways = (o["k"], here.end) if here.name == "brbs" else (here.end, o["k"])
     return cpu.part(state, state.flags[o["s"]], *ways)
 
 
-def _skip(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> Any:
+def _skip(cpu: Processor, state: AnyState, o: Operands, here: Decoded) -> Bits:
     after, r = cpu.program.reached(here.end).end, state.registers
     if here.name == "cpse":
         flag = 1 if o["d"] == o["r"] else cpu.arithmetic.equal(r[o["d"]], r[o["r"]])
