@@ -10,7 +10,7 @@ from docutils import nodes
 from pygments.lexers.special import TextLexer
 
 from protonn_edge import __version__
-from protonn_edge.cli.train_options import flag_of, parameters_of
+from protonn_edge.cli.train_options import flags_of, parameters_of
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.parameters import SharedParameters
 
@@ -126,7 +126,7 @@ def _settings_of(kind: str) -> str:
     """Return a table of the parameters that belong to a kind of classifier."""
     shared = SharedParameters.parameters
     rows = [
-        f"| `{flag_of(name, declared)}` | {declared.help} |"
+        f"| {', '.join(f'`{flag}`' for flag in flags_of(name, declared))} | {declared.help} |"
         for name, declared in parameters_of(kind).items()
         if not (declared.common and name in shared)
     ]

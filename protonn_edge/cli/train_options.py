@@ -167,17 +167,26 @@ def flag_of(name: str, declared: Parameter) -> str:
     return declared.option or flag + no
 
 
+def flags_of(name: str, declared: Parameter) -> list[str]:
+    """Return the option of a parameter, and that for the share of a flag that may be a number."""
+    flag = flag_of(name, declared)
+    has_share = "boolean" in declared.values and any(map(_is_number, declared.values))
+    return [flag, f"{flag.partition('/')[0]}-share"] if has_share else [flag]
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is Number
+
+
 def _option_of(name: str, declared: Parameter, *, hidden: bool) -> Declared:
     """Declare the option of a parameter, and one for the share of a flag that may be a number."""
-    flag = flag_of(name, declared)
+    flag, *shares = flags_of(name, declared)
     whole: Declared = option(declared.help, type_of(declared), flag=flag, hidden=hidden)
-    numbers = [each for each in declared.values if type(each) is Number]
-    if "boolean" not in declared.values or not numbers:
+    if not shares:
         return whole
+    numbers = next(filter(_is_number, declared.values))
     text = f"The same with a share, in place of {flag.partition('/')[0]}."
-    part: Declared = option(
-        text, _range(numbers[0]), flag=f"{flag.partition('/')[0]}-share", hidden=True
-    )
+    part: Declared = option(text, _range(numbers), flag=shares[0], hidden=True)
 
     def value(name: str, given: Mapping[str, Any]) -> Any:
         share = given[name + _SHARE]

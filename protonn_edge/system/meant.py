@@ -46,7 +46,8 @@ def meant(word: str, names: Iterable[str], *, alike: float = 0.6) -> list[str]:
 
 
 def _parts(name: str) -> list[str]:
-    return re.findall(r"[^\W_]+", name)
+    """Return the words of a name, also of one in camel case."""
+    return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W_A-Z]+", name)
 
 
 def _initials(name: str) -> str:

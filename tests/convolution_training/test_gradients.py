@@ -8,9 +8,9 @@ from chains import replace
 
 from protonn_edge.features.convolution.train.layers import (
     Convolution,
-    Layer,
     Normalization,
     Pooling,
+    TrainedLayer,
 )
 from protonn_edge.features.convolution.train.network import (
     Network,
@@ -40,7 +40,7 @@ def convolution(text: str, channels: int = 3, seed: int = 0) -> Convolution:
     return replace(made, weights=made.weights.astype(np.float64), biases=biases)
 
 
-def layer_of(text: str) -> Layer:
+def layer_of(text: str) -> TrainedLayer:
     if text in POOLINGS:
         return Pooling(read_layers(f"1x1,{text}")[1])
     if text == "normalization":

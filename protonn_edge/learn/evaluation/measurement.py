@@ -109,8 +109,8 @@ class Measurement(FactsRepr):
     judged: tuple[list[Figure], JsonObject]  # see `Policy.measured`
 
     def facts(self) -> dict[str, str]:
-        """Return the figures of the run."""
-        return dict(facts_of(self.figures))
+        """Return the mismatches with the reference, and the figures of the run."""
+        return {"mismatches": f"{self.summary.mismatches:,}", **dict(facts_of(self.figures))}
 
     @property
     def figures(self) -> list[Figure]:
