@@ -49,7 +49,7 @@ def test_a_limit_that_is_passed_is_a_failure_with_the_figure(user):
     result = run(user)
     result.assert_outcomes(failed=2, passed=1)
     result.stdout.fnmatch_lines(["*assert * <= 100", "*where * = Spread(*).max"])
-    result.stdout.fnmatch_lines(["*assert * <= 1", "*<Measurement accuracy: *.stack_bytes"])
+    result.stdout.fnmatch_lines(["*assert * <= 1", "*<Measurement mismatches: *.stack_bytes"])
     result.stdout.no_fnmatch_line("*line of the board*")
 
 
