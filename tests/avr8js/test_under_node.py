@@ -80,9 +80,22 @@ def test_it_gives_the_same_scores_and_cycles_as_simavr():
                 stats = uno.stats()
                 assert (stats.overruns, stats.faults) == (0, ())
                 assert stats.marked_spans == 2 * len(Q)
-                scores = [(result.scores, result.cycles) for result in results]
-                found.append((scores, stats.stack_bytes))
+                found.append([(result.scores, result.cycles) for result in results])
     assert found[0] == found[1]
+
+
+@needs_emulated_avr
+def test_it_measures_the_same_stack_as_simavr(tmp_path: Path):
+    """The program has no interrupts: when a byte arrives decides what the stack of ours holds."""
+    firmware = compile_text(BROKEN % DEEP, tmp_path / "firmware.elf", "-Os")
+    found = []
+    for emulator in programs.EMULATORS:
+        with EmulatedUno(firmware, emulator=emulator) as uno:
+            with socket.create_connection(("127.0.0.1", uno.port)) as client:
+                client.settimeout(10)
+                assert client.recv(1) == b"."
+            found.append(uno.stats().stack_bytes)
+    assert found[0] == found[1] > 100
 
 
 @needs_avr_gcc
