@@ -28,7 +28,6 @@ from protonn_edge.system.errors import InputError
 
 if TYPE_CHECKING:
     from protonn_edge.learn.base import DeviceClassifier
-    from protonn_edge.learn.refusal import Refusal
     from protonn_edge.model.features import Features
 
 
@@ -111,19 +110,15 @@ class GivenClassifier(NamedTuple):
         """Return the parameters that are given; raises the errors of `given_parameters`."""
         return given_parameters(self.name, self.options)
 
-    def check(self, *, in_groups: bool, own: Sequence[Refusal] | None = None) -> None:
-        """Refuse parameters that exclude each other, before points are read.
-
-        `own` are the refusals of the estimator; without it, this imports no training.
-        """
+    def check(self, *, in_groups: bool) -> None:
+        """Refuse parameters that exclude each other, before points are read; import no training."""
         if self.name not in PARAMETERS or was_given("start_from"):
             return
         from protonn_edge.learn.refusals import check_before_points
 
         settings, names = _kind_of(self.name)(**self.parameters()).frozen(), flags()
-        own = settings.own_refusals() if own is None else own
         given = {*filter(was_given, names)}
-        check_before_points(settings, own, names, given=given, in_groups=in_groups)
+        check_before_points(settings, names, given=given, in_groups=in_groups)
 
     def untrained(self, seed: int, estimator: str = "Classifier") -> DeviceClassifier:
         """Return a classifier or a regressor of this kind with these parameters, and a seed."""

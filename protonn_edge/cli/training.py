@@ -76,7 +76,6 @@ def train_model(given: TrainOptions, out: Output) -> None:
 def _learner_and_data(given: TrainOptions) -> tuple[DeviceClassifier, Target, Dataset]:
     """Return what learns, the target of its training, and the data set."""
     learner = given.classifier.untrained(given.seed)
-    given.classifier.check(in_groups=given.groups is not None, own=learner.refusals)
     target = learner.frozen().target
     for added in given.added:
         target = added.completed(target)

@@ -239,7 +239,9 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         cls._parameter_constraints = constraints(cls.parameters)
-        rows = chain(*(vars(base).get("refusals", ()) for base in reversed(cls.__mro__)))
+        rows = chain(
+            cls.own_refusals(), *(vars(base).get("refusals", ()) for base in reversed(cls.__mro__))
+        )
         cls.refusals = tuple(dict.fromkeys(rows))  # including the bases'
         cls.__doc__ = with_parameters_of_bases(cls)
 

@@ -377,7 +377,7 @@ class SharedParameters(FeatureParameters):
 
     @classmethod
     def own_refusals(cls) -> Sequence[Refusal]:
-        """Return combinations that this kind of classifier refuses before its training is known."""
+        """Return combinations that this kind refuses, without what refuses only numbers."""
         return ()
 
     @property

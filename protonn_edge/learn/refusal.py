@@ -60,6 +60,10 @@ class TrainingRequest:
         """The `FeatureRequest` of the settings, if any."""
         return self.settings.asked
 
+    def asks_for(self, word: str) -> bool:
+        """Whether the features are those that begin with this word."""
+        return self.asked is not None and self.asked.word == word
+
     @property
     def clips(self) -> bool:
         """Whether a share of outliers is to be clipped, whatever the points are."""

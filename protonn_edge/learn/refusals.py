@@ -51,7 +51,6 @@ def _refuse(
 
 def check_before_points(
     settings: SharedParameters,
-    own: Iterable[Refusal],
     names: Mapping[str, str],
     *,
     given: Collection[str],
@@ -64,7 +63,7 @@ def check_before_points(
         in_groups=in_groups,
         given=frozenset(given),
     )
-    sentence = next(filter(None, (each.refused(case) for each in own)), None)
+    sentence = next(filter(None, (each.refused(case) for each in settings.own_refusals())), None)
     _refuse(case, sentence or refusal_of(case), names)
 
 

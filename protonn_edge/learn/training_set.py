@@ -83,8 +83,12 @@ class TrainingSet:
             check_sizes((start.n_features, start.n_classes), points.X.shape[1], n_classes)
         raw = with_strangers(settings, points, n_classes, seed)
         space, limit = InputSpace.of(settings, raw, labels, seed), settings.largest_normalized
+
+        def normalized(given: Points) -> Points:
+            return replace(given, X=space.normalized(space.values(given.X), limit))
+
         made = cls(
-            points=replace(raw, X=space.normalized(space.values(raw.X), limit)),
+            points=normalized(raw),
             raw=raw.X,
             labels=labels,
             n_classes=n_classes,
@@ -94,9 +98,7 @@ class TrainingSet:
             n_known=n_known,
             n_rows=len(given) if given.weight is None else int(np.count_nonzero(given.weight)),
             data_sha256=digest_of(given, labels.digested),
-            test=None
-            if test is None
-            else replace(test, X=space.normalized(space.values(test.X), limit)),
+            test=None if test is None else normalized(test),
         )
         return made._moved(settings)
 

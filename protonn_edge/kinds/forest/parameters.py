@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from protonn_edge.learn import parameters as declared
+from protonn_edge.learn.refusal import Refusal, without_effect
 
 OF_NUMBERS = ("random", "extra", "boosting")
 ENSEMBLES = (*OF_NUMBERS, "adaboost")
 LEAVES = ("votes", "shares")
+_REFUSALS = (
+    without_effect(
+        lambda case: not case.settings.leaves_vote,
+        "tests",
+        "only trees whose leaves vote share tests",
+    ),
+)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -86,6 +95,11 @@ class ForestParameters(declared.SharedParameters):
         only="classes",
     )
     size_budget: int | None = declared.SIZE_BUDGET(16_000)
+
+    @classmethod
+    def own_refusals(cls) -> Sequence[Refusal]:
+        """Return combinations that a forest refuses."""
+        return _REFUSALS
 
     @property
     def leaves_vote(self) -> bool:

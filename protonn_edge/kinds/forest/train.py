@@ -24,7 +24,6 @@ from protonn_edge.kinds.forest.shared_tests import SharedTests
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.points import Float32, Points, sample_with_all_classes
 from protonn_edge.learn.progress import Learned
-from protonn_edge.learn.refusal import Refusal, without_effect
 from protonn_edge.learn.searched import Among, Between, SearchSpec, SearchTask
 from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.model.statistics import InputStatistics, Normalizer
@@ -169,13 +168,6 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
     """
 
     ensembles: ClassVar[Mapping[str, Callable[..., Any]]] = CLASSIFIERS
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        without_effect(
-            lambda case: not case.settings.leaves_vote,
-            "tests",
-            "only trees whose leaves vote share tests",
-        ),
-    )
 
     def learn(self, data: TrainingSet) -> Learned:
         """Grow trees on the bytes of a device, and reduce them to a size."""

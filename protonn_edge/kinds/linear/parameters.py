@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protonn_edge.learn.parameters import (
@@ -12,11 +13,25 @@ from protonn_edge.learn.parameters import (
     SharedParameters,
     parameter,
 )
+from protonn_edge.learn.refusal import Refusal
 
 NETWORK = "network"
 _FITTING = ("auto", "liblinear", "saga")
 SOLVERS = (*_FITTING, NETWORK)
 _OF_FITTING = f"solver={'|'.join(_FITTING)}"
+_REFUSALS = (
+    Refusal(
+        lambda case: case.for_floats_alone and case.settings.solver == NETWORK,
+        "{solver} 'network' is not possible, because no device supports the {normalization} "
+        "'l2'; leave it out",
+    ),
+    Refusal(
+        lambda case: case.settings.solver == NETWORK and not case.asks_for("conv"),
+        "{solver} is 'network', which keeps weights that were learned with convolutions, but "
+        "{features} requests no convolutions; request some, such as conv:8x3,max2, or choose "
+        "'saga'",
+    ),
+)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -65,3 +80,8 @@ class LinearParameters(SharedParameters):
         help="Stop when a pass changes the model by less than this (scikit-learn's tol).",
         only=_OF_FITTING,
     )
+
+    @classmethod
+    def own_refusals(cls) -> Sequence[Refusal]:
+        """Return combinations that a linear classifier refuses."""
+        return _REFUSALS

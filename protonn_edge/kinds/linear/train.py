@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -15,7 +14,6 @@ from protonn_edge.kinds.linear.parameters import NETWORK, LinearParameters
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.network_head import NetworkHead
 from protonn_edge.learn.progress import Learned
-from protonn_edge.learn.refusal import Refusal
 from protonn_edge.learn.searched import (
     FEATURES_BEGUN,
     FEATURES_SEARCHED,
@@ -28,7 +26,6 @@ from protonn_edge.model.statistics import Normalizer
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.schema import JsonObject
 
-_CONVOLUTIONS = "conv"  # the word that requests them; they may not be installed
 _HEAD_KEPT = (
     "the training of the layers was stopped, so the classifier keeps the weights that were trained "
     "with the layers, as with the solver 'network'"
@@ -57,22 +54,6 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
     network_head: NetworkHead | None = field(init=False, default=None)
 
     scores_are_logits = True
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        Refusal(
-            lambda case: case.for_floats_alone and case.settings.solver == NETWORK,
-            "{solver} 'network' is not possible, because no device supports the {normalization} "
-            "'l2'; leave it out",
-        ),
-        Refusal(
-            lambda case: (
-                case.settings.solver == NETWORK
-                and (case.asked is None or case.asked.word != _CONVOLUTIONS)
-            ),
-            "{solver} is 'network', which keeps weights that were learned with convolutions, but "
-            "{features} requests no convolutions; request some, such as conv:8x3,max2, or choose "
-            "'saga'",
-        ),
-    )
 
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:  # noqa: ARG003

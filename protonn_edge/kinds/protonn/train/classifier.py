@@ -23,7 +23,7 @@ from protonn_edge.learn.group_shift import GroupShift
 from protonn_edge.learn.input_space import count_inputs
 from protonn_edge.learn.points import Move, Points
 from protonn_edge.learn.progress import Learned
-from protonn_edge.learn.refusal import Refusal, TrainingRequest
+from protonn_edge.learn.refusal import TrainingRequest
 from protonn_edge.learn.refusals import refusal_of
 from protonn_edge.learn.searched import (
     FEATURES_BEGUN,
@@ -100,7 +100,6 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
 
     starts_from: ClassVar[str] = "protonn"
     takes: ClassVar[frozenset[str]] = frozenset({"class", "labels"})
-    refusals: ClassVar[tuple[Refusal, ...]] = (*ProtoNNParameters.own_refusals(),)
 
     @property
     def _answering(self) -> Any:

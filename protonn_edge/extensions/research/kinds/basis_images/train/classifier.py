@@ -41,7 +41,6 @@ from protonn_edge.kinds.dense.train import DenseClassifier, DenseNetwork
 from protonn_edge.learn.features import FeatureData
 from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.learn.progress import Learned
-from protonn_edge.learn.refusal import Refusal
 from protonn_edge.learn.searched import Among, SearchSpec, SearchTask
 from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.model.features import Features
@@ -269,17 +268,6 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
     taught_: TaughtStudent = field(init=False)  # student, basis images and teacher
 
     is_slow: ClassVar[bool] = True
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        Refusal(
-            lambda case: not isinstance(case.asked, ConvolutionRequest),
-            "basis images need a student; give its layers with {features}, such as conv:8x3,max2",
-        ),
-        Refusal(
-            lambda case: case.settings.window_shape is not None,
-            "basis images need images as points, but {window_shape} is given; leave "
-            "{window_shape} out",
-        ),
-    )
 
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:
