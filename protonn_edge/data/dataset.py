@@ -317,8 +317,9 @@ def class_indices(
     Other labels are refused, or become `NO_CLASS` if the class is `alone`.
     """
     index_of = {name: index for index, name in enumerate(classes)}
-    if others := [] if alone else [each for each in table.labels.used if each not in index_of]:
-        row = min(map(table.labels.index, others))
+    indices = table.labels.numbers(index_of)
+    if not alone and (others := np.flatnonzero(indices < 0)).size:
+        row = int(others[0])
         listed = ", ".join(repr(name) for name in list(classes)[:12])
         more = ", ..." if len(classes) > 12 else ""
         guessed = table.layout is not None and table.layout.label_found.startswith("the last")
@@ -329,7 +330,7 @@ def class_indices(
             f"{table.source} has the label {table.labels[row][:40]!r} in row {row}, but {where} "
             f"has only the classes {listed}{more}; {remedy}"
         )
-    return table.labels.numbers(index_of, NO_CLASS)
+    return np.where(indices < 0, NO_CLASS, indices)
 
 
 def check_feature_count(table: Table, wanted: int, whose: str) -> None:

@@ -108,14 +108,15 @@ def value_dataset(train: Table, test: Table | None) -> ValueDataset:
 def numbers_of(table: Table) -> Values:
     """Return the labels of a table as numbers, (n,), all finite; refuse others."""
     numbers = _numbers_by_label(table)
-    if wrong := [label for label, number in numbers.items() if number is None]:
-        row = min(map(table.labels.index, wrong))
+    values = np.array([numbers.get(text) for text in table.labels.texts], np.float64)  # or NaN
+    values = values[table.labels.codes]
+    if (wrong := np.flatnonzero(np.isnan(values))).size:
+        row = int(wrong[0])
         raise InputError(
             f"{table.source} has the label {quoted(table.labels[row])} in row {row}, which is not "
             "a finite number; correct or drop the row"
         )
-    values = [numbers.get(text) for text in table.labels.texts]
-    return np.array(values, np.float64)[table.labels.codes]
+    return values
 
 
 def not_numbers(table: Table) -> set[str]:
