@@ -57,12 +57,17 @@ class Coded(Sequence[str]):
         """The runs of equal texts, and how long each is."""
         begins = np.flatnonzero(np.diff(self.codes, prepend=-1)).tolist()
         ends = [*begins[1:], len(self)]
-        return [(self[begin], end - begin) for begin, end in zip(begins, ends, strict=False)]
+        return [(self[begin], end - begin) for begin, end in zip(begins, ends, strict=True)]
 
     def merged(self) -> Self:
         """Return the same texts with one code for each."""
         code_of = {text: code for code, text in enumerate(dict.fromkeys(self.texts))}
         return type(self)(self.numbers(code_of), list(code_of))
+
+    def in_order(self) -> Self:
+        """Return the same texts with codes in the order of the texts that there are."""
+        names = sorted({*self.used})
+        return type(self)(self.numbers({name: code for code, name in enumerate(names)}), names)
 
     def numbers(self, number_of: Mapping[str, int], other: int = -1) -> NDArray[np.int64]:
         """Return the number of each text, (n,), or an `other` one if it has none."""

@@ -110,7 +110,8 @@ def _about_totals(dataset: Dataset, varied: NDArray[np.intp]) -> Iterator[Notice
     if n < _JUDGED_POINTS or few or len(dataset.point_shape) > 1:
         return
     far = np.zeros((n, width), np.bool_)
-    for place, x in enumerate(X.T[varied]):
+    for place, column in enumerate(varied.tolist()):
+        x = X[:, column]
         low, middle, high = np.nanpercentile(x, (25, 50, 75))
         far[:, place] = (low < high) & (np.abs(x - middle) > _FAR_IN_MOST * (high - low))
     rows = np.flatnonzero(far.sum(axis=1) >= _MOST * width)

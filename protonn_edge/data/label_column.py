@@ -154,7 +154,7 @@ class LabelSearch:
         text = (
             f"{column.title} has {values}, which may be the classes; use them with "
             f"--label {flag}, or, if the files are named after classes, give "
-            f"{'drop' if is_text else 'keep'}={flag}{also * of_files}"
+            f"--{'drop' if is_text else 'keep'} {flag}{also * of_files}"
         )
         if self.options.missing != SHOWN:
             raise InputError(f"{self.path}: {text}")

@@ -156,7 +156,7 @@ class _Points:
             preparation=found.preparation,
             gaps=found.gaps,
             layout=self.layout(time),
-            sessions=sessions[0] if sessions else None,
+            sessions=sessions[0].merged() if sessions else None,
             times=time,
             seams=seams if sessions or self.recorded or seams.any() else None,
             kept=kept,

@@ -389,7 +389,7 @@ def groups_of(table: Table, takes: Sequence[Take], *, labelled: bool) -> Coded |
         return Coded.repeated(zip(own, counts, strict=True)) if len({*own}) > 1 else None
     sessions = zip(table.sessions, table.file_of.tolist(), strict=True)
     # rows without a session form a separate group
-    return Coded.of(text.strip() or own[take] for text, take in sessions)
+    return Coded.of(text or own[take] for text, take in sessions)
 
 
 def shown(paths: Iterable[Path]) -> list[Path]:

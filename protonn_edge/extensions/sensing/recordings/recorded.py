@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from protonn_edge.data.checks import remarks
 from protonn_edge.data.coded import Coded
 from protonn_edge.data.dataset import Dataset, Table, dataset_from, several_labels
+from protonn_edge.data.far_values import about_far_label
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.label_sets import LabelSetTable
 from protonn_edge.data.naming import Notice, listed
@@ -340,9 +341,8 @@ def _recording(
     if has_values(table, target, classes):
         of_values = value_dataset(table, None)
         values, name = of_values.y_train[:, 0], of_values.classes[0]
-        table = replace(
-            table, labels=Coded.repeated([(name, len(values))]), notices=of_values.notices
-        )
+        notices = (*of_values.notices, *about_far_label(of_values))
+        table = replace(table, labels=Coded.repeated([(name, len(values))]), notices=notices)
         classes = (name,)
     dataset = dataset_from(table, None, classes, least_classes=1)
     X, y, names = dataset.X_train, dataset.y_train, dataset.feature_names

@@ -105,7 +105,8 @@ def of_each_session(table: Table) -> Table:
     """Return a table with the rows of each session together, if sessions take turns."""
     if table.sessions is None or not len(table.sessions):
         return table
-    names, codes = np.unique(np.array(list(table.sessions)), return_inverse=True)
+    ordered = table.sessions.in_order()
+    codes, names = ordered.codes, ordered.texts
     runs = 1 + int((codes[1:] != codes[:-1]).sum())
     if runs <= 2 * len(names) or len(codes) > _IN_TURN * runs:
         return table
@@ -114,10 +115,7 @@ def of_each_session(table: Table) -> Table:
     order = np.lexsort((codes, files))
     part, session = np.cumsum(others)[order], codes[order]
     seams = (np.diff(part, prepend=part[:1]) != 0) | (np.diff(session, prepend=session[:1]) != 0)
-    text = (
-        f"rows of {listed(names.tolist())} take turns; those of each are read as a recording of "
-        "its own"
-    )
+    text = f"rows of {listed(names)} take turns; those of each are read as a recording of its own"
     return replace(table.at(order, seams), notices=(*table.notices, Notice("in_turn", text)))
 
 

@@ -71,3 +71,28 @@ def test_one_wav_file_has_one_class(tmp_path: Path) -> None:
 
 
 # --- tables --------------------------------------------------------------------------------------
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def test_sessions_that_differ_in_blanks_alone_are_one(tmp_path: Path) -> None:
+    path, wave_of = tmp_path / "steps.csv", np.sin(np.arange(60) / 3)
+    names = ["anna", "anna ", "anna", "anna ", "ben", "ben"]
+    rows = [
+        f"{t / 50:.2f},{x:.3f},{'walk' if t < 30 else 'run'},{names[t // 10]}"
+        for t, x in enumerate(wave_of)
+    ]
+    path.write_text("\n".join(["time,x,label,session", *rows]) + "\n")
+    recording = read_recording(path, TableOptions(label="label", session="session"))
+    assert np.flatnonzero(recording.begins).tolist() == [40]
+
+
+def test_a_number_far_from_all_others_is_noticed_in_a_recording(tmp_path: Path) -> None:
+    path, wave_of = tmp_path / "speeds.csv", np.sin(np.arange(400) / 3)
+    speeds = [f"{5 + x / 3:.3f}" for x in wave_of]
+    speeds[77] = "1000000.5"
+    rows = [f"{t / 50:.2f},{x:.3f},{speeds[t]}" for t, x in enumerate(wave_of)]
+    path.write_text("\n".join(["time,x,speed", *rows]) + "\n")
+    recording = read_recording(path, TableOptions(label="speed"), "value")
+    assert "far_label" in [each.kind for each in recording.dataset.notices if each.warning]
