@@ -176,7 +176,7 @@ def texts_for(settings: Settings, points: Float32) -> Sequence[str]:
             f"have {shape[0]:,}; cut shorter windows, or request features of sound (audio:12x20)"
         )
     requests = sorted(FEATURE_REQUESTS.values(), key=lambda each: bool(each.of_images))
-    return [text for each in requests for text in each.of_windows(shape)]
+    return list(dict.fromkeys(text for each in requests for text in each.of_windows(shape)))
 
 
 def window_shape(settings: Settings, points: Float32) -> Shape:
@@ -193,8 +193,13 @@ def given_signals(case: TrainingRequest) -> bool:
 
 
 def is_of_windows(case: TrainingRequest) -> bool:
-    """Return whether features of samples are requested or given."""
-    return given_signals(case) or (case.asked is not None and case.asked.of_samples)
+    """Return whether features of samples are requested or given; some can be of images, too."""
+    asked = case.asked
+    return given_signals(case) or (
+        asked is not None
+        and asked.of_samples
+        and not (asked.of_images and case.settings.image_shape is not None)
+    )
 
 
 def sides_of(term: str, form: str) -> tuple[Shape, int | None]:

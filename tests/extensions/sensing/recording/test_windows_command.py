@@ -100,6 +100,10 @@ def test_every_execution_agrees_on_windows(model: Path, windows: Path, tmp_path:
         (["--features", "mean", "--window", "7x3"], "expected windows of 7x3 samples"),
         (["--features", "mean", "--window", "7y3"], "is not a number of samples and channels"),
         (["--window", "20x2"], "no features of windows are"),
+        (
+            ["--image-shape", "8x5", "--features", "pool:4x5", "--sample-rate", 50],
+            "--sample-rate is given, but no features of windows are",
+        ),
         (["--features", "mean", "--projection-dim", 9], "the projection has only 2 inputs"),
         (["--features", "mean", "--sample-rate", "0"], "--sample-rate"),
     ],
