@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from protonn_edge.learn.augmentation import make_exposure_points, move
+from protonn_edge.learn.features import window_shape
 from protonn_edge.learn.input_space import check_image, count_inputs
 from protonn_edge.learn.parameters import SharedParameters
 from protonn_edge.learn.points import Float32, Points, check_finite
@@ -57,8 +58,7 @@ def _moved(
             move(copy, image, generator)
             yield copy
         elif asked is not None:  # or it is refused
-            shape = settings.window_shape or (points.shape[1], 1)
-            yield asked.movement(points, shape, generator, noise)
+            yield asked.movement(points, window_shape(settings, points), generator, noise)
 
 
 def with_strangers(settings: SharedParameters, points: Points, n_classes: int, seed: int) -> Points:

@@ -36,9 +36,8 @@ from protonn_edge.data.naming import Notice, label_text
 from protonn_edge.learn import parameters as declared
 from protonn_edge.learn.answers import Answers
 from protonn_edge.learn.clipping import AUTO, ClipChoice, chosen_clip
-from protonn_edge.learn.given_points import (
-    labels_are_classes,
-)
+from protonn_edge.learn.features import AutoRequest
+from protonn_edge.learn.given_points import labels_are_classes
 from protonn_edge.learn.points import Float32, Targets
 from protonn_edge.learn.progress import EpochReport, Learned, Restart, was_stopped
 from protonn_edge.learn.refusal import Refusal, TrainingRequest
@@ -368,7 +367,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         target.check(self.classes_)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with labels_are_classes(), one_thread():  # faster for small products, and reproducible
-            if self.features == AUTO:
+            if isinstance(settings.asked, AutoRequest):
                 from protonn_edge.learn.found_features import found_features
 
                 in_groups = replace(given, group=numbers)

@@ -31,8 +31,11 @@ class InputSpace:
     @classmethod
     def of(
         cls, settings: SharedParameters, raw: Points, labels: ClassLabels, seed: int
-    ) -> InputSpace:
-        """Choose, learn and measure it by raw points; that of the initial model stays."""
+    ) -> tuple[InputSpace, Float32]:
+        """Choose, learn and measure it by raw points; that of the initial model stays.
+
+        Returns the points' values, too.
+        """
         start = settings.initial_model
         stage = _stage(settings, raw, labels, seed)
         values = raw.X if stage is None else stage.apply(raw.X)
@@ -48,7 +51,7 @@ class InputSpace:
             if start is None
             else start.normalizer
         )
-        return cls(stage, ends, inputs, normalizer)
+        return cls(stage, ends, inputs, normalizer), values
 
     def values(self, raw: Float32) -> Float32:
         """Return the values of raw points that are normalized."""

@@ -82,13 +82,12 @@ class TrainingSet:
         if start is not None:
             check_sizes((start.n_features, start.n_classes), points.X.shape[1], n_classes)
         raw = with_strangers(settings, points, n_classes, seed)
-        space, limit = InputSpace.of(settings, raw, labels, seed), settings.largest_normalized
-
-        def normalized(given: Points) -> Points:
-            return replace(given, X=space.normalized(space.values(given.X), limit))
-
+        space, values = InputSpace.of(settings, raw, labels, seed)
+        limit = settings.largest_normalized
+        if test is not None:
+            test = replace(test, X=space.normalized(space.values(test.X), limit))
         made = cls(
-            points=normalized(raw),
+            points=replace(raw, X=space.normalized(values, limit)),
             raw=raw.X,
             labels=labels,
             n_classes=n_classes,
@@ -98,12 +97,12 @@ class TrainingSet:
             n_known=n_known,
             n_rows=len(given) if given.weight is None else int(np.count_nonzero(given.weight)),
             data_sha256=digest_of(given, labels.digested),
-            test=None if test is None else normalized(test),
+            test=test,
         )
-        return made._moved(settings)
+        return made._moved(settings, values)
 
-    def _moved(self, settings: SharedParameters) -> Self:
-        """Return the same points with what moves those of a step."""
+    def _moved(self, settings: SharedParameters, values: Float32) -> Self:
+        """Return the same points, whose values are these, with what moves those of a step."""
         space, share, asked = self.space, float(settings.augment), settings.asked
         moves: list[Move] = []
         unmoved = None
@@ -115,7 +114,7 @@ class TrainingSet:
             unmoved = self.raw
         elif share and asked is not None and (of_values := asked.augmentation(share)) is not None:
             moves = [of_values, lambda X, *_: space.of_step(X)]
-            unmoved = space.values(self.raw)
+            unmoved = values
         if self.points.group is not None:
             of_groups = settings.move_of_groups(self.points)
             moves += [] if of_groups is None else [of_groups]

@@ -196,9 +196,9 @@ def _quantize_prototypes(head: ProtoNNHead) -> _Prototypes:
             "train with a smaller gamma",
         )
     steps = widths / tables.distance_step(distance_shift)
-    centre = (steps.max(axis=1) + steps.min(axis=1)) / 2
-    residuals = np.rint(steps - centre[:, None]).astype(np.int8)
-    return _Prototypes(centre, residuals, distance_shift)
+    centre = centre_of(steps)
+    residuals = np.rint(steps - centre).astype(np.int8)
+    return _Prototypes(centre[:, 0], residuals, distance_shift)
 
 
 def finest_shift(spread: float) -> int | None:

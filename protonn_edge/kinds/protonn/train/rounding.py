@@ -79,7 +79,7 @@ class QuantizationAware:
         if weights is None:
             return None
         coordinates = C / step
-        centre = (coordinates.max(axis=1) + coordinates.min(axis=1))[:, None] * np.float32(0.5)
+        centre = quantize.centre_of(coordinates)
         unit = np.float32(largest / self._label_maximum)
         return Parameters(
             weights * (self._ungrid * step),
