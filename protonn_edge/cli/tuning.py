@@ -73,7 +73,7 @@ def tune_model(given: TuneOptions, out: Output, *, left_out: tuple[str, ...] = (
     choices.check_choice(given.choose, board)
     dataset = _loaded(given, out)
     report = DataReport(dataset, out)
-    points = replace(_points(given, dataset, board), left_out=left_out)
+    points = _points(given, dataset, board, left_out)
     space = SearchSpace(points)
     searched = _search(given, space, deadline, report, out)
     trials = choices.candidates(searched.records)
@@ -159,7 +159,7 @@ def _refitted(
 def _say_candidates(trials: list[Record], space: SearchSpace, out: Output) -> None:
     """Print the trials on the Pareto front, and the best of each kind."""
     points = space.points
-    best = [*choices.best_of_kinds(trials).values()]
+    best = [*choices.best_of_kinds(choices.ranked(trials)).values()]
     for title, some in (
         ("the best of each kind in cross-validation:", best),
         (f"{points.metric} in cross-validation against size and time:", choices.front(trials)),
@@ -173,7 +173,7 @@ def _untried(
     trials: list[Record], records: Sequence[Record], points: TrialPoints
 ) -> dict[str, str]:
     """Return why kinds of classifiers have no trial that could be chosen, by their names."""
-    compared = choices.best_of_kinds(trials)
+    compared = choices.best_of_kinds(choices.ranked(trials))
     outcomes = {record.settings.get(KIND): record for record in records}
     untried = {}
     for kind in points.estimators:
@@ -188,7 +188,9 @@ def _untried(
     return untried
 
 
-def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
+def _points(
+    given: TuneOptions, dataset: Dataset, board: Board, left_out: tuple[str, ...]
+) -> TrialPoints:
     """Return the data of all trials; refuse options that cannot be combined."""
     parameters = given.classifier.parameters()
     limits = TuningLimits(
@@ -209,8 +211,10 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> TrialPoints:
     kind = given.classifier.name
     if dataset.predicts == "value":
         given.classifier.regressors()
-    points = TrialPoints(X, y, numbers, board, limits, fixed, to_move, kind, metric)
-    points = replace(points, gaps=dataset.gaps, preparation=dataset.preparation)
+    points = TrialPoints(
+        *(X, y, numbers, board, limits, fixed, to_move, kind, metric, left_out),
+        *(dataset.gaps, dataset.preparation),
+    )
     of_trials = replace(dataset, groups=to_move)
     try:
         untrained = points.untrained({})
@@ -306,13 +310,12 @@ def _record(
     refitted: choices.Refitted, candidates: list[Record], facts: JsonObject, points: TrialPoints
 ) -> JsonObject:
     board, linked = points.board, refitted.linked
+    best = choices.ranked(candidates)
     return {
         **facts,
         "cross_validated": refitted.candidate.to_json(board),
-        "most_accurate": choices.ranked(candidates)[0].to_json(board),
-        "kinds": {
-            kind: each.to_json(board) for kind, each in choices.best_of_kinds(candidates).items()
-        },
+        "most_accurate": best[0].to_json(board),
+        "kinds": {kind: each.to_json(board) for kind, each in choices.best_of_kinds(best).items()},
         "passed_over": {str(number): why for number, why in refitted.passed_over.items()},
         "planned": asdict(refitted.fit.figures),
         "linked": None

@@ -36,10 +36,10 @@ def candidates(records: Iterable[Record]) -> list[Record]:
     return sorted(complete, key=lambda record: record.number)
 
 
-def best_of_kinds(candidates: Iterable[Record]) -> dict[str, Record]:
-    """Return the best candidate of each kind, best first; empty if only one was searched."""
+def best_of_kinds(ranked: Iterable[Record]) -> dict[str, Record]:
+    """Return the first of the candidates, best first, of each kind; empty if one was searched."""
     best: dict[str, Record] = {}
-    for candidate in ranked(list(candidates)):
+    for candidate in ranked:
         if KIND in candidate.settings:
             best.setdefault(candidate.settings[KIND], candidate)
     return best

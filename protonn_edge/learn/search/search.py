@@ -107,7 +107,7 @@ class Search:
     def _submit(self) -> None:
         """Ask for a trial, and submit it; the first ones are never pruned."""
         study, space = self._file.study, self._objective.space
-        number = sum(trial.state.is_finished() for trial in study.get_trials(deepcopy=False))
+        number = len(self._file.records)
         seed = (self._objective.seed * 1_000_003 + number + len(self._running)) % 2**32
         startup = len(space.starts) + _AT_RANDOM
         study.sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=startup)

@@ -39,9 +39,9 @@ class Record:
 
     number: int  # its number in the search, from 0
     settings: Mapping[str, Any]  # the drawn settings, by the estimator's parameters
-    # "pruned" if smaller and faster ones were ahead, "infeasible" if it does not fit
+    # "pruned" if most complete ones were ahead after a fold, "infeasible" if it does not fit
     outcome: Outcome
-    # its memory and cycles; of a pruned or infeasible trial before training; None if unknown
+    # its memory and cycles: the most of its folds, or of an untrained model; None if unknown
     figures: Figures | None = None
     # the metric of the integer model in the finished folds, 0..1
     scores: Sequence[float] = ()
