@@ -42,7 +42,7 @@ from protonn_edge.device.instruments import NONE, instrument_of
 from protonn_edge.device.protocol import MOST_REPETITIONS
 from protonn_edge.device.results import check_finished
 from protonn_edge.learn.evaluation import terminal
-from protonn_edge.learn.evaluation.figures import saturation_figure
+from protonn_edge.learn.evaluation.figures import budget_fact, saturation_figure
 from protonn_edge.learn.evaluation.measurement import Measurement, measure
 from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import about_answers
@@ -180,7 +180,7 @@ def show(measurement: Measurement, out: Output, model: Model) -> None:
     quality = measurement.quality
     values = measurement.summary.n * measurement.reference.n_features
     clamped = saturation_figure(measurement.saturations, values, why_clamped(model))
-    facts = [*facts_of([*measurement.figures, clamped]), ("budget", f"fits {board.name}")]
+    facts = [*facts_of([*measurement.figures, clamped]), budget_fact(board)]
     facts += about_answers(measurement.reference.policy)
     if measurement.repetition is not None:
         repeated = measurement.repetition

@@ -18,7 +18,7 @@ from protonn_edge.codegen.verification.agreement import Agreement, PossibleCycle
 from protonn_edge.device.instruments import BenchReading
 from protonn_edge.device.results import Origin, Result, Summary, summarize
 from protonn_edge.learn.evaluation.accuracy import Quality, answer_matrix
-from protonn_edge.learn.evaluation.figures import run_figures, saturation_figure
+from protonn_edge.learn.evaluation.figures import budget_fact, run_figures, saturation_figure
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import about_answers
@@ -170,5 +170,4 @@ def evidence_facts(one: Evidence) -> Facts:
     if one.points is not None:
         points, why = one.points, why_clamped(one.model)
         figures.append(saturation_figure(points.saturations, points.raw.size, why))
-    fits = ("budget", f"fits {one.board.name}")
-    return [*facts_of(figures), fits, *about_answers(one.reference.policy)]
+    return [*facts_of(figures), budget_fact(one.board), *about_answers(one.reference.policy)]

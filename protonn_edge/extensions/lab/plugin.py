@@ -315,15 +315,24 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 
 def _figures(measurement: Measurement) -> list[tuple[str, object]]:
     """Return the figures of a measurement, with the names of its properties."""
-    power = measurement.to_json()["power"] or {}
+    repeated = measurement.repetition
+    power = {}
+    if repeated is not None and repeated.power is not None:
+        power = repeated.power.to_json(measurement.latency_ms.mean)
     figures = {f"metered_{name}": power[name] for name in power if name.endswith("_mj")}
     figures["points"] = measurement.summary.n
     for each in measurement.figures:
-        spread = {"mean": each.value, **each.spread} if each.spread else {}
-        figures |= {f"{each.key}_{name}": value for name, value in spread.items()}
-        figures |= {} if spread else {each.key: each.value}
-    figures["stack_bytes"] = measurement.stack_bytes
-    return [(name, float(f"{value:.9g}")) for name, value in figures.items()]
+        if each.spread:
+            spread = {"mean": each.value, **each.spread}
+            figures |= {f"{each.key}_{name}": value for name, value in spread.items()}
+        else:
+            figures[each.key] = each.value
+    figures["stack_bytes"] = measurement.stack_bytes  # as measured, in place of the bound
+    figures.pop("stack_peak_bytes", None)  # the same
+    return [
+        (name, value if isinstance(value, int) else float(f"{value:.9g}"))
+        for name, value in figures.items()
+    ]
 
 
 @pytest.hookimpl(wrapper=True)

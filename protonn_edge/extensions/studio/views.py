@@ -130,8 +130,8 @@ def figures(model_file: Path, data: Path, read: Mapping[str, str]) -> JsonObject
     record: JsonObject = {"model": model_file.name, "data": data.name, "n": len(X)}
     record["trained_on"] = points.trained_on
     if model.policy.predicts != "class":
-        figures, _ = policy.measured(scores, points.values, points.groups)
-        facts = [*facts_of(figures), *about_answers(policy)]
+        measured, _ = policy.measured(scores, points.values, points.groups)
+        facts = [*facts_of(measured), *about_answers(policy)]
         pairs: list[Any] = []
         if points.values is not None and np.ndim(points.values) == 1:
             found = policy.values(scores)

@@ -127,6 +127,11 @@ def bound_figures(possible: PossibleCycles, board: Board) -> list[Figure]:
     return [Figure("bound_cycles", "bound", possible.most, "cycles", 0, "less", note)]
 
 
+def budget_fact(board: Board) -> tuple[str, str]:
+    """Return the row of firmware that was built: what does not fit is never built."""
+    return ("budget", f"fits {board.name}")
+
+
 def saturation_figure(saturations: int, values: int, why: str = "") -> Figure:
     """Return the number of raw values clamped by quantization, and `why` if that is on purpose."""
     share = f" ({percent(saturations / values)})" if values else ""

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from protonn_edge.data.naming import answer_names
 from protonn_edge.learn.evaluation.accuracy import ClassFigures, Quality, frequent_confusions
-from protonn_edge.learn.evaluation.figures import memory_figures
+from protonn_edge.learn.evaluation.figures import budget_fact, memory_figures
 from protonn_edge.system.errors import counted
 from protonn_edge.system.figures import Facts, facts_of, percent
 
@@ -64,7 +64,7 @@ def row_table(
 
 def budget_facts(usage: Usage, board: Board) -> Facts:
     """Return rows that compare the firmware's memory with the board's."""
-    return [*facts_of(memory_figures(usage, board)), ("budget", f"fits {board.name}")]
+    return [*facts_of(memory_figures(usage, board)), budget_fact(board)]
 
 
 def plan_rows(plan: DevicePlan) -> list[tuple[str, ...]]:

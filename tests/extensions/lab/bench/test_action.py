@@ -43,7 +43,11 @@ def compare(
 ) -> tuple[subprocess.CompletedProcess[str], str]:
     """Run the last step on figures; return it, and the summary that it writes."""
     skip_unless_checked_out("action.yml")
-    every = [*figures, Figure("latency_ms", "latency", 2.5, "ms", 3, "less", spread={"max": 3})]
+    every = [
+        *figures,
+        Figure("latency_ms", "latency", 2.5, "ms", 3, "less", spread={"max": 3}),
+        Figure("flash_bytes", "flash", 9_000, "B", 0, "less", limit=32_256),
+    ]
     record = {"figures": [each.to_json() for each in every]}
     (folder / "report.json").write_text(json.dumps(record), "utf-8")
     done = run_step(action()["runs"]["steps"][-1], limits, folder)
@@ -130,6 +134,11 @@ def test_the_limit_that_failed_is_an_annotation_and_marked_in_its_row(
     assert said is None or said in annotations[0]
     marked = [line for line in summary.splitlines() if "❌" in line]
     assert [line.split()[1].rstrip(",") for line in marked] == ([row] if row else [])
+    rows_of_memory = [line for line in summary.splitlines() if "flash" in line]
+    if rows_of_memory:
+        assert rows_of_memory == ["| flash, B | 9,000 | at most 32256 | ✅ |"]
+    else:
+        assert said is not None
 
 
 @pytest.mark.parametrize(
