@@ -143,7 +143,7 @@ class ProgramCost:
     @property
     def order(self) -> float:
         """What plans are compared by: about the cycles of listings, for no input of 0."""
-        return sum(step.cycles for step in self.steps)
+        return sum(cost.cycles for cost in self.costs)
 
     @property
     def cycles(self) -> float | None:
@@ -221,7 +221,7 @@ class PartialPlan:
     @cached_property
     def takes(self) -> tuple[float, int, int]:
         """Cycles, flash and SRAM; less is better."""
-        cycles = sum(step.cycles for cost in self.costs for step in cost.steps)
+        cycles = sum(cost.cycles for cost in self.costs)
         flash = sum(cost.tables + cost.code for cost in self.costs)
         return cycles, flash, sum(cost.state for cost in self.costs)
 

@@ -64,6 +64,11 @@ class Cost:
     code: int
     state: int  # SRAM of variables
 
+    @property
+    def cycles(self) -> float:
+        """Cycles of all its steps."""
+        return sum(step.cycles for step in self.steps)
+
 
 @dataclass(frozen=True, eq=False)
 class Kernel(ABC):

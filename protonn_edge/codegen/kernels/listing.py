@@ -26,6 +26,11 @@ def cycles_of(mnemonic: str) -> int:
     return cycles + EEPROM_CYCLES[0] * (mnemonic == "sbi")
 
 
+def bytes_of(mnemonic: str) -> int:
+    """Return the bytes of an instruction."""
+    return 2 * EFFECTS[mnemonic].words if mnemonic in EFFECTS else 2
+
+
 BEGIN, END = "begin", "end"
 """Implicit labels at a listing's first instruction and after its last one."""
 
@@ -114,8 +119,7 @@ class Listing:
     @cached_property
     def code_bytes(self) -> int:
         """Its flash in bytes."""
-        names = (each.mnemonic for each in self._parsed[0])
-        return sum(2 * EFFECTS[name].words if name in EFFECTS else 2 for name in names)
+        return sum(bytes_of(each.mnemonic) for each in self._parsed[0])
 
     @property
     def lines(self) -> tuple[str, ...]:

@@ -5,9 +5,9 @@ The quantizer proves that most sums fit 16 bits, so two of them share a word. A 
 such products both sums. Read as a signed number, the lower half is the first sum; where it is
 negative, the upper half is one less than the second sum.
 
-The C of a stage is the macro `functions` of ``words.j2`` beside its other template. The function
-``words`` in the module `words` of the stage's folder, if there is one, returns its `Words`, and
-``small_words`` those of a slower form in less flash.
+The C of a stage is the macro `functions` of ``words.j2`` beside its other template, and that of a
+layer is ``layer/words.j2``. The function ``words`` in the module `words` of the stage's folder, if
+there is one, returns its `Words`, and ``small_words`` those of a slower form in less flash.
 """
 
 from __future__ import annotations

@@ -28,7 +28,6 @@ _NEXT_PIXEL = "dec r29\nbreq done\njmp pixel\ndone:"
 _EXCHANGE = "movw r16, r30\nmovw r30, r20\nmovw r20, r16"  # the pointers to weights and values
 _AFTER_GROUP = f"{_EXCHANGE}\ndec  r23\nbreq end_groups\nrjmp group"
 
-# For rounded values: how often a remainder is below a half, and not exactly a half.
 _DOUBLED_MOST = 255
 
 

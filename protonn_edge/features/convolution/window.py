@@ -8,7 +8,7 @@ A weight is in r16, an input in r17; r28 counts inputs, or is 0 where weights ar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -21,6 +21,7 @@ from protonn_edge.codegen.kernels.matvec.products import (
     loop,
     moved,
     multiplied,
+    multiplied_in_turn,
     unrolled,
 )
 from protonn_edge.features.convolution.integers import IntegerConvolution
@@ -138,9 +139,7 @@ def _row_of_channels(stage: IntegerConvolution, group: Group, number: int) -> Wi
     """Return a row that adds each value, also 0, to the sum of its own channel."""
     name, pixels, channels = f"{group.number}_{number}", stage.window[1], stage.shape[2]
     between, of = channels - group.size, group.registers
-    lines = [*moved(group.first), f"ldi  r28, {pixels}", f"tap_{name}:"]
-    for low in of.sums:
-        lines += [f"ld  {INPUT}, X+", *multiplied(replace(of, sums=(low,)))]
+    lines = [*moved(group.first), f"ldi  r28, {pixels}", f"tap_{name}:", *multiplied_in_turn(of)]
     lines += [*moved(between), "dec  r28", f"brne  tap_{name}"]
     part = Part(name, "\n".join(lines))
     advance = group.first + pixels * channels

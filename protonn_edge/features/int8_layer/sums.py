@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 
 from protonn_edge.codegen.kernels.compiled import bytes_of
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed, repeated
-from protonn_edge.codegen.kernels.matvec.products import SumRegisters, loop, multiplied
+from protonn_edge.codegen.kernels.matvec.products import (
+    SumRegisters,
+    loop,
+    multiplied,
+    multiplied_in_turn,
+)
 from protonn_edge.features.int8_layer.integers import SUM_BITS, IntegerInt8Layer
 
 INPUT, WEIGHT, SIGN = "r21", "r20", "r23"
@@ -84,9 +89,7 @@ class SumCode:
         stage, of, size = self.stage, self.registers, self.bits // 8
         if stage.depthwise:
             first = f"clr  {SIGN}\nadd  r26, r25\nadc  r27, {SIGN}"
-            between, taps = stage.shape[2] - self.group, ["tap:"]
-            for low in of.sums:
-                taps += [f"ld   {INPUT}, X+", *multiplied(replace(of, sums=(low,)))]
+            between, taps = stage.shape[2] - self.group, ["tap:", *multiplied_in_turn(of)]
             taps += [f"subi r26, lo8(-({between}))", f"sbci r27, hi8(-({between}))"]
             taps += [self._count, "brne tap"]
         else:

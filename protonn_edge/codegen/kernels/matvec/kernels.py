@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -14,8 +15,17 @@ from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels import kernel as base
 from protonn_edge.codegen.kernels.kernel import code_bytes
-from protonn_edge.codegen.kernels.listing import BEGIN, END, Facts, Listing, Passed
+from protonn_edge.codegen.kernels.listing import (
+    BEGIN,
+    END,
+    Facts,
+    Listing,
+    Passed,
+    bytes_of,
+    cycles_of,
+)
 from protonn_edge.codegen.kernels.matvec import loops
+from protonn_edge.codegen.kernels.matvec.products import unrolled
 from protonn_edge.model.matvec import NIBBLE_MAXIMUM, IntegerMatvec
 from protonn_edge.model.matvec import packed as packed_weights
 
@@ -37,8 +47,18 @@ class Pass:
     def listing(self) -> Listing:
         """Its instructions: a loop over the inputs, if weights are data."""
         if self.kernel == "unrolled":
-            return loops.instructions(self.block, self.weights, self.largest)
+            return loops.instructions(self.block, self._instructions)
         return _LOOPS[self.kernel](self.block)
+
+    @cached_property
+    def _instructions(self) -> list[str]:
+        """The weights as instructions: many, which a plan counts without reading them all."""
+        return unrolled(self.weights.T, self.largest, self.block.registers)[0]
+
+    @cached_property
+    def _mnemonics(self) -> Counter[str]:
+        lines = (line for line in self._instructions if not line.endswith(":"))
+        return Counter(line.split(None, 1)[0] for line in lines)
 
     @property
     def facts(self) -> Facts:
@@ -53,7 +73,8 @@ class Pass:
     def cycles(self) -> int:
         """Cycles of a call for inputs none of which is 0, besides the compiler's code."""
         if self.kernel == "unrolled":
-            return self.listing.path(BEGIN, [END], {})
+            products = sum(cycles_of(each) * n for each, n in self._mnemonics.items())
+            return products + loops.instructions(self.block).path(BEGIN, [END], {})
         return loops.cycles_of(self.listing, self.weights.shape[1])
 
     @property
@@ -68,8 +89,10 @@ class Pass:
     @property
     def bytes(self) -> tuple[int, int]:
         """Flash of the weights, and of the code that reads them."""
-        data = 0 if self.kernel == "unrolled" else sum(map(len, self.rows))
-        return data, self.listing.code_bytes
+        if self.kernel == "unrolled":
+            products = sum(bytes_of(each) * n for each, n in self._mnemonics.items())
+            return 0, products + loops.instructions(self.block).code_bytes
+        return sum(map(len, self.rows)), self.listing.code_bytes
 
 
 @dataclass(frozen=True, eq=False)

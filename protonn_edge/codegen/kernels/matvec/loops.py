@@ -8,12 +8,10 @@ integers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-
-import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing, repeated
 from protonn_edge.codegen.kernels.matvec.products import (
@@ -21,7 +19,6 @@ from protonn_edge.codegen.kernels.matvec.products import (
     added,
     loop,
     multiplied,
-    unrolled,
 )
 
 # Sums of 2 bytes fill r2..r21; if they are wider, r20 holds a product's sign.
@@ -173,10 +170,9 @@ def _sixteen_times(add: str, adc: str, first: int, second: int, width: int) -> s
     return "\n".join(lines) + "\n"
 
 
-def instructions(block: Block, weights: NDArray[np.int8], maximum: int) -> Listing:
-    """Return weights (size, D) as instructions, for inputs of at most `maximum`; r25 is 0."""
-    lines, _ = unrolled(weights.T, maximum, block.registers)
-    lines = [load(block.bytes), "clr r25", *lines, "clr __zero_reg__", store(block.bytes)]
+def instructions(block: Block, products: Sequence[str] = ()) -> Listing:
+    """Return the statement of weights that are instructions, `products`; r25 is 0."""
+    lines = [load(block.bytes), "clr r25", *products, "clr __zero_reg__", store(block.bytes)]
     return Listing("\n".join(lines))
 
 

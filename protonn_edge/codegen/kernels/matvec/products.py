@@ -9,7 +9,7 @@ alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,14 @@ def multiplied(of: SumRegisters) -> list[str]:
         if of.width > 2:
             lines.append(f"sbc  {of.sign}, {of.sign} ; the product's sign, 0 or -1")
         lines += added(of, low, "r0", "r1", of.sign)
+    return lines
+
+
+def multiplied_in_turn(of: SumRegisters) -> list[str]:
+    """Return the same where each sum has an input of its own: they lie one behind the other."""
+    lines = []
+    for low in of.sums:
+        lines += [f"ld   {of.input}, X+", *multiplied(replace(of, sums=(low,)))]
     return lines
 
 
@@ -104,12 +112,15 @@ def added_products(weights: Mapping[int, int], maximum: int, of: SumRegisters) -
     The weights, by the lowest register of their sum, are not 0.
     """
     lines, before = list[str](), 0
-    for size in sorted({*map(abs, weights.values())}):
+    of_size: dict[int, tuple[list[int], list[int]]] = {}  # sums, by whether weights are below 0
+    for sum_, weight in weights.items():
+        of_size.setdefault(abs(weight), ([], []))[weight < 0].append(sum_)
+    for size in sorted(of_size):
         lines += _made(before, size, maximum, of)
         low, high = of.input if size == 1 else "r0", "r1" if size * maximum > BYTE_MAXIMUM else ""
         product = low, high or of.zero, of.zero
-        for weight, names in ((size, ("add", "adc")), (-size, ("sub", "sbc"))):
-            for sum_ in (each for each, own in weights.items() if own == weight):
+        for sums, names in zip(of_size[size], (("add", "adc"), ("sub", "sbc")), strict=True):
+            for sum_ in sums:
                 lines += added(of, sum_, *product, names=names)
         before = size
     return lines
