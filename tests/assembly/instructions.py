@@ -71,6 +71,8 @@ def instructions_of(text: str, operands: dict[str, Operand]) -> list[Instruction
             sections = [*sections, "x" in words[1].split(",")[1]] if words[0][1] == "p" else []
         elif words[0] == ".popsection":
             sections.pop()
+        elif words[0] in (".macro", ".rept", ".irp", ".if", ".set"):
+            raise Unknown(f"the directive {words[0]}")
         elif not words[0].startswith("."):
             found.append(_decoded(words[0], words[1].strip() if words[1:] else "", operands))
     for number, each in enumerate(found):

@@ -180,6 +180,11 @@ WRONG = {
         __asm__("des r16" : : : "r0", "r1");""",
         "unknown: the instruction 'des'",
     ),
+    "a directive that the rules do not follow": (
+        """
+        __asm__(".rept 3\\n inc %0\\n.endr" : "+r"(sum));""",
+        "unknown: the directive .rept",
+    ),
 }
 
 FUNCTION = """

@@ -57,6 +57,7 @@ def interrupt_handlers(program: LinkedProgram) -> dict[int, int]:
 
 
 _VECTOR = re.compile(r"__vector_(\d{1,3})")  # the start-up code has a name for each, used or not
+_ON_STACK = instruction_set.WITH_RETURN_ADDRESS | {"push", "pop"}
 _LAST_VECTOR = 25  # of the ATmega48 to 328 family, for programs with another start-up code
 
 
@@ -183,8 +184,7 @@ class _Explorer(StackTracker):
     def _successors(self, here: Decoded, state: State) -> Ways:
         """Return where the program can be after an instruction, and in which state."""
         self.here, after = here, state.copy()
-        uses_stack = here.name in instruction_set.WITH_RETURN_ADDRESS | {"push", "pop"}
-        if uses_stack and state.has_half_a_pointer:
+        if here.name in _ON_STACK and state.has_half_a_pointer:
             raise self.lost()
         ways: Ways | None = None
         if here.name in ACTIONS:

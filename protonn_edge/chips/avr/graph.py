@@ -145,9 +145,7 @@ def _joints(steps: Mapping[int, CodeStep]) -> set[int]:
 
 
 def _counted(
-    steps: Mapping[int, CodeStep],
-    entries: Collection[int],
-    called: Collection[int],
+    steps: Mapping[int, CodeStep], entries: Collection[int], called: Collection[int]
 ) -> Iterator[CountedLoop]:
     """Yield the loops that ``brne`` ends and that a register counts."""
     before: _Before = defaultdict(list)

@@ -191,7 +191,7 @@ class Processor(ABC):
 
 
 Action = Callable[[Bits, Bits, Operands, Decoded], Bits]
-"""What an instruction does, given a `Processor` and a `AnyState` in front of the next one.
+"""What an instruction does, given a `Processor` and an `AnyState` in front of the next one.
 
 It returns what the method returns that decides where code goes on.
 """
@@ -385,36 +385,47 @@ def _nop(*_: object) -> None:
     pass
 
 
-_NAMES = {
-    "sum": "add adc",
-    "subtract": "sub sbc subi sbci",
-    "compare": "cp cpc cpi",
-    "both": "and andi",
-    "either": "or ori",
-    "exclusive": "eor",
-    "increment": "inc dec",
-    "pair": "adiw sbiw",
-    "shift": "lsr ror asr",
-    "set_flag": "bset bclr",
-    "mul": "mul muls mulsu",
-    "load": "ld ldd lds",
-    "store": "st std sts",
-    "set_bit": "sbi cbi",
-    "skip": "sbrc sbrs cpse sbic sbis",
-    "branch": "brbs brbc",
-    "jump": "rjmp jmp ijmp",
-    "call": "call rcall icall",
-    "return": "ret reti",
-    "": "com neg swap bst bld mov movw ldi lpm push pop in out nop",
+_NAMES: Mapping[Action, str] = {
+    _sum: "add adc",
+    _subtract: "sub sbc subi sbci",
+    _compare: "cp cpc cpi",
+    _both: "and andi",
+    _either: "or ori",
+    _exclusive: "eor",
+    _increment: "inc dec",
+    _pair: "adiw sbiw",
+    _shift: "lsr ror asr",
+    _set_flag: "bset bclr",
+    _mul: "mul muls mulsu",
+    _load: "ld ldd lds",
+    _store: "st std sts",
+    _set_bit: "sbi cbi",
+    _skip: "sbrc sbrs cpse sbic sbis",
+    _branch: "brbs brbc",
+    _jump: "rjmp jmp ijmp",
+    _call: "call rcall icall",
+    _return: "ret reti",
+    _com: "com",
+    _neg: "neg",
+    _swap: "swap",
+    _bst: "bst",
+    _bld: "bld",
+    _mov: "mov",
+    _movw: "movw",
+    _ldi: "ldi",
+    _lpm: "lpm",
+    _push: "push",
+    _pop: "pop",
+    _in: "in",
+    _out: "out",
+    _nop: "nop",
 }
 ACTIONS: Mapping[str, Action] = {
-    name: globals()[f"_{action or name}"]
-    for action, names in _NAMES.items()
-    for name in names.split()
+    name: action for action, names in _NAMES.items() for name in names.split()
 }
-"""By the names of instructions, without those for sleep, self-programming and EIND."""
+"""By the names of instructions: all but ELPM, SPM, EIJMP, EICALL, SLEEP, WDR and BREAK."""
 
-_ELSEWHERE = "load store set_bit skip branch jump call return"
+_ELSEWHERE = (_load, _store, _set_bit, _skip, _branch, _jump, _call, _return)
 COMPUTING = ACTIONS.keys() - {"lpm", "push", "pop", "in", "out", "nop"}
-COMPUTING -= {name for action in _ELSEWHERE.split() for name in _NAMES[action].split()}
+COMPUTING -= {name for action in _ELSEWHERE for name in _NAMES[action].split()}
 """Instructions that change registers and flags alone."""

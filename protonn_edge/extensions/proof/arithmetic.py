@@ -115,7 +115,7 @@ class Bitwise(KnownNumbers):
     def set_signs(self, flags: list[Any], result: Value) -> None:
         """Set the flags of a result that has no carries."""
         if result is None:
-            flags[ZERO:HALF] = [None] * 4
+            super().set_signs(flags, result)
             return
         flags[SIGN] = flags[NEGATIVE] = Flag(lambda: self.algebra.top_bit(result))
         flags[OVERFLOW] = 0
@@ -157,10 +157,8 @@ class Arithmetic(Bitwise):
     ) -> Any:
         """Add two bytes, or subtract; with `chain`, Z stays clear if it is."""
         algebra = self.algebra
-        if a is None or b is None or carry is None:
-            flags[:TRANSFER] = [None] * 6
-            return None
-        if isinstance(a, int) and isinstance(b, int) and isinstance(carry, int):
+        known = a, b, carry
+        if any(each is None for each in known) or all(isinstance(each, int) for each in known):
             return super().sum(flags, a, b, carry, sign, chain=chain)
         if a is b and sign > 0 and isinstance(carry, int) and _is_inside(a):
             return self._doubled(flags, a)
@@ -190,7 +188,7 @@ class Arithmetic(Bitwise):
     def _doubled(self, flags: list[Any], value: Byte | Doubled) -> Doubled:
         """Shift a byte to the left; all that is of use is its upper bits, and the carry."""
         upper = Byte(value.form, value.bit)
-        flags[:TRANSFER] = [None] * 6
+        flags[:TRANSFER] = [None] * TRANSFER
         flags[CARRY] = carry = Carry(self.algebra, upper.form, upper.form, upper.bit + 8, 1)
         carry.compute = lambda: self.algebra.top_bit(upper)
         return Doubled(scaled(value.form, 2), value.bit, getattr(value, "times", 0) + 1)
@@ -208,10 +206,10 @@ class Arithmetic(Bitwise):
     def halved(self, flags: list[Any], value: Value, above: Any, *, signed: bool) -> Value:
         """Shift a byte and a flag above it to the right, or its own sign, and set flags."""
         algebra = self.algebra
-        if value is None:
-            flags[:HALF] = [None] * 5
-            return None
         result: Value = None
+        if value is None:
+            result = super().halved(flags, value, above, signed=signed)
+            return result
         if isinstance(value, Byte):
             result = self._half_of_sum(value, above, signed=signed)
         if result is None:

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.chips.avr.instruction_set import BRANCHES, SKIPS
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.chips.avr.semantics import INTERRUPTS
 from protonn_edge.extensions.proof.choices import Parted
@@ -42,7 +41,6 @@ MOST_STATES = 4_000
 _BYTES = 256
 _LOW = 0x55555555  # the lower registers of pairs
 _CALLS = {"call", "rcall"}
-_PARTING = BRANCHES | SKIPS
 
 
 class NewJump(Exception):
@@ -346,9 +344,8 @@ def _chosen(
 def _spent(program: LinkedProgram, before: int, place: int) -> int:
     """Return the cycles of an instruction that leads to a place."""
     here = program.reached(before)
-    if here.name in _PARTING:
-        return next(cycles for there, cycles in program.ways(here) if there == place)
-    return here.cycles_on(program.core)
+    ways = (cycles for there, cycles in program.ways(here) if there == place)
+    return next(ways, here.cycles_on(program.core))
 
 
 def _key(value: object) -> Any:

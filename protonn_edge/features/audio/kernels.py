@@ -130,7 +130,7 @@ class AudioKernel(Kernel):
         )
 
     def _cycles(self, feed: Feed) -> float:
-        """Return the mean cycles of a clip.
+        """Return about the cycles of a clip.
 
         A call takes a sample, and one its bands; one takes a logarithm, and one stores it.
         """

@@ -55,9 +55,9 @@ class GradientsKernel(Kernel):
     def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""
         loops, cells = self.loops, self.stage.cells
-        mean = loops.all_pixels + self._around
+        cycles = loops.all_pixels + self._around
         tables = LEVELS + len(cells.rows.runs) + len(cells.columns.runs) + 2
-        return self._in_one_step(mean, tables, state=self._state)
+        return self._in_one_step(cycles, tables, state=self._state)
 
     @property
     def listings(self) -> tuple[Listing, ...]:

@@ -137,8 +137,8 @@ class PoolingKernel(ImageKernel):
     def _window(self, channels: int, kept: int) -> int:
         """Return the cycles of a window's row if all values are kept, or none."""
 
-        def way(start: str, end: str, **odds: int) -> int:
-            return self.loop.path(start, (end,), {"keep": kept, **odds})
+        def way(start: str, end: str, **taken: int) -> int:
+            return self.loop.path(start, (end,), {"keep": kept, **taken})
 
         value, pixel = way("value", "value", value=1), way("pixel", "value")
         others, last = way("value", "pixel"), way("value", "window", next=1, window=1)

@@ -115,9 +115,9 @@ class ForestKernel(HeldKernel):
         """The registers that instructions change; none for a walk."""
         return ()
 
-    def _way(self, begin: str, end: str, **odds: int) -> int:
+    def _way(self, begin: str, end: str, **taken: int) -> int:
         """Return the cycles from a label to another."""
-        return self.listing.path(begin, [end], {"%[b], 7": 1, **odds})
+        return self.listing.path(begin, [end], {"%[b], 7": 1, **taken})
 
     @cached_property
     def leaf_cycles(self) -> IntArray:

@@ -63,8 +63,7 @@ class LinearKernel(MatvecKernel):
             negate = compiled.TURN_CYCLES * stage.accumulator_bits // 8
             return Step("scores", "negate", 0, negate)
         widen = self.widening.path("sum", ["sum"], {"sum": 1}) * stage.n_sums
-        mean = widen + compiled.calls(1, self.core)
-        return Step("scores", "widen", 0, mean)
+        return Step("scores", "widen", 0, widen + compiled.calls(1, self.core))
 
 
 kernels = LinearKernel.of

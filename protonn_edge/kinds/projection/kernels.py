@@ -56,7 +56,7 @@ class Scaling(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ProjectionKernel(MatvecKernel):
-    """The projection with weights in columns, with masks, as instructions, or two per byte."""
+    """The projection with weights in columns, as instructions, or two per byte."""
 
     stage: IntegerProjection
 

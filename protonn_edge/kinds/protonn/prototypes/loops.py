@@ -175,13 +175,13 @@ class Voting:
         """
 
     def _cycles(
-        self, start: str, end: str, *, overflows: int = 0, far: int = 0, **odds: int
+        self, start: str, end: str, *, overflows: int = 0, far: int = 0, **taken: int
     ) -> int:
         """Return the cycles from one label to another, with all branches taken but these."""
         usual = {"accident": 0, "compare": 1, "near": 1, "full": 0, "some": 1}
         for label in ("far", *(f"{_ISLAND}{number}" for number in range(len(self.steps) + 1))):
             usual |= {f"brvs {label}": overflows, f"brpl {label}": far}
-        return self.listing.path(start, [end], {**usual, **odds})
+        return self.listing.path(start, [end], {**usual, **taken})
 
     @cached_property
     def _reached(self) -> list[int]:
@@ -189,9 +189,9 @@ class Voting:
         steps = [self._cycles(f"step{k}", f"step{k + 1}") for k in range(len(self.steps) - 1)]
         return list(accumulate([self._cycles("far", "step0"), *steps]))
 
-    def _left(self, step: Compared, **odds: int) -> int:
+    def _left(self, step: Compared, **taken: int) -> int:
         """Return the cycles of a prototype that turns out to be far at a coordinate."""
-        return self._reached[step.number] + self._cycles(f"step{step.number}", "far", **odds)
+        return self._reached[step.number] + self._cycles(f"step{step.number}", "far", **taken)
 
     @cached_property
     def left_after(self) -> NDArray[np.int64]:
