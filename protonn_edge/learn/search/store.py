@@ -109,8 +109,13 @@ class Record:
 
 def new_study(**options: Any) -> optuna.Study:
     """Return a study of Optuna that maximizes, and does not log."""
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    _silence()
     return optuna.create_study(direction="maximize", **options)
+
+
+def _silence() -> None:
+    """Leave out what Optuna logs of each trial."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 
 class SearchFile(AppendedFile):
@@ -157,6 +162,7 @@ class SearchFile(AppendedFile):
 
     def _open_study(self, identity: Mapping[str, object]) -> None:
         """Read the study; begin one in an empty file."""
+        _silence()
         lock: Any = _HeldLock()  # the base class of Optuna's locks is not public
         try:
             storage = JournalStorage(JournalFileBackend(str(self._path), lock))
