@@ -287,6 +287,15 @@ class ColumnCells:
         cells: Array = np.asarray(self._cells)
         return (cells, None) if self._codes is None else (None, Coded(cells, list(self._codes)))
 
+    def as_texts(self, numbers: Float64) -> Coded:
+        """Return cells of which only the numbers (n,) were kept, in their shortest form."""
+        distinct, codes = np.unique(numbers, return_inverse=True)
+        texts = [f"{number:.15g}" for number in distinct.tolist()]
+        for text, rows in self.odd.items():
+            codes[rows] = len(texts)
+            texts.append(text)
+        return Coded(codes, texts)
+
     def odd_texts(self) -> Sequence[str]:
         """Return the cells that are kept as texts."""
         return list(self.odd if self._codes is None else self._codes)
@@ -306,9 +315,10 @@ class ColumnCells:
 
     def _numbers(self, cells: Sequence[str], *, comma: bool) -> Float64:
         """Return cells as numbers, NaN for odd ones."""
-        written = cells
+        # float() would read 12_31 as 1231
+        written = ["" if "_" in cell else cell for cell in cells]
         if comma:  # a cell with a point is odd
-            written = ["" if "." in cell else cell.replace(",", ".") for cell in cells]
+            written = ["" if "." in cell else cell.replace(",", ".") for cell in written]
         try:
             values = np.fromiter(map(float, written), np.float64, len(cells))
         except ValueError:

@@ -69,8 +69,10 @@ class Column:
         column.form = meaning.form if str(meaning.form) else None
         column.moments = meaning.moments
         if meaning.kind == "text":
-            assert coded is not None
-            blank = np.array([not text.strip() for text in texts], np.bool_)
+            if coded is None:  # there were too many numbers at first, and then too many texts
+                assert values is not None
+                column.texts = coded = cells.as_texts(values)
+            blank = np.array([not text.strip() for text in coded.texts], np.bool_)
             column.gaps, column.first_gap = _first(blank[coded.codes], coded, cells)
             return column
         if coded is not None:

@@ -168,7 +168,7 @@ class TableFile:
             at = sum(1 for _ in islice(lines, self.lines_above))
             while some := list(islice(lines, at_once)):
                 cells = None
-                if self.is_plain and at > self.lines_above:
+                if self.is_plain and at > self.lines_above and not self._has_names(some):
                     cells = parsed(some, self.delimiter, width, numeric(), decimal)
                 if cells is None:
                     block = self._block(chain(some, lines), at, at + len(some))
@@ -176,6 +176,13 @@ class TableFile:
                     block = RowBlock(range(at + 1, at + len(some) + 1), [], cells, at + len(some))
                 at = block.end
                 yield block
+
+    def _has_names(self, lines: Iterable[str]) -> bool:
+        """Whether a line may have the names again: one of them comes first."""
+        if not self.header:
+            return False
+        names, mark = {*self.names}, self.delimiter
+        return any(column_name(line.partition(mark)[0]) in names for line in lines)
 
     def _block(self, lines: Iterable[str], at: int, end: int) -> RowBlock:
         """Return the points up to a line; a row may go on behind it."""
