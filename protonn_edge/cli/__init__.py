@@ -106,6 +106,8 @@ class _Commands(click.Group):
             sys.exit(super().main(words, **settings, standalone_mode=False))
         except click.ClickException as error:
             failed = _failed(error, as_json="--json" in words)
+        except click.Abort:  # Ctrl-C while the help is made
+            failed = _failed(_interrupted(), as_json="--json" in words)
         except OSError as error:
             printed = f"cannot print the help text: {error.strerror}; redirect the output"
             failed = _failed(click.UsageError(printed), as_json=False)
@@ -117,9 +119,7 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            stopped = click.ClickException(str(Interrupted()))
-            stopped.exit_code = Interrupted.exit_code  # type: ignore[misc]
-            raise stopped from error
+            raise _interrupted() from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the purpose of each command, in the order of work, without importing any."""
@@ -131,6 +131,12 @@ class _Commands(click.Group):
         begun = [name for name in COMMANDS if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [*(CompletionItem(name, help=COMMANDS[name]) for name in begun), *options]
+
+
+def _interrupted() -> click.ClickException:
+    stopped = click.ClickException(str(Interrupted()))
+    stopped.exit_code = Interrupted.exit_code  # type: ignore[misc]
+    return stopped
 
 
 def _failed(error: click.ClickException, *, as_json: bool) -> click.ClickException:

@@ -135,8 +135,8 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
         settings_of_data["window_shape"] = _window_of(dataset)
     if not is_same_rate(dataset.sample_rate, settings.sample_rate):
         raise InputError(
-            f"sample_rate is {settings.sample_rate:g}, but the data was sampled at "
-            f"{dataset.sample_rate:g} Hz; omit sample_rate, or correct the rate with 'windows "
+            f"--sample-rate is {settings.sample_rate:g}, but the data was sampled at "
+            f"{dataset.sample_rate:g} Hz; omit --sample-rate, or correct the rate with 'windows "
             f"--rate {settings.sample_rate:g}'"
         )
     if not was_given("sample_rate") and dataset.sample_rate is not None:

@@ -9,6 +9,7 @@ import click
 
 from protonn_edge.system.shell import command_line
 
+_NOT = ("false", "no", "off", "0", "f", "n")  # as click reads a truth value
 _FORMER = {"--read": "drop", "--set": "classifier"}  # a parameter of the commands that had it
 
 
@@ -23,8 +24,10 @@ def in_its_place(flag: str, args: Sequence[str], params: Sequence[click.Paramete
     param = _param(name, named)
     if param is None:
         return f"{command_line([flag, text])} is no option; give the option --NAME VALUE"
-    words = command_line(_words(param, value))
-    return f"{command_line([flag, text])} is an option of its own now; give {words}"
+    said = f"{command_line([flag, text])} is an option of its own now"
+    if value.lower() == "none" and not _takes(param, value):
+        return f"{said}; omit {param.opts[0]} for none"
+    return f"{said}; give {command_line(_words(param, value, named))}"
 
 
 def _param(name: str, named: Mapping[str, click.Option]) -> click.Option | None:
@@ -33,11 +36,21 @@ def _param(name: str, named: Mapping[str, click.Option]) -> click.Option | None:
     return named.get(name.replace("-", "_")) or next(with_flag, None)
 
 
-def _words(param: click.Option, value: str) -> list[str]:
+def _takes(param: click.Option, value: str) -> bool:
+    try:
+        param.type.convert(value, param, None)
+    except click.BadParameter:
+        return False
+    return True
+
+
+def _words(param: click.Option, value: str, named: Mapping[str, click.Option]) -> list[str]:
     """Return an option with a value; the share of a flag is an option of its own."""
     if not param.is_flag:
         return [param.opts[0], value or "VALUE"]
-    if value in ("false", "no", "off", "0") and param.secondary_opts:
+    if value.lower() in _NOT and param.secondary_opts:
         return param.secondary_opts[:1]
-    is_share = value.replace(".", "", 1).isdigit() and value != "1"
-    return [f"{param.opts[0]}-share", value] if is_share else param.opts[:1]
+    share = f"{param.opts[0]}-share"
+    has_share = any(share in each.opts for each in named.values())
+    is_share = has_share and value.replace(".", "", 1).isdigit() and value != "1"
+    return [share, value] if is_share else param.opts[:1]

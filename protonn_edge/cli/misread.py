@@ -130,7 +130,9 @@ def of_command(words: Sequence[str], commands: Mapping[str, str]) -> str:
     if named := next((each for each in words if each in commands), ""):
         rest = [each for each in words if each != named]
         return f"{said}; give the command first: {command_line(['protonn-edge', named, *rest])}"
-    if near := did_you_mean(word, commands):
+    is_option = word.startswith("-")
+    names = [f"--{each}" for each in _OF_PROGRAM] if is_option else commands
+    if near := did_you_mean(word, names):
         return said + near
     for name, purpose in commands.items():
         if word.lower() in purpose.lower().split():

@@ -19,26 +19,45 @@ if TYPE_CHECKING:
     from protonn_edge.model.model import Model
 
 
+_OF_LABEL = "The column of labels: its name, its number, 'first' or 'last'."
+_MORE = f"{_OF_LABEL}  More for reading DATA: 'data --help'."
 READ_HELP = {
-    "label": "COLUMN: The column of labels: its name, its number, 'first' or 'last'.  [default: "
-    "label, class or target, else the last]",
-    "drop": "COLUMNS: Columns to leave out, separated by commas.",
-    "keep": "COLUMNS: Columns to use in spite of what they look like.",
-    "delimiter": "MARK: comma, semicolon, tab, pipe or space.  [default: guessed]",
-    "decimal": "MARK: The decimal mark, comma or point.  [default: guessed]",
-    "missing": "HOW: For gaps: error (default), drop, median or most-frequent.",
-    "one-hot": "COLUMNS: Columns of text to encode as features.",
-    "name": "PATTERN: Names in a folder, such as 'train/{class}_{take}'.",
-    "size": "HxW: Scale the images of a folder, such as to 28x28.",
-    "session": "COLUMN: The session, person or recording of each row; no window spans two.  "
-    "[default: found by its values]",
-    "time": "COLUMN: The time of each row; no window spans a gap.  [default: found by its values]",
-    "channels": "COLUMNS: Columns to use as channels of windows; 'ax=Acceleration x' renames one.  "
-    "[default: all columns of measurements]",
-    "files": "FILES: If each take has a folder: the file with its samples, or several, separated "
-    "by commas, that are joined by their times.",
+    "label": ("COLUMN", f"{_OF_LABEL}  [default: label, class or target, else the last]"),
+    "drop": ("COLUMNS", "Columns to leave out, separated by commas."),
+    "keep": ("COLUMNS", "Columns to use in spite of what they look like."),
+    "delimiter": ("MARK", "comma, semicolon, tab, pipe or space.  [default: guessed]"),
+    "decimal": ("MARK", "The decimal mark, comma or point.  [default: guessed]"),
+    "missing": ("HOW", "For gaps: error (default), drop, median or most-frequent."),
+    "one-hot": ("COLUMNS", "Columns of text to encode as features."),
+    "name": ("PATTERN", "Names in a folder, such as 'train/{class}_{take}'."),
+    "size": ("HxW", "Scale the images of a folder, such as to 28x28."),
+    "session": (
+        "COLUMN",
+        (
+            "The session, person or recording of each row; no window spans two.  "
+            "[default: found by its values]"
+        ),
+    ),
+    "time": (
+        "COLUMN",
+        "The time of each row; no window spans a gap.  [default: found by its values]",
+    ),
+    "channels": (
+        "COLUMNS",
+        (
+            "Columns to use as channels of windows; 'ax=Acceleration x' renames one.  "
+            "[default: all columns of measurements]"
+        ),
+    ),
+    "files": (
+        "FILES",
+        (
+            "If each take has a folder: the file with its samples, or several, separated by "
+            "commas, that are joined by their times."
+        ),
+    ),
 }
-"""The options for reading data: their values and their help."""
+"""The options for reading data: a word for their values, and their help."""
 
 _CHOICES = {"missing": click.Choice(MISSING), "decimal": click.Choice(("comma", "point"))}
 
@@ -49,10 +68,8 @@ READ_FLAGS = " ".join(f"--{name}" for name in READ_HELP)
 def reading(*shown: str) -> Any:
     """Declare the options for reading data, of which the help shows these."""
     parts = {}
-    for name, text in READ_HELP.items():
-        metavar, _, words = text.partition(": ")
-        if name == "label" and len(shown) < len(READ_HELP):
-            words = f"{words.partition('  [')[0]}  More for reading DATA: 'data --help'."
+    others = {} if len(shown) == len(READ_HELP) else {"label": ("COLUMN", _MORE)}
+    for name, (metavar, words) in (READ_HELP | others).items():
         parts[name.replace("-", "_")] = option(
             words,
             flag=f"--{name}",

@@ -40,7 +40,6 @@ def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = 
 
         calibrate(given, given.calibrate, out)
         return
-    given.classifier.parameters()
     given.classifier.check(in_groups=given.groups is not None)  # before training is imported
     if given.classifier.name == BEST:
         from protonn_edge.cli.tuning import train_best

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -112,11 +112,12 @@ class GivenClassifier(NamedTuple):
 
     def check(self, *, in_groups: bool) -> None:
         """Refuse parameters that exclude each other, before points are read; import no training."""
+        parameters = self.parameters()
         if self.name not in PARAMETERS or was_given("start_from"):
             return
         from protonn_edge.learn.refusals import check_before_points
 
-        settings, names = _kind_of(self.name)(**self.parameters()).frozen(), flags()
+        settings, names = _kind_of(self.name)(**parameters).frozen(), flags()
         given = {*filter(was_given, names)}
         check_before_points(settings, names, given=given, in_groups=in_groups)
 
@@ -136,8 +137,8 @@ class GivenClassifier(NamedTuple):
         return REGRESSORS
 
 
-def classifier_options(parameters: Mapping[str, Parameter], kinds: Sequence[str]) -> Any:
-    """Declare ``--classifier``, and options of parameters, of which the help shows some."""
+def classifier_options(kinds: Sequence[str], shown: Collection[str] | None = None) -> Any:
+    """Declare ``--classifier``, and options of all parameters, of which the help shows some."""
     kind = option(
         f"The kind of model: {', '.join(kinds)}; with --help, list its options.  [default: "
         f"{kinds[0]}]",
@@ -149,7 +150,7 @@ def classifier_options(parameters: Mapping[str, Parameter], kinds: Sequence[str]
     every = {name: each for kind in PARAMETERS for name, each in parameters_of(kind).items()}
     parts = {"classifier": kind}
     parts |= {
-        name: _option_of(name, each, hidden=not (each.common and name in parameters))
+        name: _option_of(name, each, hidden=not (each.common and (shown is None or name in shown)))
         for name, each in every.items()
     }
     return together(lambda classifier, **options: GivenClassifier(classifier, options), parts)
@@ -280,10 +281,9 @@ def flags() -> dict[str, str]:
 
 def every_classifier() -> Any:
     """Declare the classifier to train, or the best of all: the options of all kinds."""
-    every = {name: each for kind in PARAMETERS for name, each in parameters_of(kind).items()}
-    return classifier_options(every, (*PARAMETERS, BEST))
+    return classifier_options((*PARAMETERS, BEST))
 
 
 def any_classifier() -> Any:
     """Declare the classifier to search for, or any: the help shows the options of features."""
-    return classifier_options(parameters_of(ANY), (*PARAMETERS, ANY))
+    return classifier_options((*PARAMETERS, ANY), parameters_of(ANY))

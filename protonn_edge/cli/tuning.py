@@ -52,6 +52,7 @@ from protonn_edge.system.errors import (
     Interrupted,
     ProtoNNEdgeError,
     counted,
+    unneeded,
 )
 from protonn_edge.system.extensions import extensions
 from protonn_edge.system.figures import percent
@@ -203,6 +204,8 @@ def _points(
     )
     every = {**parameters, **settled}
     fixed = {name: value for name, value in every.items() if value is not None}
+    if "budget" in fixed:
+        raise unneeded("--budget", "determines the sizes, which 'tune' searches")
     X, y, of_group = dataset.X_train, dataset.as_targets(dataset.y_train), dataset.groups
     metric = metric_of(dataset, given.metric)
     numbers = search_folds(metric.strata(y), given.folds, given.seed, of_group)

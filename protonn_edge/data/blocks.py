@@ -65,7 +65,7 @@ def _may_be_truths(numbers: NDArray[np.float64]) -> bool:
 
 
 def _is_plain(line: str, delimiter: str, width: int) -> bool:
-    """Whether a line has so many cells, of which some are filled, and nothing that is special."""
+    """Whether a line has `width` cells, not all of them empty, and nothing that is special."""
     if line.count(delimiter) != width - 1 or '"' in line or len(line) > _LONGEST:
         return False
     return _MARK_OF_ORDER not in line and bool(line.replace(delimiter, " ").strip())

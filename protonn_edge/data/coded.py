@@ -56,7 +56,7 @@ class Coded(Sequence[str]):
     def runs(self) -> list[tuple[str, int]]:
         """The runs of equal texts, and how long each is."""
         begins = np.flatnonzero(np.diff(self.codes, prepend=-1)).tolist()
-        ends = [*begins[1:], len(self)]
+        ends = [*begins, len(self)][1:]
         return [(self[begin], end - begin) for begin, end in zip(begins, ends, strict=True)]
 
     def merged(self) -> Self:

@@ -19,7 +19,7 @@ def delimiter_called(text: str) -> str:
     """Return the delimiter that an option names: the character, or a word such as ``tab``."""
     delimiter = _WORDS.get(text.lower(), text)
     if delimiter not in DELIMITERS:
-        check_choice("the delimiter", text, tuple(_WORDS))
+        check_choice("--delimiter", text, tuple(_WORDS))
     return delimiter
 
 

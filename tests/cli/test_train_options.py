@@ -160,6 +160,11 @@ def test_sizes_are_not_given_with_a_model_to_start_from(data: Path) -> None:
         (["--set", "gamma=3"], "--set gamma=3 is an option of its own now; give --gamma 3"),
         (["--set=quantization_aware=false"], "give --no-quantization-aware"),
         (["--set", "augment=0.5"], "give --augment-share 0.5"),
+        (["--set", "augment=False"], "give --no-augment"),
+        (["--set", "quantization_aware=False"], "give --no-quantization-aware"),
+        (["--set", "quantization_aware=0.5"], "now; give --quantization-aware"),
+        (["--set", "class_weight=none"], "now; omit --class-weight for none"),
+        (["--set", "gamma=None"], "now; omit --gamma for none"),
         (["--set", "n_prototypes=3"], "give --prototypes 3"),
         (["--set", "gama=3"], "--set gama=3 is no option; give the option --NAME VALUE"),
         (

@@ -154,6 +154,7 @@ def read_or_empty(path: Path) -> str:
         (["--folds", "100"], "--folds"),
         (["--features", "crop:6x6"], "such as pool:4x4 or gradients:4x4"),
         (["--window", "32"], "no features of windows are"),
+        (["--budget", "2kB"], "--budget determines the sizes, which 'tune' searches; omit it"),
     ],
 )
 def test_what_cannot_be_searched_is_refused(
@@ -163,6 +164,13 @@ def test_what_cannot_be_searched_is_refused(
     assert refused.exit_code == 2
     assert sentence in refused.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_size_that_is_given_stays(data: Path, tmp_path: Path) -> None:
+    model, sizes = tmp_path / "model.npz", ("--prototypes", 14, "--epochs", 2)
+    done = tune(data, "-o", model, *sizes, "--trials", 1, "--jobs", 1)
+    assert done.exit_code == 0, done.output
+    assert load_model(model).head.prototypes.shape[1] == 14
 
 
 def test_sets_of_labels_are_refused(tmp_path: Path) -> None:

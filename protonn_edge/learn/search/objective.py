@@ -104,7 +104,8 @@ class Objective:
         kind, drawn = settings_of_kind(settings)
         points = self.points.of_kind(kind or self.points.classifier)
         spec = self.space.specs[points.classifier][drawn.get(FEATURES)]
-        needed = (each * int(drawn[name]) for name, each in spec.sketch_points.items())
+        every = {**points.fixed, **drawn}
+        needed = (each * int(every[name]) for name, each in spec.sketch_points.items())
         rows = _some_of_each_class(points.metric.strata(points.y), max([_SKETCH_POINTS, *needed]))
         classifier = points.untrained({**drawn, **spec.sketch}, self.seed)
         X, y = points.X[rows], points.y[rows]

@@ -54,7 +54,7 @@ def test_a_rate_that_contradicts_the_windows_is_refused(tmp_path: Path) -> None:
     data = windows_of(tmp_path / "w.npz")
     train = ("train", data, "-o", tmp_path / "m.npz", "--features", "mean", "--epochs", 1)
     assert refusal(run(*train, "--sample-rate", "100")).startswith(
-        "error: sample_rate is 100, but the data was sampled at 50 Hz; omit sample_rate"
+        "error: --sample-rate is 100, but the data was sampled at 50 Hz; omit --sample-rate"
     )
     assert not (tmp_path / "m.npz").exists()
     succeed(*train, "--sample-rate", "51")
