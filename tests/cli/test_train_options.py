@@ -147,6 +147,12 @@ def test_sizes_are_not_given_with_a_model_to_start_from(data: Path) -> None:
         (["--features", "deskew,mean"], "the term 'deskew' of the features is for images, but"),
         (["--features", "audio:4x4,onset:x"], "'onset:x' of the features must have a level of 1"),
         (["--groups", "nowhere.txt"], "'nowhere.txt', which is neither a column"),
+        (["--groups", ""], "--groups is empty; name an array, a column or a file"),
+        (["--gamma", "2", "--gamma-numerator", "3"], "--gamma-numerator has no effect"),
+        (
+            ["--init-projection", "identity", "--projection-dim", "2"],
+            "--projection-dim has no effect, because --init-projection 'identity' keeps all",
+        ),
         (["--features", "pool:2x2"], "the shape of the image is not given"),
         (["--features", "conv:2x3"], "give its height and width with --image-shape"),
         (["--image-shape", "3x4", "--features", "conv:2x4"], "the layer '2x4' is unknown"),
