@@ -23,6 +23,9 @@ repeats a line, which is a Python f-string, for n from 0 to 39. It knows:
 - ``file``: the number of the file among those with the same lines
 - the names of the case, and ``np``
 
+Extensions have writers of other files: the lines are then what such a file says, for example the
+samples of a sound.
+
 ``>`` reads the files: as a table, as a recording, or by a command, with the options that follow.
 Options such as ``label=x`` are ``--label x``. Behind the colon are facts, separated by ``|``; a
 line that begins with two blanks has more of them. A fact is a name of `FACTS` with its value, or a
@@ -54,14 +57,19 @@ from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 
 NOISE = np.random.default_rng(0).normal(0, 9, (400, 2)).round(2)
 SPECIES = ("setosa", "versicolor", "virginica")
-READERS: dict[str, Callable[..., Any]] = {"table": load_dataset, **additions("readers")}
+READERS: dict[str, Callable[..., Any]] = {
+    "table": lambda path, texts: load_dataset(path, options_of_texts(texts)),
+    **additions("readers"),
+}
+WRITERS: dict[str, Callable[[Path, str], object]] = additions("writers of files")
+"""How lines become a file with this ending, if they are not its text."""
 OUTPUTS: dict[str, tuple[str, ...]] = {
     "train": ("-o", "out.npz"),
     "data": (),
     **additions("commands that read"),
 }
 """The commands that read, and what they are given besides the data."""
-OF_EXTENSIONS = {"recording", "windows"} - {*READERS, *OUTPUTS}
+OF_EXTENSIONS = {"recording", "windows", "played"} - {*READERS, *OUTPUTS}
 """Ways to read of extensions that are not there."""
 
 
@@ -86,7 +94,7 @@ class Case:
                 path = folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 text = "".join(f"{each}\n" for line in lines for each in self._lines(line, number))
-                path.write_bytes(text.encode())
+                WRITERS.get(path.suffix, _write_text)(path, text)
                 names.append(name)
         path = folder / names[0]
         return folder if len(names) > 1 else path.parent if "/" in names[0] else path
@@ -124,6 +132,10 @@ def _of_row(n: int, count: int) -> dict[str, Any]:
     own = {"n": n, "x": x, "y": y, "flower": ",".join(map(str, flower)), "kind": kind}
     own["code"] = SPECIES.index(kind)
     return {**known, **labels, **own}
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_bytes(text.encode())
 
 
 @cache
@@ -166,7 +178,7 @@ class Reading:
 
     def _found(self, path: Path, where: Path) -> Any:
         if self.reader in READERS:
-            return READERS[self.reader](path, options_of_texts(shlex.split(self.options)))
+            return READERS[self.reader](path, shlex.split(self.options))
         return run_json(*self._command(path, where))
 
     def _refusal(self, path: Path, where: Path) -> BaseException | None:

@@ -16,7 +16,6 @@ from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.extensions.sensing.described import sensor_kind
-from protonn_edge.extensions.sensing.played import read_sensor
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.model.file import load_model
@@ -24,7 +23,6 @@ from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.sensor_counts import CountConversion
-from protonn_edge.system.errors import InputError
 
 HEAD = "# protonn-edge recording 1; sensor: {}; rate: 100 Hz; units: {}\n"
 ADXL345 = HEAD.format("adxl345", "1/256 g")
@@ -201,30 +199,11 @@ def test_counts_without_a_unit_are_taken_for_the_sensors_and_that_is_said(tmp_pa
     assert "assumes that the values are counts of adxl345 (1/256 g)" in notice.text
 
 
-def test_recordings_of_two_sensors_make_no_windows(tmp_path: Path) -> None:
-    takes = tmp_path / "takes"
-    takes.mkdir()
-    recording(takes / "a.csv", ADXL345, 256)
-    recording(takes / "b.csv", HEAD.format("mpu6050", "ax ay az 1/8192 g"), 8192)
-    refuses(
-        run("windows", takes, "-o", tmp_path / "w.npz", "--window", 20),
-        "extensions.sensing.recordings.timing",
-    )
-
-
 def test_windows_with_too_many_units_are_refused(tmp_path: Path) -> None:
     windows = {"X": np.zeros((4, 5, 3)), "y": np.arange(4) % 2, "units": np.array(["g", "g"])}
     np.savez(tmp_path / "w.npz", **windows)
     done = run("train", tmp_path / "w.npz", "-o", tmp_path / "m.npz")
     refuses(done, "data.arrays")
-
-
-def test_a_recording_is_not_played_by_another_sensor(tmp_path: Path) -> None:
-    path = recording(tmp_path / "r.csv", HEAD.format("mpu6050", "ax ay az 1/8192 g"), 8192)
-    with pytest.raises(InputError, match="was recorded from mpu6050, but --sensor replays it as"):
-        read_sensor(f"adxl345={path}")
-    own = recording(tmp_path / "own.csv", ADXL345, 256)
-    assert read_sensor(f"adxl345={own}").values.shape == (800, 3)
 
 
 def test_a_table_in_other_units_is_not_predicted(tmp_path: Path) -> None:

@@ -5,21 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 from command_line import refusal, run, succeed
 
 HEAD = "# protonn-edge recording 1; sensor: mpu6050; rate: 100 Hz; "
 UNITS = "units: ax ay az 1/8192 g; gx gy gz 1/65.5 deg/s"
 
 
-def recording(path: Path, head: str, per_unit: float, digits: int = 0, mode: str = "") -> Path:
+def recording(path: Path, head: str, per_unit: float, digits: int = 0) -> Path:
     """Write samples of six channels of two classes, in units of 1 / per_unit."""
     rng, rows = np.random.default_rng(0), []
     for label, size in (("rest", 0.05), ("wave", 2.0)):
         for sample in rng.normal((0, 0, 1, 0, 0, 0), size, (200, 6)):
             cells = ",".join(f"{round(each * per_unit, digits):.{digits}f}" for each in sample)
-            rows.append(f"{label},{len(rows) / 100:.2f},{cells}{mode}")
-    header = "label,time,ax,ay,az,gx,gy,gz" + (",mode" if mode else "")
+            rows.append(f"{label},{len(rows) / 100:.2f},{cells}")
+    header = "label,time,ax,ay,az,gx,gy,gz"
     path.write_text("\n".join([*filter(None, [head]), header, *rows]) + "\n")
     return path
 
@@ -29,31 +28,6 @@ def windows_of(source: Path, *read: str) -> dict[str, np.ndarray]:
     target = source.with_suffix(".npz")
     succeed("windows", source, "-o", target, "--window", 20, *words)
     return dict(np.load(target))
-
-
-@pytest.mark.parametrize(
-    ("channels", "units"),
-    [
-        ("x=ax,y=ay,z=az", ["1/8192 g"] * 3),
-        ("ax=gx,ay=gy,az=gz", ["1/65.5 deg/s"] * 3),
-        ("ax=gx,gx=ax", ["1/65.5 deg/s", "1/8192 g"]),
-    ],
-)
-def test_a_channel_with_another_name_has_its_own_unit(
-    tmp_path: Path, channels: str, units: list[str]
-):
-    found = windows_of(recording(tmp_path / "r.csv", HEAD + UNITS, 8192), f"channels={channels}")
-    assert str(found["sensor"]) == "mpu6050"
-    assert found["units"].tolist() == units
-
-
-def test_a_channel_of_texts_leaves_the_units_unknown(tmp_path: Path):
-    source = recording(tmp_path / "r.csv", HEAD + UNITS, 8192, mode=",on")
-    text = source.read_text().replace("on\n", "off\n", 90)
-    source.write_text(text)
-    found = windows_of(source, "one-hot=mode")
-    assert "units" not in found
-    assert found["channel_names"].tolist()[-2:] == ["mode=off", "mode=on"]
 
 
 def test_counts_are_not_taken_for_decimals_of_an_unknown_unit(tmp_path: Path):

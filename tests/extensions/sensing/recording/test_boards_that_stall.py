@@ -6,69 +6,34 @@ Whatever came kept `record` and `monitor` waiting, and any rate was believed.
 from __future__ import annotations
 
 import itertools
-import struct
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from extensions.sensing.conftest import OnALine
+from extensions.sensing.lines import CLOCK, live, logger, named, samples, window
 from refusals import refused_by
 
-from protonn_edge.device.protocol import encode_frame
+from protonn_edge.device.protocol import (
+    ProtocolError,
+    decode_frame,
+    decode_message,
+    encode_frame,
+)
 from protonn_edge.extensions.sensing.listener import AnswerStream, Listener
 from protonn_edge.extensions.sensing.recorder import Recorder, RecordingFile, SampleStream
+from protonn_edge.extensions.sensing.sensor_board import NameMessage
 from protonn_edge.system.errors import CheckFailed
 
-CLOCK = 16_000_000
-
-
-def logger(period: int = 160_000, clock: int = CLOCK, sensor: int = 3, channels: int = 6) -> bytes:
-    return encode_frame(struct.pack("<6B2I6s", 0x91, 0, 1, sensor, channels, 1, period, clock, b""))
-
-
-def samples(first: int, count: int = 5) -> bytes:
-    return encode_frame(struct.pack("<BBII", 0x92, 0, first, 0) + bytes(12 * count))
-
-
-def live(following: int = 0, period: int = 160_000, clock: int = CLOCK, window: int = 50) -> bytes:
-    what = (0x93, 0, 2, 3, 1, 0, period, clock, window, window, 1, 2, 0, following, 2)
-    return encode_frame(struct.pack("<BBBBBBIIHHBBIIB", *what) + bytes([0, 5]) + bytes(8))
-
-
-def window(first: int, number: int, label: int = 1, reported: int = 1) -> bytes:
-    head = struct.pack("<BBHIIBBB", 0x95, 0, number % 65536, first, 0, label, reported, 50)
-    return encode_frame(head + struct.pack("<2i", 1, 2))
-
-
-class Line:
-    """A line with a piece every so many seconds of its own time, without end."""
-
-    def __init__(self, pieces: Iterator[bytes], every_s: float) -> None:
-        self.pieces = pieces
-        self.every_s = every_s
-        self.now = 0.0
-
-    def read(self, wait_s: float) -> bytes:  # noqa: ARG002
-        self.now += self.every_s
-        assert self.now < 300, "it does not end"
-        return next(self.pieces)
-
-    def write(self, data: bytes) -> None:
-        raise AssertionError(f"a board is only listened to, and is sent {data!r}")
-
-    def close(self) -> None:
-        pass
+LIVE = live(window=50, hop=50)
 
 
 @pytest.fixture
-def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Recorder]:
+def record(tmp_path: Path, on_a_line: OnALine) -> Callable[..., Recorder]:
     """Return what records takes of a second until the first one ends."""
 
     def run(pieces: Iterator[bytes], every_s: float) -> Recorder:
-        line = Line(itertools.chain([logger()], pieces), every_s)
-        monkeypatch.setattr(time, "monotonic", lambda: line.now)
-        recorder = Recorder(line, "there")
-        recorder.wait()
+        recorder = on_a_line(Recorder, logger(), then=pieces, every_s=every_s)
         with RecordingFile(tmp_path / "r.csv", recorder.description, "s") as file:
             recorder.record_to(file)
             recorder.begin("rest", 1.0, 0.0)
@@ -80,15 +45,8 @@ def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Rec
 
 
 @pytest.fixture
-def listener(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Listener]:
-    def make(pieces: Iterator[bytes], every_s: float) -> Listener:
-        line = Line(itertools.chain([live()], pieces), every_s)
-        monkeypatch.setattr(time, "monotonic", lambda: line.now)
-        made = Listener(line, "there")
-        made.wait()
-        return made
-
-    return make
+def listener(on_a_line: OnALine) -> Callable[..., Listener]:
+    return lambda pieces, every_s: on_a_line(Listener, LIVE, then=pieces, every_s=every_s)
 
 
 def test_a_logger_that_only_says_what_it_is_sends_no_samples(record) -> None:
@@ -129,7 +87,9 @@ def test_seconds_go_on_over_the_resets_of_a_board(listener) -> None:
 def test_what_a_busy_computer_reads_at_once_is_no_reset(listener) -> None:
     """A description that came before the latest windows was taken for one after a reset."""
     windows = [window(50 * number, number) for number in range(20)]
-    board = listener(iter([live(50) + b"".join(windows[:10]), b"".join(windows[10:])]), 0.1)
+    board = listener(
+        iter([live(50, window=50, hop=50) + b"".join(windows[:10]), b"".join(windows[10:])]), 0.1
+    )
     assert len(list(board.answers(10.0))) == 20
     assert board.resets == 0
 
@@ -166,6 +126,32 @@ def test_classes_that_the_model_does_not_have_are_no_answers() -> None:
     """They were shown as class 77, and 254, no class yet, as that of a window, as None."""
     stream = AnswerStream()
     wrong = window(0, 0, label=77) + window(0, 0, label=254) + window(0, 0, reported=2)
-    assert stream.feed(live() + wrong) == []
+    assert stream.feed(LIVE + wrong) == []
     assert stream.torn == 3
     assert len(stream.feed(window(0, 0, label=255, reported=254))) == 1
+
+
+def test_a_board_that_classifies_is_no_silent_logger() -> None:
+    with refused_by("device.message_reader", kind=CheckFailed):
+        SampleStream().feed(encode_frame(bytes([0x93]) + bytes(40)))
+
+
+# --- a frame behind another one whose delimiter was lost: the CRC of both together is right -------
+
+SAMPLES = samples(0, 1)
+
+
+def test_a_description_does_not_absorb_the_next_frame() -> None:
+    stream, joined = SampleStream(), logger()[:-1] + SAMPLES
+    decode_frame(joined[:-1])  # its CRC is right
+    assert stream.feed(logger() + joined) == []
+    assert stream.torn == 1
+    (found,) = stream.feed(SAMPLES)
+    assert not found.values.any()
+
+
+def test_a_name_does_not_absorb_the_next_frame() -> None:
+    frame = named("up")
+    assert decode_message(decode_frame(frame[:-1]), [NameMessage]) == NameMessage(0, b"up")
+    with pytest.raises(ProtocolError, match="another message in it"):
+        decode_message(decode_frame((frame[:-1] + SAMPLES)[:-1]), [NameMessage])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import struct
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
+from extensions.sensing.sounds import write_sound
 from numpy.typing import NDArray
 from refusals import refused_by
 
+from protonn_edge.extensions.sensing.recordings import waves
 from protonn_edge.extensions.sensing.recordings.waves import read_wave
 
 GUID = bytes.fromhex("000000001000800000aa00389b71")
@@ -81,3 +84,25 @@ def test_telephony_is_expanded(
 def test_other_samples_are_refused(tmp_path: Path, form: int, samples: NDArray[np.generic]) -> None:
     with refused_by("extensions.sensing.recordings.waves"):
         read_wave(written(tmp_path / "a.wav", form, samples))
+
+
+def test_a_sound_is_read_piece_by_piece(tmp_path: Path) -> None:
+    frames = np.random.default_rng(0).integers(0, 256, 1_600_000, np.uint8).view("<i2")
+    path = write_sound(tmp_path / "a.wav", frames.reshape(-1, 4))
+    tracemalloc.start()
+    try:
+        samples = read_wave(path).values
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert np.array_equal(samples[:, 0], (frames[::4] >> 6) + 512)
+    assert peak < 4 * samples.nbytes + (1 << 20)  # all channels together are twice that
+
+
+def test_a_sound_that_is_too_long_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waves, "_MOST_SAMPLES", 1000)
+    path = write_sound(tmp_path / "a.wav", np.zeros(2000, np.uint8))
+    with refused_by("extensions.sensing.recordings.waves"):
+        read_wave(path)
