@@ -1,14 +1,29 @@
-"""The trainers: gradients, shares of weights, reports, and what is refused."""
+"""Trees of gated sums: their training, their integers, and what is refused."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from avr_tools import EMULATED_AVR, skip_without
+from chains import replace
+from extensions.research.bonsai_factory import (
+    random_bonsai_model,
+    random_kernel_chain,
+    random_kernel_model,
+    tiny_kernel_chain,
+)
+from measured_predictions import build_program, measure
+from model_factory import random_inputs, random_points
 from refusals import refused_by
 
+from protonn_edge.chips.cores import UNO_CORE
+from protonn_edge.codegen.kernels.kernel import kernels_of
+from protonn_edge.codegen.planner import make_plan
 from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.extensions.research.kinds.bonsai.integers import Sums
 from protonn_edge.extensions.research.kinds.bonsai.train import (
     BonsaiClassifier,
     LocalDeepKernelClassifier,
@@ -18,7 +33,10 @@ from protonn_edge.extensions.research.kinds.bonsai.train import (
 )
 from protonn_edge.learn.objective import cross_entropy
 from protonn_edge.model.head import matrices_of
+from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.quantization import quantize
+from protonn_edge.model.stored import described
+from protonn_edge.system.errors import InputError
 
 DIGITS = load_digits_dataset()
 SOME = slice(0, 600)
@@ -112,3 +130,80 @@ def test_a_constant_feature_has_no_weight_and_the_model_has_integers() -> None:
     assert not projection[:, 3].any()
     integers = quantize(classifier.model_)
     assert (integers.predict(integers.quantize(X)) == classifier.predict(X)).mean() > 0.9
+
+
+def test_a_kernel_has_no_projection() -> None:
+    model = random_kernel_model(features=12)
+    assert set(matrices_of(model.head)) == {"W", "V", "T"}
+    with pytest.raises(InputError, match="normalizer_scale: 11 features, expected 12"):
+        replace(model, normalizer=random_kernel_model(features=11).normalizer)
+
+
+def test_one_large_weight_does_not_make_the_others_coarse() -> None:
+    model = random_kernel_model(1, features=40)
+    weights = model.head.weights.copy()
+    weights[:, 0] = 30
+    inputs, X = model.inputs, random_points(1, 300, 40)
+    deviation = inputs.deviation.copy()
+    deviation[0] /= 1e4
+    X[:, 0] = inputs.mean[0]
+    model = replace(model, weights=weights, inputs=replace(inputs, deviation=deviation))
+    integers, expected = quantize(model), model.scores(X)
+    scores = integers.scores(integers.quantize(X)) * integers.score_scale
+    assert np.median(np.abs(scores - expected)) < 0.1 * expected.std()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"weight_shift": 9},
+        {"weight_shift": 0},
+        {"weights": Sums(np.full((9, 40), 127, np.int8), np.zeros(9, int))},
+        {"branches": Sums(np.zeros((2, 40), np.int8), np.zeros(2, int))},
+        {"gates": Sums(np.zeros((6, 40), np.int8), np.zeros(6, int))},
+        {"table": np.zeros(255, np.int8)},
+    ],
+)
+def test_what_could_overflow_is_refused(changes: dict[str, object]) -> None:
+    stage = named_stages(random_kernel_chain(0))["bonsai_tree"]
+    with refused_by("model.integer_stage"):
+        replace(stage, **changes)
+
+
+def test_the_first_stage_of_a_tree_behind_a_projection_describes_its_sums() -> None:
+    first, last = quantize(random_bonsai_model()).own_stages
+    assert described(first)["accumulator_bits"] == 16
+    assert "accumulator_bits" not in described(last)
+
+
+HIGHEST = 32_767 - 128  # of a shifted gate: half a table is added to it, in 16 bits
+
+
+@pytest.mark.parametrize("constant", [5_000.0, -5_000.0])
+def test_a_gate_that_no_input_changes(tmp_path: Path, constant: float) -> None:
+    skip_without(*EMULATED_AVR)
+    model = random_kernel_model(depth=0, classes=2)
+    gates = np.zeros_like(model.head.gates)
+    gates[:, -1] = constant
+    chain = quantize(replace(model, gates=gates))
+    assert abs(chain.own_stages[-1].gates.bias).min() > 8_000_000
+    Q = random_inputs(0, 8, chain)
+    measured = measure(build_program(chain, make_plan(chain), tmp_path), chain, Q)
+    assert measured.scores.tolist() == chain.scores(Q).tolist()
+
+
+def test_the_largest_gate_fits_the_walk() -> None:
+    chain = tiny_kernel_chain()
+    zeros, most = np.zeros((9, 6), np.int8), np.full(9, (HIGHEST << 7) + 127)
+    replace(chain, gates=zeros, gate_bias=most)
+    with refused_by("model.integer_stage"):
+        replace(chain, gates=zeros, gate_bias=most + 1)
+
+
+def test_a_weight_takes_14_cycles_and_19_in_a_sparse_row() -> None:
+    for features, density, weight in ((255, 1.0, 14), (256, 1.0, 15), (700, 0.02, 19)):
+        stage = random_kernel_chain(
+            0, features=features, depth=2, density=density, largest=9
+        ).stages[0]
+        (kernel,) = kernels_of(stage, UNO_CORE)
+        assert kernel.cycles.weight == weight
