@@ -27,6 +27,9 @@ Lines are taken as they are; ``40*`` repeats a line, which is a Python f-string,
 The lines of an ``.npz`` file are its arrays, ``NAME = EXPRESSION``, where None leaves an array of
 an earlier line out. The line of an image is an expression of its pixels.
 
+Extensions have writers of other files: the lines are then what such a file says, for example the
+samples of a sound.
+
 ``>`` reads the files: as a table, as a recording, or by a command, with the options that follow.
 ``train`` writes the model that later commands of the case use, such as ``predict``.
 Options such as ``label=x`` are ``--label x``. Behind the colon are facts, separated by ``|``; a
@@ -42,7 +45,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +63,12 @@ from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 NOISE = np.random.default_rng(0).normal(0, 9, (400, 2)).round(2)
 SPECIES = ("setosa", "versicolor", "virginica")
 READERS: dict[str, Callable[..., Any]] = {
-    "table": load_dataset,
-    "numbers": partial(load_dataset, target="value"),
+    "table": lambda path, texts: load_dataset(path, options_of_texts(texts)),
+    "numbers": lambda path, texts: load_dataset(path, options_of_texts(texts), target="value"),
     **additions("readers"),
 }
+WRITERS: dict[str, Callable[[Path, str], object]] = additions("writers of files")
+"""How lines become a file with this ending of an extension."""
 OUTPUTS: dict[str, tuple[str, ...]] = {
     "train": ("-o", "out.npz"),
     "data": (),
@@ -72,11 +77,11 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
     "inspect": (),
     **additions("commands that read"),
 }
-"""The commands that read, and what they are given behind the data."""
+"""The commands that read, and what they are given besides the data."""
 OF_MODELS = {"predict": (), "verify": (), "inspect": ("--data",)}
 """The commands of a model, and what stands between the model and the data."""
 IMAGES = (".png", ".jpg", ".bmp", ".webp")
-OF_EXTENSIONS = {"recording", "windows"} - {*READERS, *OUTPUTS}
+OF_EXTENSIONS = {"recording", "windows", "played"} - {*READERS, *OUTPUTS}
 """Ways to read of extensions that are not there."""
 
 
@@ -117,7 +122,8 @@ class Case:
             pixels = eval(self._filled(lines[0]), {"np": np, "NOISE": NOISE, **self.values})
             image.fromarray(pixels).save(path, lossless=True)
         else:
-            path.write_bytes("".join(f"{line}\n" for line in lines).encode())
+            text = "".join(f"{line}\n" for line in lines)
+            WRITERS.get(path.suffix, _write_text)(path, text)
 
     def check(self, folder: Path, where: Path) -> None:
         """Read the files in each of the ways, and check what they mean."""
@@ -152,6 +158,10 @@ def _of_row(n: int, count: int) -> dict[str, Any]:
     own = {"n": n, "x": x, "y": y, "flower": ",".join(map(str, flower)), "kind": kind}
     own["code"] = SPECIES.index(kind)
     return {**known, **labels, **own}
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_bytes(text.encode())
 
 
 @cache
@@ -196,7 +206,7 @@ class Reading:
         if self.reader not in READERS:
             return run_json(*self._command(path, where))
         path, words = self._named(path, where)
-        return READERS[self.reader](path, options_of_texts(words))
+        return READERS[self.reader](path, words)
 
     def _named(self, path: Path, where: Path) -> tuple[Path, list[str]]:
         """Return the file that is named first, or else the path, and the other words."""
