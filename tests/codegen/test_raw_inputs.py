@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from any_order import Call, build_on_host, check_calls, check_on_uno, raw
 from avr_tools import needs_avr_gcc, needs_emulated_avr
-from byte_programs import answered_by, answered_by_uno, host_program, uno_program
+from byte_programs import answered_by, host_program
 from chains import replace
 from generated_programs import compile_with, write_c
 from model_factory import forms_in_place_of, random_model, random_pooling_model
@@ -25,7 +26,6 @@ from protonn_edge.model.raw_inputs import MANY_DECIMALS, choose_exponents, float
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.extensions import DeviceForm
 
-MAIN = Path(__file__).with_name("raw_main.c")
 RANGES = [(-32768, 32767), (0, 255), (-128, 127), (0, 1023), (0, 1), (-5, 5), (40_000, 50_000)]
 
 
@@ -75,16 +75,6 @@ def questions(model: IntegerChain) -> tuple[np.ndarray, np.ndarray]:
     features = rng.choice(model.n_features, min(14, model.n_features), replace=False)
     pairs = np.array([(f, x) for f in features for x in several])
     return pairs[:, 0].astype(np.uint16), pairs[:, 1].astype(np.int16)
-
-
-def expected_bytes(model: IntegerChain, features: np.ndarray, values: np.ndarray) -> bytes:
-    rows = np.repeat(values[:, None], model.n_features, axis=1)
-    return model.raw_inputs.quantize(rows)[np.arange(len(rows)), features].tobytes()
-
-
-def wire(features: np.ndarray, values: np.ndarray) -> bytes:
-    pairs = np.stack([features.astype("<u2"), values.astype("<i2").view("<u2")], axis=1)
-    return pairs.astype("<u2").tobytes()
 
 
 MODELS = {
@@ -161,17 +151,6 @@ def float_questions(model: IntegerChain) -> tuple[np.ndarray, np.ndarray]:
     return features, np.concatenate([raw, odd])
 
 
-def expected_of_floats(model: IntegerChain, features: np.ndarray, raw: np.ndarray) -> bytes:
-    rows = np.repeat(raw[:, None], model.n_features, axis=1)
-    return float_quantizer(model.quantizer).quantize(rows)[np.arange(len(rows)), features].tobytes()
-
-
-def float_wire(features: np.ndarray, raw: np.ndarray) -> bytes:
-    pairs = np.empty(len(raw), np.dtype([("feature", "<u2"), ("raw", "<f4")]))
-    pairs["feature"], pairs["raw"] = features, raw
-    return pairs.tobytes()
-
-
 def test_floats_give_the_bytes_of_the_host_but_at_half_steps():
     model = model_of_decimals()
     X = np.random.default_rng(1).uniform(-0.2, 1.2, (500, model.n_features))
@@ -210,33 +189,24 @@ def test_the_linker_leaves_it_out_where_nobody_calls_it(tmp_path: Path):
     assert "pnn_quantize" not in names
 
 
-def answers_of(
-    place: str, model: IntegerChain, folder: Path, sent: bytes, *, floats: bool
-) -> bytes:
-    """Return a byte for each request, of the host under sanitizers or of the emulated Uno."""
-    if place == "host":
-        main = folder / "main.c"
-        main.write_text(f'{"#define RAW_FLOATS" if floats else ""}\n#include "{MAIN}"\n')
-        return answered_by(host_program(model, main, folder), sent)
-    size, flags = (6, ["-DRAW_FLOATS"]) if floats else (4, [])
-    at_once = 10 * size  # what the ring buffer forgives
-    parts = [sent[start : start + at_once] for start in range(0, len(sent), at_once)]
-    return answered_by_uno(uno_program(model, MAIN, folder, *flags), parts, 1, size)
+def calls_of(model: IntegerChain) -> list[Call]:
+    """Return the calls that ask for the bytes of raw integers, and of raw floats."""
+    asked = (questions(model), float_questions(model))
+    return [
+        raw(int(f), value)
+        for features, values in asked
+        for f, value in zip(features, values, strict=True)
+    ]
 
 
-@pytest.mark.parametrize("place", ["host", pytest.param("uno", marks=needs_emulated_avr)])
 @pytest.mark.parametrize("name", MODELS)
-def test_raw_integers_become_the_bytes_of_numpy(tmp_path: Path, name: str, place: str):
+def test_host_c_gives_the_bytes_of_numpy_under_sanitizers(tmp_path: Path, name: str):
     model = MODELS[name]()
-    features, values = questions(model)
-    found = answers_of(place, model, tmp_path, wire(features, values), floats=False)
-    assert found == expected_bytes(model, features, values)
+    check_calls(build_on_host(model, None, tmp_path), model, calls_of(model))
 
 
-@pytest.mark.parametrize("place", ["host", pytest.param("uno", marks=needs_emulated_avr)])
-@pytest.mark.parametrize("name", ["decimals", "pixels", *(n for n in MODELS if "decimals, " in n)])
-def test_raw_floats_become_the_bytes_of_numpy(tmp_path: Path, name: str, place: str):
+@needs_emulated_avr
+@pytest.mark.parametrize("name", MODELS)
+def test_the_uno_gives_the_bytes_of_numpy(tmp_path: Path, name: str):
     model = MODELS[name]()
-    features, raw = float_questions(model)
-    found = answers_of(place, model, tmp_path, float_wire(features, raw), floats=True)
-    assert found == expected_of_floats(model, features, raw)
+    check_on_uno(model, None, calls_of(model)[::3], tmp_path)
