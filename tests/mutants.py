@@ -124,7 +124,7 @@ NEAREST = {
         (
             "tests/codegen/test_context.py tests/codegen/test_sending.py "
             "tests/codegen/test_plans_worth_trying.py "
-            "tests/codegen/test_planner.py tests/codegen/test_prefix.py "
+            "tests/codegen/test_prefix.py "
             "tests/policy/confidence/test_confidence.py "
             "tests/codegen/test_deskew.py tests/codegen/test_reach.py -k 'not emulator and not uno'"
         ),
@@ -209,7 +209,7 @@ NEAREST |= {
     "codegen/kernels": [
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         (
-            "tests/codegen/test_planner.py tests/codegen/test_plans_worth_trying.py "
+            "tests/codegen/test_plans_worth_trying.py "
             "tests/assembly tests/matvec tests/gradients/test_listing.py "
             "tests/regression/bounds/test_long_listings.py"
         ),
