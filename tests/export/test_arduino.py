@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +22,6 @@ from model_factory import random_model, random_points, random_window_model, wind
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.codegen.export import Export
 from protonn_edge.model.model import Model
-from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.rule import Rejection
 
@@ -121,51 +119,6 @@ def test_test_vectors_stay_in_flash(arduino_core: Path, tmp_path: Path):
     elf = build_sketch(tmp_path / "digits", "SelfTest", arduino_core, tmp_path / "out")
     initial = sum(len(constants.contents) for constants in read_program(elf).initial_values)
     assert initial < 64  # one vector's features would not fit
-
-
-TWO_LIBRARIES = """
-#include <gestures.h>
-#include <sounds.h>
-
-void setup() {
-  Serial.begin(115200);
-  gesture_difference first;
-  sound_difference other;
-  Serial.println(gesture_self_test(&first) + sound_self_test(&other));
-  gesture_begin();
-  sound_begin();
-  for (uint16_t i = 0; i < GESTURE_FEATURES || i < SOUND_FEATURES; ++i) {
-    gesture_push(gesture_quantize(i % GESTURE_FEATURES, analogRead(A0)));
-    sound_push(sound_quantize(i % SOUND_FEATURES, analogRead(A1)));
-  }
-  char name[10];
-  Serial.println(gesture_class_name(gesture_finish(), name, sizeof name));
-  Serial.println(sound_class_name(sound_finish(), name, sizeof name));
-}
-
-void loop() {}
-"""
-
-
-def test_two_libraries_with_different_prefixes_fit_into_one_sketch(
-    arduino_core: Path, tmp_path: Path
-):
-    gestures = random_window_model(window_features_of("mean,deviation,crossings", 16, 3))
-    sounds = with_rules(random_model(7, features=30), Rejection(score=0.2, rbf=0.1))
-    first, second = tmp_path / "gestures", tmp_path / "sounds"
-    export_for_uno(gestures, "arduino", first, prefix="gesture")
-    export_for_uno(sounds, "arduino", second, prefix="sound")
-    for library in (first, second):
-        for path in library.rglob("*"):
-            assert path.is_dir() or not re.search("pnn_", path.read_text(), re.IGNORECASE), path
-    folder = first / "examples" / "Both"
-    folder.mkdir()
-    (folder / "Both.ino").write_text(TWO_LIBRARIES)
-    elf = build_sketch(first, "Both", arduino_core, tmp_path / "out", second)
-    differing, gesture, sound = run_on_uno(elf, lines=3).printed.splitlines()
-    assert differing == "0"
-    assert gesture in gestures.classes
-    assert sound in (*sounds.classes, "unknown")
 
 
 def test_a_name_and_classes_that_are_no_c_still_build(arduino_core: Path, tmp_path: Path):
