@@ -125,7 +125,7 @@ NEAREST = {
             "tests/codegen/test_context.py tests/codegen/test_sending.py "
             "tests/codegen/test_plans_worth_trying.py "
             "tests/codegen/test_planner.py tests/codegen/test_prefix.py "
-            "tests/policy/confidence/test_confidence.py tests/codegen/test_stage_names.py "
+            "tests/policy/confidence/test_confidence.py "
             "tests/codegen/test_deskew.py tests/codegen/test_reach.py -k 'not emulator and not uno'"
         ),
         f"{CODEGEN} -k 'extreme or hostile or literal'",
@@ -155,6 +155,10 @@ NEAREST = {
             "tests/extensions/sensing/live/test_listening.py"
         ),
         "tests/extensions/sensing/live/test_sources.py",
+    ],
+    "device/protocol": [
+        "tests/hil/test_protocol.py tests/fuzz/test_fuzzers.py -k 'protocol or frames'",
+        "tests/hil",
     ],
     "codegen/kernels/words": ["tests/extensions/pico"],
     "extensions/lab/meters": [

@@ -16,7 +16,6 @@ from arduino_ide import (
     link_sketch,
     needs_arduino_core,
     run_on_uno,
-    spoil_score_of_vector_7,
 )
 from chains import replace
 from model_factory import random_model, random_points, random_window_model, window_features_of
@@ -67,14 +66,6 @@ def test_examples_print_a_class_within_the_budget(
         return
     assert name.startswith(model.classes)
     assert example != "Stream" or name.split()[-1].lstrip("-").isdecimal()  # its score
-
-
-def test_the_first_difference_is_told(arduino_core: Path, tmp_path: Path):
-    export_for_uno(random_model(), "arduino", tmp_path / "digits")
-    right, wrong = spoil_score_of_vector_7(tmp_path / "digits" / "src" / "pnn_self_test.c")
-    ran = run_on_uno(build_sketch(tmp_path / "digits", "SelfTest", arduino_core, tmp_path / "out"))
-    said = f"first vector 7, score 0: {wrong} expected, {right} computed\r\n"
-    assert ran.printed == f"FAIL: 1 of 20 test vectors; {said}"
 
 
 @pytest.mark.parametrize("example", ["Classify", "Stream"])
@@ -138,25 +129,6 @@ def test_test_vectors_stay_in_flash(arduino_core: Path, tmp_path: Path):
     assert initial < 64  # one vector's features would not fit
 
 
-def test_the_header_is_included_from_two_cpp_files(arduino_core: Path, tmp_path: Path):
-    export_for_uno(random_model(), "arduino", tmp_path / "digits")
-    library = tmp_path / "digits"
-    use = '#include <Arduino.h>\n#include <digits.h>\n#include "pnn_model.h"\n#include <digits.h>\n'
-    (library / "src" / "feeding.cpp").write_text(
-        f"{use}void feed() {{ pnn_begin(); pnn_push(1); }}\n"
-    )
-    (library / "src" / "asking.cpp").write_text(f"{use}uint8_t ask() {{ return pnn_finish(); }}\n")
-    folder = library / "examples" / "Both"
-    folder.mkdir()
-    (folder / "Both.ino").write_text(
-        "#include <digits.h>\nvoid feed();\nuint8_t ask();\n"
-        "void setup() { Serial.begin(115200); feed(); Serial.println(ask() < PNN_CLASSES); }\n"
-        "void loop() {}\n"
-    )
-    ran = run_on_uno(build_sketch(library, "Both", arduino_core, tmp_path / "out"))
-    assert ran.printed == "1\r\n"
-
-
 TWO_LIBRARIES = """
 #include <gestures.h>
 #include <sounds.h>
@@ -200,14 +172,6 @@ def test_two_libraries_with_different_prefixes_fit_into_one_sketch(
     assert differing == "0"
     assert gesture in gestures.classes
     assert sound in (*sounds.classes, "unknown")
-
-
-@pytest.mark.parametrize("example", ["Stream", "SelfTest"])
-def test_examples_use_the_prefix_of_their_library(arduino_core: Path, tmp_path: Path, example: str):
-    model = random_model()
-    export_for_uno(model, "arduino", tmp_path / "digits", prefix="digit")
-    ran = run_on_uno(build_sketch(tmp_path / "digits", example, arduino_core, tmp_path / "out"))
-    assert ran.printed.startswith(("PASS", *model.classes))
 
 
 def test_a_name_and_classes_that_are_no_c_still_build(arduino_core: Path, tmp_path: Path):

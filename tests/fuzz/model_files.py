@@ -48,6 +48,7 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.statistics import InputStatistics, Normalizer
+from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.policy.label_sets.rule import LabelSets
 from protonn_edge.policy.rejection.rule import Rejection
 
@@ -58,7 +59,11 @@ _OLD_FILES = sorted((Path(__file__).parents[1] / "model").glob("format_*.npz"))
 _EDITED = 0.3  # of the files, in their JSON
 _RENDERED, _COMPILED, _COMMANDS = 0.2, 0.03, 0.05  # of the models that are accepted
 _LARGE = 3e38  # a float32 holds it
-_RECORD = {"settings": {"image_shape": [3, 4], "projection_dim": 5, "seed": 0}, "accuracy": 0.5}
+_RECORD = {
+    "note": "\u202e \U0001f600 ü",
+    "settings": {"image_shape": [3, 4], "projection_dim": 5, "seed": 0},
+    "accuracy": 0.5,
+}
 
 
 def run_case(seed: int, folder: Path) -> None:
@@ -104,18 +109,19 @@ def _changed_file(rng: np.random.Generator) -> bytes:
 def _whole_file(rng: np.random.Generator) -> bytes:
     if rng.random() < 0.1:
         return pick(rng, _OLD_FILES).read_bytes()
-    return model_bytes(_large_model(rng) if rng.random() < 0.01 else pick(rng, _models()))
+    return model_bytes(_large_model(rng) if rng.random() < 0.01 else pick(rng, stored_models()))
 
 
 @functools.cache
-def _models() -> tuple[Model, ...]:
-    """Return small models of every kind."""
+def stored_models() -> tuple[Model, ...]:
+    """Return small models of every kind, with all that a file may have."""
     plain = random_model(1)
     windows = window_features_of("mean,deviation,max,change,bands:2", 16, 2)
     return (
         replace(plain, record=_RECORD, feature_names=tuple(f"feature {i}" for i in range(12))),
         replace(with_rules(plain, LabelSets(0.25)), clipped=True, cutoff=1 / 128),
         with_rules(plain, Rejection(0.1, 0.2, 0.05)),
+        with_rules(plain, Sharpness(2.5)),
         replace(plain, projection_bits=4),
         replace(plain, normalizer=Normalizer.identity(12, "l2")),
         random_model(2, features=1, projections=1, prototypes=1, classes=2),

@@ -75,26 +75,6 @@ def test_without_faults_every_byte_arrives(echo):
     assert echo.received == [SENT]
 
 
-def test_what_goes_wrong_depends_on_the_seed_and_on_nothing_else(echo):
-    faults = Faults(drop=0.01, flip=0.02, double=0.03, split=0.1)
-    for seed, piece in ((1, 1000), (1, 70), (2, 1000)):
-        with FailingLink(echo.port, faults, seed=seed) as link:
-            through(link, SENT, piece)
-    first, same, other = echo.received
-    assert first == same != other
-    assert first != SENT
-
-
-def test_as_much_goes_wrong_as_was_asked_for(echo):
-    faults = Faults(drop=0.01, flip=0.02, double=0.03)
-    with FailingLink(echo.port, faults) as link:
-        through(link, SENT * 3, 1000)
-    done, n = link.done, 2 * 3 * len(SENT)
-    assert done.dropped == pytest.approx(0.01 * n, rel=0.2)
-    assert done.flipped == pytest.approx(0.02 * n, rel=0.2)
-    assert done.doubled == pytest.approx(0.03 * n, rel=0.2)
-
-
 def test_the_device_is_reset_and_the_line_closed_when_their_byte_has_come(echo):
     resets = []
     faults = Faults(resets=(3000, 3000, 7000), closes=(5000,))

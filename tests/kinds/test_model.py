@@ -10,7 +10,7 @@ from kinds.kind import kind_of, kinds_with_models, pairs_of
 from model_factory import random_points
 
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.model.file import load_model, model_bytes, save_model
+from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.system.errors import InputError
@@ -49,16 +49,6 @@ def test_it_rejects_by_score_and_by_margin(kind: str, by: str) -> None:
     low = measure < threshold
     assert 0 < low.sum() < 200
     assert (rejecting.predict(X) == np.where(low, NO_CLASS, model.predict(X))).all()
-
-
-@every_kind
-@pytest.mark.parametrize("classes", [2, 5])
-def test_a_file_gives_the_same_model(kind: str, classes: int, tmp_path: Path) -> None:
-    model = kind_of(kind).random_model(classes=classes, record={"trainer": "somebody"})
-    save_model(model, tmp_path / "model.npz")
-    loaded = load_model(tmp_path / "model.npz")
-    assert type(loaded) is type(model)
-    assert model_bytes(loaded) == model_bytes(model)
 
 
 @pytest.mark.parametrize(("kind", "number"), pairs_of("damages", kinds_with_models()))
