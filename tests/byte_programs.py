@@ -47,14 +47,20 @@ def uno_program(model: IntegerChain, main: Path, folder: Path, *flags: str) -> P
     return elf
 
 
-def answered_by_uno(elf: Path, requests: Iterable[bytes], answer_bytes: int) -> bytes:
-    """Return the answers of the emulated Uno; each of them is awaited before the next request."""
+def answered_by_uno(
+    elf: Path, requests: Iterable[bytes], answer_bytes: int, request_bytes: int = 0
+) -> bytes:
+    """Return the answers of the emulated Uno; each of them is awaited before the next request.
+
+    A request may be several ones of some bytes each, with as many answers.
+    """
     received = b""
     with EmulatedUno(elf) as uno:
         with socket.create_connection(("127.0.0.1", uno.port), timeout=20.0) as line:
             for request in requests:
                 line.sendall(request)
-                received += answer_on(line, answer_bytes)
+                count = len(request) // request_bytes if request_bytes else 1
+                received += answer_on(line, count * answer_bytes)
         assert uno.stats().faults == ()
     return received
 

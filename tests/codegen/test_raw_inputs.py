@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 from functools import partial
 from pathlib import Path
@@ -10,14 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
-from byte_programs import answer_on, answered_by, host_program, uno_program
+from byte_programs import answered_by, answered_by_uno, host_program, uno_program
 from chains import replace
 from generated_programs import compile_with, write_c
 from model_factory import forms_in_place_of, random_model, random_pooling_model
 from refusals import refused_by
 
 from protonn_edge.chips.avr.program import read_program
-from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.families.avr.checks import check_no_floats
 from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.model.input_quantizer import InputQuantizer
@@ -100,39 +98,6 @@ MODELS = {
         for name, made in (("ranges", model_of_raw_ranges), ("decimals", model_of_decimals))
     },
 }
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_host_c_gives_the_bytes_of_numpy_under_sanitizers(tmp_path: Path, name: str):
-    model = MODELS[name]()
-    features, values = questions(model)
-    found = answered_by(host_program(model, MAIN, tmp_path), wire(features, values))
-    assert found == expected_bytes(model, features, values)
-
-
-@needs_emulated_avr
-@pytest.mark.parametrize("name", MODELS)
-def test_the_uno_gives_the_bytes_of_numpy(tmp_path: Path, name: str):
-    model = MODELS[name]()
-    features, values = questions(model)
-    received = answers_of_uno(model, tmp_path, wire(features, values))
-    assert received == expected_bytes(model, features, values)
-
-
-def answers_of_uno(model: IntegerChain, folder: Path, sent: bytes, *flags: str) -> bytes:
-    """Return a byte for each request of 4 bytes, or 6 with -DRAW_FLOATS, of the emulated Uno."""
-    size = 6 if flags else 4
-    elf = uno_program(model, MAIN, folder, *flags)
-    at_once = 10 * size  # what the ring buffer forgives
-    parts = [sent[start : start + at_once] for start in range(0, len(sent), at_once)]
-    with EmulatedUno(elf) as uno:
-        with socket.create_connection(("127.0.0.1", uno.port), timeout=20.0) as line:
-            received = b""
-            for part in parts:
-                line.sendall(part)
-                received += answer_on(line, len(part) // size)
-        assert uno.stats().faults == ()
-    return received
 
 
 @pytest.mark.parametrize("compiler", ["cc", pytest.param("avr-gcc", marks=needs_avr_gcc)])
@@ -218,28 +183,6 @@ def test_floats_give_the_bytes_of_the_host_but_at_half_steps():
     assert edge.mean() < 0.01
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["ranges", "decimals", "pixels", *(name for name in MODELS if name.startswith("decimals, "))],
-)
-def test_host_c_gives_the_bytes_of_numpy_for_floats(tmp_path: Path, name: str):
-    model = MODELS[name]()
-    main = tmp_path / "main.c"
-    main.write_text(f'#define RAW_FLOATS\n#include "{MAIN}"\n')
-    features, raw = float_questions(model)
-    found = answered_by(host_program(model, main, tmp_path), float_wire(features, raw))
-    assert found == expected_of_floats(model, features, raw)
-
-
-@needs_emulated_avr
-@pytest.mark.parametrize("name", ["decimals", "pixels"])
-def test_the_uno_gives_the_bytes_of_numpy_for_floats(tmp_path: Path, name: str):
-    model = MODELS[name]()
-    features, raw = float_questions(model)
-    received = answers_of_uno(model, tmp_path, float_wire(features, raw), "-DRAW_FLOATS")
-    assert received == expected_of_floats(model, features, raw)
-
-
 @needs_avr_gcc
 @pytest.mark.parametrize(
     ("call", "floats"), [("pnn_quantize(0, 1)", False), ("pnn_quantize_float(0, 1.0f)", True)]
@@ -265,3 +208,35 @@ def test_the_linker_leaves_it_out_where_nobody_calls_it(tmp_path: Path):
     assert "raw_" not in names
     assert "float_" not in names
     assert "pnn_quantize" not in names
+
+
+def answers_of(
+    place: str, model: IntegerChain, folder: Path, sent: bytes, *, floats: bool
+) -> bytes:
+    """Return a byte for each request, of the host under sanitizers or of the emulated Uno."""
+    if place == "host":
+        main = folder / "main.c"
+        main.write_text(f'{"#define RAW_FLOATS" if floats else ""}\n#include "{MAIN}"\n')
+        return answered_by(host_program(model, main, folder), sent)
+    size, flags = (6, ["-DRAW_FLOATS"]) if floats else (4, [])
+    at_once = 10 * size  # what the ring buffer forgives
+    parts = [sent[start : start + at_once] for start in range(0, len(sent), at_once)]
+    return answered_by_uno(uno_program(model, MAIN, folder, *flags), parts, 1, size)
+
+
+@pytest.mark.parametrize("place", ["host", pytest.param("uno", marks=needs_emulated_avr)])
+@pytest.mark.parametrize("name", MODELS)
+def test_raw_integers_become_the_bytes_of_numpy(tmp_path: Path, name: str, place: str):
+    model = MODELS[name]()
+    features, values = questions(model)
+    found = answers_of(place, model, tmp_path, wire(features, values), floats=False)
+    assert found == expected_bytes(model, features, values)
+
+
+@pytest.mark.parametrize("place", ["host", pytest.param("uno", marks=needs_emulated_avr)])
+@pytest.mark.parametrize("name", ["decimals", "pixels", *(n for n in MODELS if "decimals, " in n)])
+def test_raw_floats_become_the_bytes_of_numpy(tmp_path: Path, name: str, place: str):
+    model = MODELS[name]()
+    features, raw = float_questions(model)
+    found = answers_of(place, model, tmp_path, float_wire(features, raw), floats=True)
+    assert found == expected_of_floats(model, features, raw)

@@ -68,47 +68,41 @@ def test_examples_print_a_class_within_the_budget(
     assert example != "Stream" or name.split()[-1].lstrip("-").isdecimal()  # its score
 
 
-@pytest.mark.parametrize("example", ["Classify", "Stream"])
+def windows_model() -> Model:
+    """Return a model of windows of three channels, each in a unit of its own, at 200 Hz."""
+    made = window_features_of("mean,deviation,crossings,bands:2", 20, 3)
+    scale = replace(
+        made.points.scale, zero=np.array([-500.0, 0.0, 100.0]), step=np.array([4.0, 1.5, 0.7])
+    )
+    return random_window_model(replace(made, points=replace(made.points, scale=scale, rate=200.0)))
+
+
+@pytest.mark.parametrize(
+    ("example", "model", "reads", "place"),
+    [
+        ("Classify", random_model(features=12), "A0", "feature"),
+        ("Stream", random_model(features=12), "A0", "pushed"),
+        ("Stream", windows_model(), "A0 + channel", "3 * pushed + channel"),
+    ],
+    ids=["a row", "streamed", "streamed samples"],
+)
 def test_examples_answer_what_the_integer_model_does(
-    arduino_core: Path, tmp_path: Path, example: str
+    arduino_core: Path, tmp_path: Path, example: str, model: Model, reads: str, place: str
 ):
-    model = random_model(features=12)
     export_for_uno(model, "arduino", tmp_path / "digits")
     sketch = tmp_path / "digits" / "examples" / example / f"{example}.ino"
-    raw = np.rint(random_points(1, 1, 12)).astype(np.int16)
-    values = ", ".join(map(str, raw[0]))
-    counter = "feature" if example == "Classify" else "pushed"
-    text = sketch.read_text().replace("analogRead(A0)", f"raw[{counter}]")
-    sketch.write_text(f"static const int16_t raw[] = {{{values}}};\n{text}")
+    raw = np.rint(random_points(1, 1, model.n_features)).clip(-600, 700).astype(np.int16)
+    text = sketch.read_text()
+    assert f"analogRead({reads})" in text
+    assert ("PERIOD_US = 5000;" in text) == ("channel" in reads)
+    text = text.replace(f"analogRead({reads})", f"raw[{place}]")
+    sketch.write_text(f"static const int16_t raw[] = {{{', '.join(map(str, raw[0]))}}};\n{text}")
     reference = quantize(model)
     Q = reference.raw_inputs.quantize(raw)
     ran = run_on_uno(build_sketch(tmp_path / "digits", example, arduino_core, tmp_path / "out"))
     expected = model.classes[reference.predict(Q)[0]]
     if example == "Stream":
         expected = f"{expected} {reference.scores(Q).max()}"
-    assert ran.printed.splitlines()[0] == expected
-
-
-def test_streamed_samples_of_a_window_get_the_integer_models_answer(
-    arduino_core: Path, tmp_path: Path
-):
-    made = window_features_of("mean,deviation,crossings,bands:2", 20, 3)
-    scale = replace(
-        made.points.scale, zero=np.array([-500.0, 0.0, 100.0]), step=np.array([4.0, 1.5, 0.7])
-    )
-    window_features = replace(made, points=replace(made.points, scale=scale, rate=200.0))
-    model = random_window_model(window_features)
-    export_for_uno(model, "arduino", tmp_path / "motion")
-    sketch = tmp_path / "motion" / "examples" / "Stream" / "Stream.ino"
-    raw = np.random.default_rng(0).integers(-600, 700, (1, 60))
-    text = sketch.read_text().replace("analogRead(A0 + channel)", "raw[3 * pushed + channel]")
-    assert "PERIOD_US = 5000;" in text
-    values = ", ".join(map(str, raw[0]))
-    sketch.write_text(f"static const int16_t raw[] = {{{values}}};\n{text}")
-    reference = quantize(model)
-    Q = reference.raw_inputs.quantize(raw)
-    ran = run_on_uno(build_sketch(tmp_path / "motion", "Stream", arduino_core, tmp_path / "out"))
-    expected = f"{model.classes[reference.predict(Q)[0]]} {reference.scores(Q).max()}"
     assert ran.printed.splitlines()[0] == expected
 
 
