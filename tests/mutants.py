@@ -113,7 +113,7 @@ NEAREST = {
     "data": [
         "tests/corpus",
         "tests/datasets",
-        "tests/regression/tables -k 'not emulat and not board'",
+        "tests/regression/test_tables.py -k 'not emulat and not board'",
     ],
     "codegen/projects": [
         "tests/projects/test_plan_file.py tests/budget/test_remedies.py",
@@ -134,7 +134,7 @@ NEAREST = {
     "codegen/renderer": [f"{CODEGEN} tests/codegen/test_prefix.py -k 'renders or prefix'"],
     "codegen/context": [
         f"{CODEGEN} tests/codegen/test_context.py tests/codegen/test_sending.py -k 'not emul'",
-        "tests/regression/library/test_raw_values.py",
+        "tests/regression/test_libraries.py",
     ],
     "codegen/families": ["tests/extensions/pico tests/linkage tests/cli/test_upload.py"],
     "extensions/sensing/editing": ["tests/extensions/sensing/editing"],
@@ -211,7 +211,7 @@ NEAREST |= {
         (
             "tests/codegen/test_plans_worth_trying.py "
             "tests/assembly tests/matvec tests/gradients/test_listing.py "
-            "tests/regression/bounds/test_long_listings.py"
+            "tests/regression/test_bounds.py"
         ),
     ],
     "kinds": [

@@ -1,10 +1,8 @@
-"""Cycles that a linked program rules out are refused by every command that reads them.
-
-They were printed, drawn and turned into energy, whatever was proven.
-"""
+"""Replies, cycles and rows of runs that cannot be."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from itertools import chain, repeat
 from pathlib import Path
@@ -15,11 +13,13 @@ from unittest import mock
 import numpy as np
 import pytest
 from built_project import write_project
+from chains import replace
 from click.testing import Result as CommandResult
 from command_line import assert_one_sentence, run
 from fake_device import HostileDevice, ReferenceModel, SimulatedHost
 from model_factory import forms_in_place_of, random_model, random_points
 from refusals import refused_by
+from simulated_run import N, honest_model, measure_on, subject
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.cli import verify
@@ -29,11 +29,34 @@ from protonn_edge.codegen.planner import Limits, device_plans, make_plan
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.verification import agreement
 from protonn_edge.codegen.verification.agreement import PossibleCycles
-from protonn_edge.device.results import Origin, Result, ResultsFile
+from protonn_edge.data.naming import NO_CLASS
+from protonn_edge.device.protocol import ScoresReply, ScoresRequest, StatsReply, StatsRequest
+from protonn_edge.device.results import Origin, Result, ResultsFile, read_results
 from protonn_edge.device.session import Session
 from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.report.gathering import gather
+from protonn_edge.system.errors import InputError
+
+# A reply that takes longer than the watchdog waits is no hang of the program.
+
+CLASSES = 70  # whose reply has 289 bytes: 2.4 s at 1,200 baud
+
+
+def test_scores_arrive_however_long_they_take_on_the_line(start):
+    uno, line = start(BAUD="1200UL", FAKE_CLASSES=f"{CLASSES}u")
+    before = uno.stats().cycles
+    reply = line.ask(ScoresRequest(bytes([7, 0, 0, 255])))
+    assert isinstance(reply, ScoresReply)
+    assert len(reply.scores) == CLASSES
+    assert uno.stats().cycles - before > 2.2 * 16_000_000
+    stats = line.ask(StatsRequest())
+    assert isinstance(stats, StatsReply)
+    assert stats.resets == 1  # the opening of the line
+    assert uno.stats().faults == ()
+
+
+# Cycles that a linked program rules out are refused by every command that reads them.
 
 UNO, TINY = load_board("uno"), load_board("attiny85")
 
@@ -158,3 +181,66 @@ def test_verify_of_a_board_refuses_another_model_s_project(tmp_path: Path):
     write_project(random_model(seed=1), tmp_path / "project")
     refused = verify_at_port(tmp_path, 1, "--project", str(tmp_path / "project"))
     assert_one_sentence(refused, "whose firmware has the model")
+
+
+# Rows in a results file that cannot be of its run: they are refused before the run goes on.
+
+DONE = 8
+
+
+def resumed(path: Path, change: Callable[[Result], Result], n: int = DONE) -> tuple[str, int]:
+    """Resume a run of which a row is another one; return the error, and the number of requests."""
+    reference, _, X, y = subject()
+    Q = reference.quantize(X)
+    scores = reference.scores(Q)
+    rows = [
+        Result(i, int(y[i]), int(scores[i].argmax()), 3000, False, tuple(scores[i].tolist()), "x")
+        for i in range(n)
+    ]
+    rows[-1] = change(rows[-1])
+    with ResultsFile(path, Origin.of(reference, Q, y), reference.classes, keep=rows):
+        pass
+    device = HostileDevice(honest_model())
+    with pytest.raises(InputError) as caught:
+        measure_on([device], results=path, resume=True)
+    return str(caught.value), len(device.requests)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"label": NO_CLASS}, "index 7: a class or scores that are impossible for a model of 4"),
+        (
+            {"predicted": NO_CLASS},
+            "index 7: a class or scores that are impossible for a model of 4",
+        ),
+        ({"label": 2}, "index 7: label 'class 2', but the point has label 'class 3'"),
+        ({"predicted": 2}, "index 7: an answer that does not follow from its scores; delete"),
+        ({"index": N}, f"line 9: index {N}, but this run's indices are 0 to {N - 1}"),
+        ({"index": 3}, "line 9: it repeats index 3"),
+    ],
+)
+def test_a_row_that_does_not_belong_is_refused_before_the_run(
+    tmp_path: Path, change: dict[str, int], words: str
+) -> None:
+    path = tmp_path / "results.csv"
+    error, requests = resumed(path, lambda row: replace(row, **change))
+    assert words in error
+    assert requests <= 1  # HELLO
+
+
+def test_reading_ends_at_the_first_row_too_many(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    resumed(path, lambda row: replace(row, label=2), n=N)
+    run = path.read_text().rstrip().rpartition(",")[2]
+    path.write_text(path.read_text() + f"{N},class 0,class 0,1,0,x,0,0,0,0,{run}\nno result\n")
+    with refused_by("device.results"):
+        read_results(path)
+
+
+def test_a_row_with_more_points_is_of_another_run(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    resumed(path, lambda row: replace(row, label=2))
+    path.write_text(path.read_text().replace(f"-{N}\n", "-9000000\n"))
+    with refused_by("device.results"):
+        measure_on([HostileDevice(honest_model())], results=path, resume=True)
