@@ -113,7 +113,7 @@ NEAREST = {
     "data": [
         "tests/corpus",
         "tests/datasets",
-        "tests/regression/tables tests/regression/recordings -k 'not emulat and not board'",
+        "tests/regression/tables -k 'not emulat and not board'",
     ],
     "codegen/projects": [
         "tests/projects/test_plan_file.py tests/budget/test_remedies.py",

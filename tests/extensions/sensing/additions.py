@@ -76,7 +76,8 @@ ADDITIONS: Mapping[str, Mapping[str, Any]] = {
     "values of options": {"sensor": is_sensor},
     "values that do not exist": {"build --sensor mpu6051": ["--sensor mpu6051"]},
     "drawn messages": DRAWN,
-    "readers": {"recording": recording, "played": played},
+    "readers": {"recording": read_recording},
+    "readers of cases": {"recording": recording, "played": played},
     "writers of files": {".wav": write_lines},
     "commands that read": {"windows": ("-o", "out.npz")},
 }
