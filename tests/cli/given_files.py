@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from chains import replace
+from extension_parts import additions
 from linear_factory import random_linear_model
 from model_factory import random_model
 from policy.value.numbers import fitted, write_table
@@ -23,6 +24,8 @@ def make_files(folder: Path) -> None:
     _tables(folder)
     _arrays(folder)
     _models(folder)
+    for make in additions("given files").values():
+        make(folder)
     (folder / "results.csv").write_text(_RESULTS)
     (folder / "report.html").write_text(_REPORT)
     (folder / "certificate.json").write_text('{"claims": []}')
@@ -81,6 +84,9 @@ def _arrays(folder: Path) -> None:
     parts = {"X_train": digits.data[:360], "y_train": digits.target[:360]}
     tested = {"X_test": digits.data[1600:], "y_test": digits.target[1600:]}
     np.savez(folder / "digits.npz", **parts, **tested, writer=writer)
+    windows = {"channel_names": ["x", "y"], "class_names": ["slow", "fast"]}
+    X = np.random.default_rng(0).normal(0, 9, (24, 20, 2)).round()
+    np.savez(folder / "windows.npz", X_train=X, y_train=np.arange(24) % 2, **windows)
     rng, labels = np.random.default_rng(0), np.array(["ok"] * 90 + ["fault"] * 30)
     X = rng.normal(size=(120, 3)) + 2 * (labels == "fault")[:, None]
     np.savez(folder / "machines.npz", X=X, y=labels)

@@ -81,48 +81,6 @@ def test_every_execution_agrees_on_windows(model: Path, windows: Path, tmp_path:
     assert stages[0] == "window_features"
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--features", "mean,mode"], "'mode', expected one of"),
-        (["--features", "bands:5"], "bands in 20 samples: 5"),
-        (["--features", "mean", "--window", "7x3"], "expected windows of 7x3 samples"),
-        (["--features", "mean", "--window", "7y3"], "is not a number of samples and channels"),
-        (["--window", "20x2"], "no features of windows are"),
-        (
-            ["--image-shape", "8x5", "--features", "pool:4x5", "--sample-rate", 50],
-            "--sample-rate is given, but no features of windows are",
-        ),
-        (["--features", "mean", "--projection-dim", 9], "the projection has only 2 inputs"),
-        (["--features", "mean", "--sample-rate", "0"], "--sample-rate"),
-    ],
-)
-def test_wrong_window_features_are_one_sentence(
-    windows: Path, tmp_path: Path, options: list[object], sentence: str
-) -> None:
-    done = run("train", windows, "-o", tmp_path / "model.npz", "--prototypes", 4, *options)
-    assert done.exit_code == 2
-    assert sentence in " ".join(done.output.split())
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--window", 1], "--window"),
-        (["--test", 1], "--test"),
-        (["--background", " "], "--background"),
-        (["--trigger", "auto,after=5"], "is not one of before=..."),
-        (["--trigger", "often"], "neither a number above 0 nor 'auto'"),
-        (["-o", "windows.txt"], "must end in .npz"),
-    ],
-)
-def test_values_that_no_option_has_are_one_sentence(
-    recording: Path, tmp_path: Path, options: list[object], sentence: str
-) -> None:
-    done = run("windows", recording, "-o", tmp_path / "w.npz", "--window", 20, *options)
-    assert sentence in " ".join(refusal(done).split())
-
-
 # --- recordings as people have them --------------------------------------------------------------
 
 
