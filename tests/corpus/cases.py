@@ -25,8 +25,10 @@ Lines are taken as they are; ``40*`` repeats a line, which is a Python f-string,
 - the names of the case, and ``np``
 
 The lines of an ``.npz`` file are its arrays, ``NAME = EXPRESSION``, where None leaves an array of
-an earlier line out. The line of an image is an expression of its pixels. Extensions have writers of
-other files: the lines are then what such a file says, for example the samples of a sound.
+an earlier line out. The line of an image is an expression of its pixels.
+
+Extensions have writers of other files: the lines are then what such a file says, for example the
+samples of a sound.
 
 ``>`` reads the files: as a table, as a recording, or by a command, with the options that follow.
 ``train`` writes the model that later commands of the case use, such as ``predict``.
@@ -66,7 +68,7 @@ READERS: dict[str, Callable[..., Any]] = {
     **additions("readers of cases"),
 }
 WRITERS: dict[str, Callable[[Path, str], object]] = additions("writers of files")
-"""How lines become a file with this ending, if they are not its text."""
+"""How lines become a file with this ending of an extension."""
 OUTPUTS: dict[str, tuple[str, ...]] = {
     "train": ("-o", "out.npz"),
     "data": (),
@@ -75,7 +77,7 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
     "inspect": (),
     **additions("commands that read"),
 }
-"""The commands that read, and what they are given behind the data."""
+"""The commands that read, and what they are given besides the data."""
 OF_MODELS = {"predict": (), "verify": (), "inspect": ("--data",)}
 """The commands of a model, and what stands between the model and the data."""
 IMAGES = (".png", ".jpg", ".bmp", ".webp")
