@@ -54,6 +54,7 @@ def _tables(folder: Path) -> None:
     _write(folder / "t.csv", "label,a,b", [f"{'xy'[n % 2]},{n},{n % 3}" for n in range(40)])
     _write(folder / "iris.csv", "kind,a,b", [f"{'xy'[n % 2]},{n},{n % 3}" for n in range(20)])
     _write(folder / "r.csv", "kind,a,b", [])
+    _write(folder / "normal.csv", "label,a,b", [f"x,{n},{n % 3}" for n in range(40)])
     classes = [f"class{n % 300},{7 * n % 11}" for n in range(600)]
     _write(folder / "many.csv", "label,a", classes)
     known = [f"{n % 7 + 9 * (n % 2)},{('unknown', 'known')[n % 2]}" for n in range(80)]
