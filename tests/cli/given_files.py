@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from built_project import write_project
 from chains import replace
+from extension_parts import additions
 from linear_factory import random_linear_model
 from model_factory import random_model
 from policy.value.numbers import fitted, write_table
@@ -27,6 +28,8 @@ def make_files(folder: Path) -> None:
     _tables(folder)
     _arrays(folder)
     _models(folder)
+    for make in additions("given files").values():
+        make(folder)
     (folder / "results.csv").write_text(_RESULTS)
     (folder / "report.html").write_text(_REPORT)
     (folder / "certificate.json").write_text('{"claims": []}')
@@ -64,6 +67,7 @@ def _tables(folder: Path) -> None:
     _write(folder / "t.csv", "label,a,b", [f"{'xy'[n % 2]},{n},{n % 3}" for n in range(40)])
     _write(folder / "iris.csv", "kind,a,b", [f"{'xy'[n % 2]},{n},{n % 3}" for n in range(20)])
     _write(folder / "r.csv", "kind,a,b", [])
+    _write(folder / "normal.csv", "label,a,b", [f"x,{n},{n % 3}" for n in range(40)])
     classes = [f"class{n % 300},{7 * n % 11}" for n in range(600)]
     _write(folder / "many.csv", "label,a", classes)
     known = [f"{n % 7 + 9 * (n % 2)},{('unknown', 'known')[n % 2]}" for n in range(80)]
@@ -94,6 +98,9 @@ def _arrays(folder: Path) -> None:
     parts = {"X_train": digits.data[:360], "y_train": digits.target[:360]}
     tested = {"X_test": digits.data[1600:], "y_test": digits.target[1600:]}
     np.savez(folder / "digits.npz", **parts, **tested, writer=writer)
+    windows = {"channel_names": ["x", "y"], "class_names": ["slow", "fast"]}
+    X = np.random.default_rng(0).normal(0, 9, (24, 20, 2)).round()
+    np.savez(folder / "windows.npz", X_train=X, y_train=np.arange(24) % 2, **windows)
     rng, labels = np.random.default_rng(0), np.array(["ok"] * 90 + ["fault"] * 30)
     X = rng.normal(size=(120, 3)) + 2 * (labels == "fault")[:, None]
     np.savez(folder / "machines.npz", X=X, y=labels)
