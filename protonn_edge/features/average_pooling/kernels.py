@@ -81,13 +81,9 @@ class AveragePoolingKernel(Kernel):
         """Return about the cycles of an image without an average of 0."""
         rows, columns = self.stage.pooling.rows, self.stage.pooling.columns
         begin = compiled.TURN_CYCLES * columns.outputs * (rows.output_units > 1)
-        if self.whole_rows:
-            parts, pixels = rows.pixels, self.loops.whole_rows
-        else:
-            parts = rows.pixels * -(-columns.pixels // COUNTED_IN_A_BYTE)
-            pixels = self.loops.parts
+        pixels = self.loops.whole_rows if self.whole_rows else self.loops.parts
         read = feed is not None and feed.held
-        functions = 2 + parts * (1 + (not self.whole_rows) + (not read))
+        functions = 2 + rows.pixels * (1 + (not read))
         if feed is not None and not feed.held:
             functions += rows.side
         return begin + pixels + compiled.calls(functions, self.core)
@@ -95,11 +91,10 @@ class AveragePoolingKernel(Kernel):
     def _state(self, feed: Feed | None) -> int:
         """Return the SRAM of the current sums, of averages, and of a row that arrives in parts."""
         rows, columns = self.stage.pooling.rows, self.stage.pooling.columns
-        sums = 3 + 2 * columns.outputs if rows.output_units > 1 else 0
-        under_way = -2 if self.whole_rows else 3
+        sums = 1 + 2 * columns.outputs if rows.output_units > 1 else 0
         if feed is not None and not feed.held:
-            under_way += columns.side + 2 + 2 * self.stage.pooling.is_cropped
-        return under_way + sums + self.stage.n_outputs + 2
+            sums += columns.side + 2 + 2 * self.stage.pooling.is_cropped
+        return sums + self.stage.n_outputs + 2
 
 
 kernels = AveragePoolingKernel.of
