@@ -23,7 +23,7 @@ from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.device import protocol
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.model import Model

@@ -17,7 +17,7 @@ from model_factory import (
 from worst_inputs import compared, prototype_costs, prototype_cycles, worst_inputs
 
 from protonn_edge.codegen.planner import make_plan
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import IntegerChain, named_stages, own_inputs
 from protonn_edge.model.quantization import quantize

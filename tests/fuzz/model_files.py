@@ -39,9 +39,9 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.gradients.making import gradient_features
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.file import load_model, model_bytes, save_model
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model

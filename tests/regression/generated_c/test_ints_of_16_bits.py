@@ -17,7 +17,7 @@ from forest_factory import random_chain
 from generated_programs import answers_in_bytes, compile_checked, predicting, printed_by_uno
 from model_factory import random_inputs, random_pooling_model
 
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.quantization import quantize
 

@@ -26,7 +26,7 @@ from model_factory import (
 )
 
 from protonn_edge.codegen.planner import every_plan
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.extensions import DeviceForm
 
