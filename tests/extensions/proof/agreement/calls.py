@@ -256,7 +256,7 @@ def _filter(stage: Stage, function: str) -> Iterator[Case]:
 
 CALLS: dict[str, Calls] = {
     "add": _add, "requantize": _of_sums, "find_largest": _find_largest, "add_votes": _add_votes,
-    "add_row": _pool_row, "complete_row": _pool_row, "pool_row": _pool_row,
+    "add_row": _pool_row, "complete_row": _pool_row,
     "sum_row": _sum_row, "add_runs": _add_runs, "take_roots": _take_roots,
     "take_sample": _take_sample, "filter": _filter,
 }  # fmt: skip
