@@ -185,7 +185,7 @@ NEAREST = {
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         f"{CONFORMANCE} -k 'formula or range'",
         (
-            "tests/quantization tests/average_pooling tests/deskew tests/gradients "
+            "tests/quantization tests/pooling tests/deskew tests/gradients "
             "tests/window_features tests/audio/test_stage.py tests/convolution/test_row_memory.py "
             "tests/convolution/test_stage.py tests/export/test_vectors.py tests/model"
         ),
@@ -251,7 +251,6 @@ NEAREST |= {
     ]
     for folder, kind, others in (
         ("features/audio", "audio", "tests/audio"),
-        ("features/average_pooling", "average_pooling", "tests/average_pooling"),
         (
             "extensions/research/kinds/bonsai",
             "bonsai_tree",
@@ -266,7 +265,7 @@ NEAREST |= {
         ("features/gradients", "gradients", "tests/gradients"),
         ("features/int8_layer", "int8_layer", "tests/extensions/conversion/test_tflite.py"),
         ("kinds/linear", "linear", f"tests/linear/test_quantizer.py {KINDS}"),
-        ("features/pooling", "pooling", "tests/convolution"),
+        ("features/pooling", "pooling", "tests/pooling tests/convolution"),
         ("kinds/projection", "projection", "tests/quantization"),
         (
             "kinds/protonn/prototypes",

@@ -23,10 +23,10 @@ from model_factory import (
     window_features_of,
 )
 
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.features.images.pixel_scale import PixelScale
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import FloatRule, with_rules, without_rules
 from protonn_edge.model.rule_kinds import rule_kinds

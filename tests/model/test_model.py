@@ -19,7 +19,7 @@ from model_factory import (
 )
 from refusals import refused_by
 
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.model import model as base
 from protonn_edge.model.file import (

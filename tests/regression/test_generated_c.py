@@ -23,7 +23,7 @@ from plans import plan_with
 
 from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.codegen.planner import make_plan
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.quantization import quantize
 

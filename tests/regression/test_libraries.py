@@ -49,8 +49,8 @@ from protonn_edge.codegen.planner import every_plan, make_plan
 from protonn_edge.data.expected import Expected
 from protonn_edge.data.preparation import Preparation
 from protonn_edge.data.reading import load_points
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.convolution.making import layered
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.model import Model

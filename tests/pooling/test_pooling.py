@@ -11,13 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.features.average_pooling.integers import (
-    Areas,
-    Axis,
-    IntegerAveragePooling,
-)
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.images.pixel_scale import PixelScale
+from protonn_edge.features.pooling.areas import Areas, Axis
+from protonn_edge.features.pooling.integers import IntegerAveragePooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.learn.features import FeatureData
 from protonn_edge.learn.parameters import SharedParameters
 from protonn_edge.model.formulas import arrays_of
@@ -93,7 +90,7 @@ def test_memory_is_bounded_for_many_points() -> None:
 def test_sizes_that_cannot_be_are_refused(
     image: tuple[int, int], cropped: tuple[int, int], shape: tuple[int, int]
 ) -> None:
-    with refused_by("features.average_pooling.integers", "features.images.cropped_image"):
+    with refused_by("features.pooling.areas", "features.images.cropped_image"):
         average_pooling(image, cropped, shape)
 
 

@@ -13,22 +13,16 @@ weights are integers, and no pixel overlaps more than two outputs of an axis.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.features.images import cropped_image as crop
-from protonn_edge.features.images.pixel_stage import RowReader
-from protonn_edge.model.formulas import Operand, arrays_of
-from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.model.integer_stage import IntegerStage, Range, check_holds
-from protonn_edge.model.point_format import Form, PointFormat
+from protonn_edge.model.formulas import Operand
+from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.shapes import Shape, shape_text
-from protonn_edge.model.statistics import InputStatistics
-from protonn_edge.system.arrays import Array
-from protonn_edge.system.checks import check, check_range
+from protonn_edge.system.checks import check_range
 from protonn_edge.system.errors import InputError
 
 _AREA_LIMIT = 0xFFFF // BYTE_MAXIMUM  # 257, so that sums of bytes fit 16 bits
@@ -140,107 +134,3 @@ def _simple_outputs(pixels: int) -> list[int]:
     """Return the numbers of outputs that need few units: multiples of ``pixels / span``."""
     spans = [span for span in range(1, _SPAN_LIMIT + 1) if pixels % span == 0]
     return sorted({pixels // span * units for span in spans for units in range(1, span + 1)})
-
-
-_HALF = 1 << 15
-_MULTIPLIER_MAXIMUM = 0xFFFF
-
-
-@dataclass(frozen=True, eq=False)
-class IntegerAveragePooling(RowReader):
-    """Maps pixels b to averages of 0..maximum.
-
-    ::
-
-        v_i = sum_n weight_in b_n                 16 bits, never overflows
-        q_i = (v_i * multiplier + half) >> 16     half is 2^15, or 0 if averages are cut
-    """
-
-    kind: ClassVar[str] = "average_pooling"
-    value_type: ClassVar[type[np.integer[Any]]] = np.uint8
-    forms: ClassVar[tuple[Form, ...]] = ("image", "window")
-
-    pooling: Areas  # the areas of the image
-    # the largest average, 1..255; None before a classifier's inputs are known: averages are floats
-    maximum: int | None = None
-    # whether averages keep just the upper bits of a byte's average instead of being rounded
-    cuts: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuse areas if their largest average would not be `maximum`."""
-        if self.maximum is None:
-            return
-        check_range("largest average", self.maximum, 1, BYTE_MAXIMUM)
-        largest = self.pooling.area * BYTE_MAXIMUM * self.multiplier
-        made, most = (largest + self.half) >> 16, _MULTIPLIER_MAXIMUM
-        fits = made == self.maximum and self.multiplier <= most
-        what = f"averages of 0 to {made:,}, made with the multiplier {self.multiplier:,}"
-        check_holds(fits, what, f"averages of 0 to {self.maximum} and multipliers up to {most:,}")
-
-    def among(
-        self, before: IntegerStage | PointFormat, behind: tuple[IntegerStage, ...], /
-    ) -> Self:
-        """Return the stage, with the largest average that a next stage takes, or None."""
-        known = "unknown" if self.maximum is None else f"{self.maximum:,}"
-        fits = (self.maximum is None) == (not behind)
-        check(fits, self.kind, f"the largest average {known}", "it only before another stage")
-        return super().among(before, behind)
-
-    @property
-    def source(self) -> Areas:
-        """The areas of the image."""
-        return self.pooling
-
-    @property
-    def n_inputs(self) -> int:
-        """Pixels of the image."""
-        return self.pooling.n_features
-
-    @property
-    def n_outputs(self) -> int:
-        """Averages."""
-        return self.pooling.n_outputs
-
-    @property
-    def output(self) -> Range:
-        """The range of the averages."""
-        assert self.maximum is not None
-        return Range.of_bytes(self.pooling.n_outputs, self.maximum)
-
-    @property
-    def multiplier(self) -> int:
-        """The factor from the sum of an area to 0..maximum, in units of 2**-16."""
-        assert self.maximum is not None
-        if self.cuts:
-            return (self.maximum + 1) * 65_536 // ((BYTE_MAXIMUM + 1) * self.pooling.area)
-        return round(self.maximum * 65_536 / (BYTE_MAXIMUM * self.pooling.area))
-
-    @property
-    def half(self) -> int:
-        """The constant added before truncation, so that averages are rounded."""
-        return 0 if self.cuts else _HALF
-
-    def run(self, x: Array) -> Array:
-        """Return the averages (n, h w) of images of bytes (n, H W)."""
-        if self.maximum is not None:
-            return super().run(x)
-        return arrays_of(self.pooling.sums, x) / self.pooling.area
-
-    def formula(self, x: Operand) -> Operand:
-        """Return the averages (n, h w) of images of bytes (n, H W)."""
-        return self.averages(self.pooling.sums(x))
-
-    def averages(self, sums: Operand) -> Operand:
-        """Return the averages of sums."""
-        return (sums * self.multiplier + self.half) >> 16
-
-    def ranged(self, statistics: InputStatistics) -> InputStatistics:
-        """Return the statistics with the range and the background of bytes."""
-        zeros = np.zeros_like(statistics.lower)
-        return replace(statistics, lower=zeros, upper=zeros + BYTE_MAXIMUM, background=zeros)
-
-    def feeding(self, inputs: InputQuantizer) -> Self:
-        """Return the stage whose averages are a classifier's inputs."""
-        same = np.ptp(inputs.zero) == 0 and np.ptp(inputs.step) == 0
-        check_holds(bool(same), "averages of values on different scales", "averages on one scale")
-        return replace(self, maximum=inputs.maximum)

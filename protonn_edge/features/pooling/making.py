@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.deskew.integers import IntegerDeskew
 from protonn_edge.features.images.cropped_image import CroppedImage
 from protonn_edge.features.images.pixel_scale import UNSCALED, PixelScale
+from protonn_edge.features.pooling.areas import Areas
+from protonn_edge.features.pooling.integers import IntegerAveragePooling
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.model.features import Features
 from protonn_edge.model.point_format import PointFormat

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from protonn_edge.codegen.kernels.listing import Listing, repeated
-from protonn_edge.features.average_pooling.integers import Areas
+from protonn_edge.features.pooling.areas import Areas
 
 _PIXELS = ("r18", "r19", "r23", "r24")
 WHOLE_AREA_PIXELS = len(_PIXELS)  # pixels of an area's row that are kept in registers

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
-from protonn_edge.features.average_pooling.making import average_pooling, averages_of_windows
 from protonn_edge.features.images.train import pixel_scale
+from protonn_edge.features.pooling.integers import IntegerAveragePooling
+from protonn_edge.features.pooling.making import average_pooling, averages_of_windows
 from protonn_edge.learn import features
 from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.learn.refusal import Refusal, excluded
