@@ -113,7 +113,7 @@ NEAREST = {
     "data": [
         "tests/corpus",
         "tests/datasets",
-        "tests/regression/tables tests/regression/recordings -k 'not emulat and not board'",
+        "tests/regression/tables -k 'not emulat and not board'",
     ],
     "codegen/projects": [
         "tests/projects/test_plan_file.py tests/budget/test_remedies.py",
@@ -154,7 +154,7 @@ NEAREST = {
             "tests/hil tests/extensions/sensing/recording "
             "tests/extensions/sensing/live/test_listening.py"
         ),
-        "tests/extensions/sensing/regression -k 'record or sound or played'",
+        "tests/extensions/sensing/live/test_sources.py",
     ],
     "codegen/kernels/words": ["tests/extensions/pico"],
     "extensions/lab/meters": [
@@ -165,8 +165,8 @@ NEAREST = {
     ],
     "model/quantization/sensor_counts": [
         "tests/quantization/test_sensor_counts.py",
-        "tests/extensions/sensing/regression -k 'another_sensor or described'",
-        "tests/extensions/sensing/sensors/test_sensors_on_boards.py",
+        "tests/extensions/sensing/live/test_another_sensor.py",
+        "tests/extensions/sensing/sensors -k 'described or boards'",
     ],
     "policy/confidence": ["tests/policy/confidence"],
     "policy/label_sets": ["tests/policy/label_sets -k 'not emul and not uno'"],
@@ -251,7 +251,7 @@ NEAREST |= {
         (
             "extensions/research/kinds/bonsai",
             "bonsai_tree",
-            f"tests/extensions/research/bonsai/test_quantizer.py {KINDS}",
+            f"tests/extensions/research/bonsai/test_trees.py {KINDS}",
         ),
         ("features/convolution", "convolution", "tests/convolution"),
         ("extensions/cascades/kinds/cascade", "cascade", "tests/extensions/cascades"),

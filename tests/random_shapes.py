@@ -179,14 +179,6 @@ FIRST_STAGES: dict[str, Callable[[Rng], tuple[Features | None, int]]] = {
 }
 
 
-def first_stage_of(model: IntegerChain) -> str:
-    """Return what the model has before its projection."""
-    kinds = [stage.kind for stage in model.features.stages] if model.features else ["none"]
-    if "gradients" in kinds:
-        return "gradients"
-    return kinds[0] if {"average_pooling", "none"} & {*kinds} else "windows"
-
-
 def random_model_of(rng: Rng, shape: Shape, maximum: int | None = None) -> IntegerChain:
     """Return a model whose inputs are at most `maximum`; by default any."""
     maximum = maximum or int(rng.choice([1, 15, 31, 63, 127, 255]))

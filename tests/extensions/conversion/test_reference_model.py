@@ -30,12 +30,22 @@ def write_text(folder: Path, delimiter: str = "\t") -> None:
         np.savetxt(folder / name, matrix, delimiter=delimiter, fmt="%.9g")
 
 
+def write_lines(folder: Path) -> None:
+    """Write texts with the line ends of another system."""
+    write_text(folder)
+    for name in ("W", "B", "Z", "gamma"):
+        path = folder / name
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+
+
 def write_npy(folder: Path) -> None:
     for name, array in (("W", W.T), ("B", B), ("Z", Z), ("gamma", np.float64(GAMMA))):
         np.save(folder / f"{name}.npy", array)
 
 
-@pytest.mark.parametrize("write", [write_text, lambda folder: write_text(folder, " "), write_npy])
+@pytest.mark.parametrize(
+    "write", [write_text, lambda folder: write_text(folder, " "), write_npy, write_lines]
+)
 def test_both_layouts_hold_the_same_model(tmp_path: Path, write: Callable[[Path], None]) -> None:
     write(tmp_path)
     found = read_reference_model(tmp_path)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from avr_tools import needs_emulated_avr
 from chains import numbers_of, protonn_chain
-from fuzz.bounds import check_points
+from measured_predictions import build_program, measure
 from plans import plan_with
 
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
@@ -59,4 +59,5 @@ def test_far_points_have_no_score(tmp_path: Path) -> None:
     model = far_model()
     Q = np.array([[0], [1]], np.uint8)
     assert not model.scores(Q[:1]).any()
-    check_points("far", model, plan_with(model, "columns"), Q, tmp_path)
+    measured = measure(build_program(model, plan_with(model, "columns"), tmp_path), model, Q)
+    assert (measured.scores == model.scores(Q)).all()

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 from chains import replace
-from command_line import run, run_json
 from evidence_factory import evidence_of
 from fake_device import HostileDevice
 from model_factory import random_model
 from simulated_run import N, honest_model, measure_on
 
 from protonn_edge.device.results import read_results
-from protonn_edge.model.file import save_model
 from protonn_edge.report.answers import mistake_panels
-
-
-def test_predictions_have_the_rows_of_the_file(tmp_path: Path) -> None:
-    model, table = tmp_path / "m.npz", tmp_path / "x.csv"
-    names = ("a", "b", "c")
-    save_model(replace(random_model(4, features=3, classes=3), feature_names=names), model)
-    table.write_text("a,b,c\nn/a,1,2\n1,2,3\n2,,4\n3,4,5\n")
-    arguments = ("predict", model, table, "--missing", "drop")
-    assert run_json(*arguments)["rows"] == [1, 3]
-    assert run(*arguments, "-o", tmp_path / "p.csv").exit_code == 0
-    with (tmp_path / "p.csv").open() as stream:
-        assert [line["c"] for line in csv.DictReader(stream)] == ["3", "5"]
 
 
 def test_results_have_the_rows_of_the_file_also_of_a_resumed_run(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import zipfile
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -67,13 +66,6 @@ def an_array() -> bytes:
 def test_a_file_is_called_what_it_is(tmp_path: Path, name: str, content: bytes, what: str) -> None:
     (tmp_path / name).write_bytes(content)
     assert what in refusal(run("data", tmp_path / name))
-
-
-@pytest.mark.parametrize("words", [("data",), ("train", "-o", "m.npz"), ("inspect",), ("predict",)])
-def test_an_empty_name_is_not_the_current_folder(words: Sequence[str]) -> None:
-    done = run(*words, *([""] * (1 + (words[0] == "predict"))))
-    assert done.exit_code == 2
-    assert "the name is empty" in done.stderr
 
 
 def test_a_null_byte_in_a_name_is_a_usage_error() -> None:

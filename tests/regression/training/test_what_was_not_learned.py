@@ -5,11 +5,8 @@ And scikit-learn asked at each of its fits whether many classes were measurement
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from command_line import run_json, succeed
 
 from protonn_edge.cli.trained import unlearned
 from protonn_edge.data.dataset import Dataset
@@ -55,24 +52,3 @@ def test_the_share_of_one_answer_is_that_of_the_tested_points() -> None:
 
 def test_points_of_one_class_are_not_judged_by_it() -> None:
     assert unlearned(data_set(Y, np.zeros(9, np.int64), 2), Y, np.zeros(9, np.int64)) == []
-
-
-def test_train_warns_of_a_class_that_is_never_answered(tmp_path: Path) -> None:
-    data = tmp_path / "few.csv"
-    names = ["rare" if n in (0, 100) else ("left", "right")[n % 2] for n in range(400)]
-    # A rare point is like a left one; left and right ones overlap.
-    rows = [f"{n % 2 + n * 37 % 100 / 80},{name}" for n, name in enumerate(names)]
-    data.write_text("x,label\n" + "\n".join(rows) + "\n")
-    command = ("train", data, "--classifier", "linear", "-o", tmp_path / "m.npz", "--holdout", 0)
-    notices = run_json(*command)["notices"]
-    assert [each["kind"] for each in notices if each["warning"]] == ["never_answered"]
-    assert "warning: the model never answers 'rare'; add more" in succeed(*command).stderr
-
-
-@pytest.mark.parametrize("kind", ["linear", "forest"])
-def test_many_classes_are_asked_about_once(tmp_path: Path, kind: str) -> None:
-    data = tmp_path / "many.csv"
-    data.write_text("x,y,label\n" + "\n".join(f"{n},{n % 7},c{n % 30}" for n in range(40)) + "\n")
-    done = succeed("train", data, "--classifier", kind, "-o", tmp_path / "m.npz")
-    assert done.stderr.count("the labels may be measurements") == 1
-    assert "could represent" not in done.stderr

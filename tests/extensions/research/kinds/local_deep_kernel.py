@@ -32,6 +32,7 @@ KIND = replace(
     ),
     without_integers={"weights": 0, "gates": 0},
     damages=(
+        ("head.weights", np.float32(1)),
         ("head.branches", np.ones((1, 14), np.float32)),
         ("head.projection", np.ones((5, 12), np.float32)),
     ),

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import struct
-
 import numpy as np
 import pytest
+from extensions.sensing.lines import Line, live, named
 from rich.console import Console
 
-from protonn_edge.device.protocol import encode_frame
 from protonn_edge.extensions.sensing.commands.monitor import _line, picture
 from protonn_edge.extensions.sensing.listener import Listener
 from protonn_edge.extensions.sensing.sensor_board import WindowAnswer
@@ -52,18 +50,10 @@ def test_a_window_of_two_classes_is_less_certain_than_one_of_a_class() -> None:
     assert of_two.mean() < of_one.mean() - 10
 
 
-class Silent:
-    def read(self, wait_s: float) -> bytes:  # noqa: ARG002
-        return b""
-
-
 @pytest.fixture
 def listener() -> Listener:
-    listener = Listener(Silent(), "there")
-    what = (0x93, 0, 2, 3, 1, 0, 160_000, 16_000_000, 100, 25, 3, 2, 0, 0, 1)
-    body = struct.pack("<BBBBBBIIHHBBIIB", *what) + bytes(9)
-    listener.stream.feed(encode_frame(body))
-    listener.stream.names.update({0: "idle", 1: "walking"})
+    listener = Listener(Line(), "there")
+    listener.stream.feed(live() + named("idle", "walking"))
     return listener
 
 

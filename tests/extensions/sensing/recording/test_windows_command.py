@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import wave
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from command_line import refusal, run, run_json
+from command_line import refusal, run, run_json, succeed
+from extensions.sensing.sounds import write_sound
 from refusals import refuses
 
 from protonn_edge.model.file import load_model, model_bytes
@@ -38,8 +39,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def windows(recording: Path) -> Path:
     path = recording.with_name("windows.npz")
-    done = run("windows", recording, "-o", path, "--window", 20, "--stride", 5, "--test", 0.4)
-    assert done.exit_code == 0, done.output
+    succeed("windows", recording, "-o", path, "--window", 20, "--stride", 5, "--test", 0.4)
     return path
 
 
@@ -47,19 +47,8 @@ def windows(recording: Path) -> Path:
 def model(windows: Path) -> Path:
     path = windows.with_name("model.npz")
     options = ["--features", FEATURES, "--prototypes", 4, "--epochs", 30, "--sample-rate", "50"]
-    done = run("train", windows, "-o", path, *options)
-    assert done.exit_code == 0, done.output
+    succeed("train", windows, "-o", path, *options)
     return path
-
-
-def test_windows_are_cut_from_runs(recording: Path, tmp_path: Path) -> None:
-    path = tmp_path / "windows.npz"
-    done = run("windows", recording, "-o", path, "--window", 30, "--json")
-    assert json.loads(done.stdout)["n_train"] == 18
-    with np.load(path, allow_pickle=False) as arrays:
-        assert set(arrays) == {"X_train", "y_train", "class_names", "channel_names"}
-        assert arrays["X_train"].shape == (18, 30, 2)
-        assert arrays["class_names"][arrays["y_train"]][:4].tolist() == ["slow"] * 3 + ["fast"]
 
 
 def test_a_data_sets_own_shape_is_the_windows(model: Path) -> None:
@@ -119,23 +108,19 @@ def test_wrong_window_features_are_one_sentence(
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--window", 101], "longest run of equal labels without a gap has 100 samples"),
         (["--window", 1], "--window"),
-        (["--window", 20, "--test", 1], "--test"),
+        (["--test", 1], "--test"),
+        (["--background", " "], "--background"),
+        (["--trigger", "auto,after=5"], "is not one of before=..."),
+        (["--trigger", "often"], "neither a number above 0 nor 'auto'"),
+        (["-o", "windows.txt"], "must end in .npz"),
     ],
 )
-def test_a_recording_without_windows_is_one_sentence(
+def test_values_that_no_option_has_are_one_sentence(
     recording: Path, tmp_path: Path, options: list[object], sentence: str
 ) -> None:
-    done = run("windows", recording, "-o", tmp_path / "windows.npz", *options)
-    assert done.exit_code == 2
-    assert sentence in " ".join(done.output.split())
-
-
-def test_a_data_set_of_another_name_is_refused(recording: Path) -> None:
-    done = run("windows", recording, "-o", recording.with_suffix(".txt"), "--window", 20)
-    assert done.exit_code == 2
-    assert "must end in .npz" in done.output
+    done = run("windows", recording, "-o", tmp_path / "w.npz", "--window", 20, *options)
+    assert sentence in " ".join(refusal(done).split())
 
 
 # --- recordings as people have them --------------------------------------------------------------
@@ -158,31 +143,16 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_gestures_are_cut_where_they_move(log: Path, tmp_path: Path) -> None:
-    options = ["--window", 50, "--trigger", "auto", "--channels", "az,ax", "--test", 0.25]
-    record = json.loads(run("windows", log, "-o", tmp_path / "w.npz", *options, "--json").stdout)
-    assert record["n_of_class"] == {"push": 6, "rest": 24, "wave": 6}
-    assert record["n_test"] == 4 + 8
-    assert record["channel_names"] == ["az", "ax"]
-    assert (record["sample_rate"], record["groups"]) == (50, 2)
-    assert record["trigger"] > 0
-    (still,) = (each for each in record["notices"] if each["kind"] == "still")
-    assert still["columns"] == ["rest"]
-
-
 def test_the_rate_and_the_channels_reach_the_model(log: Path, tmp_path: Path) -> None:
     windows, model = tmp_path / "w.npz", tmp_path / "m.npz"
-    done = run("windows", log, "-o", windows, "--window", 50)
-    assert done.exit_code == 0, done.output
+    succeed("windows", log, "-o", windows, "--window", 50)
     words = ["--features", "mean,max", "--epochs", 2, "--groups", "groups"]
-    done = run("train", windows, "-o", model, *words)
-    assert done.exit_code == 0, done.output
+    succeed("train", windows, "-o", model, *words)
     trained = load_model(model)
     assert trained.features is not None
     assert trained.features.points.rate == 50
     assert trained.feature_names[:3] == ("ax[0]", "ay[0]", "az[0]")
-    done = run("export", model, "--c", tmp_path / "c")
-    assert done.exit_code == 0, done.output
+    succeed("export", model, "--c", tmp_path / "c")
     assert " ay " in (tmp_path / "c" / "README.md").read_text()
 
 
@@ -192,108 +162,13 @@ def test_windows_of_one_class_are_learned(log: Path, tmp_path: Path) -> None:
     ]
     (tmp_path / "rest.csv").write_text("\n".join(rest) + "\n")
     windows = tmp_path / "w.npz"
-    done = run("windows", tmp_path / "rest.csv", "-o", windows, "--window", 20)
-    assert done.exit_code == 0, done.output
+    done = succeed("windows", tmp_path / "rest.csv", "-o", windows, "--window", 20)
     words = ["--features", "mean,max,deviation", "--one-class", "--rejection", "5%"]
     (tmp_path / "rows.txt").write_text("".join(f"{row}\n" for row in range(80)))
     words += ["--groups", tmp_path / "rows.txt"]
     done = run("train", windows, "-o", tmp_path / "m.npz", *words)
     assert done.exit_code == 0, done.output
     assert "false alarms" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--trigger", "auto,after=5"], "is not one of before=..."),
-        (["--trigger", "auto", "--stride", 5], "--stride and --trigger cannot be used"),
-        (
-            ["--trigger", "auto,before=50"],
-            "--trigger has before=50, but a window has only 50 samples",
-        ),
-        (["--trigger", "often"], "neither a number above 0 nor 'auto'"),
-        (["--channels", "ax,bx"], "--channels is 'bx', which is not a column"),
-        (["--time", "when"], "--time is 'when', which is not a column"),
-    ],
-)
-def test_cutting_that_cannot_be_meant_is_one_sentence(
-    log: Path, tmp_path: Path, options: list[object], sentence: str
-) -> None:
-    done = run("windows", log, "-o", tmp_path / "w.npz", "--window", 50, *options)
-    assert done.exit_code == 2
-    assert sentence in " ".join(done.output.split())
-
-
-def test_a_column_called_as_a_time_is_no_channel(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    rows = [f"{n % 3},{n % 7},{'ab'[n // 20]}" for n in range(40)]
-    path.write_text("\n".join(["t,ax,label", *rows]) + "\n")
-    cut = ("windows", path, "-o", tmp_path / "w.npz", "--window", 5)
-    made = run_json(*cut)
-    assert made["channel_names"] == ["ax"]
-    (told,) = (each for each in made["notices"] if each["kind"] == "left_out")
-    assert told["columns"] == ["t"]
-    assert run_json(*cut, "--keep", "t")["channel_names"] == ["t", "ax"]
-
-
-def sound_of(path: Path, samples: np.ndarray) -> None:
-    with wave.open(str(path), "wb") as sound:
-        sound.setparams((1, 1, 8000, 0, "NONE", ""))
-        sound.writeframes(samples.astype(np.uint8).tobytes())
-
-
-def test_a_rate_other_than_the_file_is_told(tmp_path: Path) -> None:
-    sound_of(tmp_path / "hum.wav", np.arange(1000) % 9)
-    cut = ["windows", tmp_path / "hum.wav", "-o", tmp_path / "w.npz", "--window", 100]
-    made = run_json(*cut, "--rate", 16_000, "--label", "hum")
-    assert made["sample_rate"] == 16_000
-    assert "has 8000 samples a second" in str(made["notices"])
-    assert "8000" not in str(run_json(*cut, "--rate", 8_000, "--label", "hum")["notices"])
-
-
-def test_clips_are_cut_where_sound_begins(tmp_path: Path) -> None:
-    quiet, t = np.full(1000, 128), np.arange(700)
-    for name, speed in (("hum", 0.3), ("beep", 1.5), ("nothing", 0.0)):
-        said = 128 + np.rint(90 * np.sin(speed * t)).astype(int)
-        sound_of(tmp_path / f"{name}.wav", np.concatenate([quiet, said] * 4))
-    words = ["windows", tmp_path, "-o", tmp_path / "w.npz", "--window", 512, "--onset"]
-    done = run_json(*words, 4)
-    assert done["n_of_class"] == {"beep": 4, "hum": 4, "nothing": 0}
-    with np.load(tmp_path / "w.npz") as written:
-        firsts = written["X_train"][:, :, 0]
-        assert (firsts[:, 0] != 512).all()  # it begins with the sound
-        assert written["class_names"].tolist() == ["beep", "hum"]
-    assert "at the trigger level 200, there is no training window" in refusal(run(*words, 200))
-
-
-def test_samples_without_a_label_are_a_class_if_it_has_a_name(tmp_path: Path) -> None:
-    lines = [f"{row % 7},{row % 5},{'' if row // 40 % 2 else 'wave'}" for row in range(400)]
-    (tmp_path / "r.csv").write_text("\n".join(["x,y,label", *lines]) + "\n")
-    cut = ["windows", tmp_path / "r.csv", "-o", tmp_path / "w.npz", "--window", 20]
-    refused = run(*cut)
-    assert refused.exit_code == 2
-    assert (
-        "r.csv:42 has no label in column 3; correct or drop the row, use --missing drop or,"
-        in refused.stderr
-    )
-    assert run(*cut, "--background", " ").exit_code == 2
-    assert not (tmp_path / "w.npz").exists()
-    done = run_json(*cut, "--background", "nothing")
-    assert not any(each["warning"] for each in done["notices"])
-    with np.load(tmp_path / "w.npz", allow_pickle=False) as made:
-        assert list(made["class_names"]) == ["nothing", "wave"]
-        assert list(np.bincount(made["y_train"])) == [10, 10]
-    cut[1] = tmp_path / "all.csv"
-    cut[1].write_text((tmp_path / "r.csv").read_text().replace(",\n", ",rest\n"))
-    done = run_json(*cut, "--background", "nothing")
-    assert [each["kind"] for each in done["notices"] if each["warning"]] == ["background"]
-
-
-def test_onsets_are_of_one_channel_and_alone(recording: Path, tmp_path: Path) -> None:
-    words = ["windows", recording, "-o", tmp_path / "w.npz", "--window", 20, "--onset", 4]
-    refuses(run(*words), "extensions.sensing.commands.windows")
-    for more in (["--stride", 5], ["--trigger", "auto"]):
-        refuses(run(*words, *more), "cli.command")
 
 
 # --- background noise ----------------------------------------------------------------------------
@@ -364,18 +239,17 @@ def test_noise_can_be_a_class_and_its_test_part_is_not_mixed(
 
 def test_noise_that_is_a_class_of_clips_is_mixed_in_at_any_place(tmp_path: Path) -> None:
     words = tmp_path / "words"
-    words.mkdir()
     said = 128 + np.rint(90 * np.sin(1.5 * np.arange(700))).astype(int)
-    sound_of(words / "beep.wav", np.concatenate([np.full(1000, 128), said] * 4))
-    hiss = np.random.default_rng(1).integers(100, 156, 5120)
-    sound_of(tmp_path / "hiss.wav", hiss)
+    write_sound(words / "beep.wav", np.uint8(np.concatenate([np.full(1000, 128), said] * 4)))
+    hiss = np.random.default_rng(1).integers(100, 156, 5120).astype(np.uint8)
+    write_sound(tmp_path / "hiss.wav", hiss)
     cut = ["windows", words, "-o", tmp_path / "w.npz", "--window", 512, "--onset", 4]
     made = run_json(*cut, "--noise", tmp_path / "hiss.wav", "--background", "rest", "--test", 0.5)
     assert made["n_of_class"]["rest"] < made["n_noise"] == 5
     with np.load(tmp_path / "w.npz") as written:
-        assert np.array_equal(written["background_noise"].ravel(), 4 * hiss[:2560])
+        assert np.array_equal(written["background_noise"].ravel(), 4 * hiss[:2560].astype(int))
         assert 1 in written["y_test"]  # the other half
-    sound_of(tmp_path / "short.wav", hiss[:1000])
+    write_sound(tmp_path / "short.wav", hiss[:1000])
     short = run(*cut, "--noise", tmp_path / "short.wav", "--background", "rest", "--test", 0.5)
     assert "--noise: no recording has at least 512 samples for training" in refusal(short)
 
@@ -426,3 +300,75 @@ def test_noise_that_never_varies_is_said_of_the_noise(
     printed = run(*words, *background).stderr
     assert "warning: the noise never varies in 'x'; check its recording" in printed
     assert "training points" not in printed
+
+
+# --- what `train` makes of windows ----------------------------------------------------------------
+
+
+def cut(recording: Path, window: int = 50) -> Path:
+    """Return the windows of a recording."""
+    succeed("windows", recording, "-o", recording.with_suffix(".npz"), "--window", window)
+    return recording.with_suffix(".npz")
+
+
+def table(path: Path, head: str, rows: Iterable[str]) -> Path:
+    path.write_text("\n".join([head, *rows]) + "\n")
+    return path
+
+
+def test_training_on_sound_of_a_phone_asks_for_other_recordings(tmp_path: Path) -> None:
+    for name in ("hum.wav", "hiss.wav"):
+        write_sound(
+            tmp_path / "takes" / name, np.uint8(128 + 60 * (np.arange(3000) % 4 < 2)), 44_100
+        )
+    words = ("train", cut(tmp_path / "takes", 640), "-o", tmp_path / "m.npz")
+    refuses(run(*words, "--features", "audio:4x5"), "features.audio.clips")
+
+
+def test_features_of_windows_are_found_unless_they_are_requested(tmp_path: Path) -> None:
+    rows = (f"{10 * i},{i % 7},{i * 7 % 11},{'ab'[i // 100]}" for i in range(200))
+    windows = cut(table(tmp_path / "r.csv", "ms,ax,ay,label", rows), 20)
+    train = ("train", windows, "-o", tmp_path / "m.npz", "--epochs", 2)
+    said = [notice["text"] for notice in run_json(*train)["notices"]]
+    assert said[0].startswith("features 'auto' chose mean,deviation,min,max,change,crossings,bands")
+    notices = run_json(*train, "--features", "mean,max")["notices"]
+    assert not any("features" in notice["text"] for notice in notices if notice["kind"] != "chance")
+
+
+@pytest.mark.parametrize(("sessions", "told"), [("mt", True), ("m", False)])
+def test_groups_are_told_with_the_option_for_them(
+    tmp_path: Path, sessions: str, told: bool
+) -> None:
+    rows = (f"{sessions[i // 50 % len(sessions)]},{i % 7},{'ab'[i // 100]}" for i in range(200))
+    path = table(tmp_path / "r.csv", "session,ax,label", rows)
+    done = succeed("windows", path, "-o", tmp_path / "w.npz", "--window", 50)
+    assert ("), for 'train --groups groups'" in done.stdout) == told
+
+
+def test_windows_are_no_images_unless_declared_as_such(tmp_path: Path) -> None:
+    rows = (f"{i % 7},{i * 7 % 11 * (i // 300)},{'ab'[i // 300]}" for i in range(600))
+    windows = cut(table(tmp_path / "r.csv", "ax,ay,label", rows))
+    train = ("train", windows, "-o", tmp_path / "m.npz", "--features")
+    refuses(run(*train, "gradients:4x2"), "cli.fitting")
+    for shape in ((), ("--image-shape", "50x2")):
+        succeed(*train, "pool:10x2", "--epochs", 2, *shape)
+    refuses(run(*train, "deskew,pool:10x2"), "learn.refusals")
+
+
+def test_a_rate_that_contradicts_the_windows_is_refused(log: Path, tmp_path: Path) -> None:
+    succeed("windows", log, "-o", tmp_path / "w.npz", "--window", 50)  # at 50 Hz
+    train = ("train", tmp_path / "w.npz", "-o", tmp_path / "m.npz", "--features", "mean")
+    assert refusal(run(*train, "--sample-rate", "100")).startswith(
+        "error: --sample-rate is 100, but the data was sampled at 50 Hz; omit --sample-rate"
+    )
+    assert not (tmp_path / "m.npz").exists()
+    succeed(*train, "--epochs", 1, "--sample-rate", "51")
+
+
+def test_recordings_are_not_points(model: Path, tmp_path: Path) -> None:
+    rows = (f"{i % 7},{i % 5},a" for i in range(60))
+    day = table(tmp_path / "day.csv", "x (g),y (g),label", rows)
+    remedy = "cut this recording into windows with 'protonn-edge windows'"
+    assert remedy in refusal(run("predict", model, day))
+    sound = write_sound(tmp_path / "clap.wav", np.zeros(3000, np.uint8))
+    assert "cut the sound into windows" in refusal(run("predict", model, sound))
