@@ -266,6 +266,4 @@ def _check_host(wire: bytes) -> None:
             found = protocol.decode_frame(frame)
             protocol.decode_message(found)
         good = not torn and len(body) >= 4 and crc16(body) == 0
-        assert found == (body[:-2] if good else None), (
-            f"the host reads {frame.hex()[:60]}"
-        )
+        assert found == (body[:-2] if good else None), f"the host reads {frame.hex()[:60]}"
