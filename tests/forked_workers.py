@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from multiprocessing import forkserver
 from multiprocessing.context import BaseContext
 from unittest.mock import patch
@@ -30,6 +31,10 @@ class ForkedWorkers:
             return multiprocessing.get_context(method)
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(_NEEDED)
-        with patch.dict(os.environ, _ENVIRONMENT, clear=True):
-            forkserver.ensure_running()
+        usual = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a search does for its processes
+        try:
+            with patch.dict(os.environ, _ENVIRONMENT, clear=True):
+                forkserver.ensure_running()
+        finally:
+            signal.signal(signal.SIGINT, usual)
         return context
