@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import json
+import multiprocessing
 import os
 import re
 import signal
@@ -31,6 +32,7 @@ from protonn_edge.chips.toolchain import platformio
 from protonn_edge.cli.command import BUG_EXIT_CODE, OUTPUT, TRACEBACK_VARIABLE, command
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.value.train import ProtoNNRegressor
+from protonn_edge.learn.search import workers
 from protonn_edge.learn.search.workers import Processes
 from protonn_edge.model.file import save_model
 
@@ -374,10 +376,13 @@ def test_another_shape_than_that_of_the_images_is_refused(images: Path, tmp_path
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT: run it elsewhere")
-def test_ctrl_c_does_not_reach_a_process_that_still_starts() -> None:
-    with Processes(None, 1) as workers:  # type: ignore[arg-type]  # nothing reads it
-        answer = workers.submit(None)  # type: ignore[arg-type]
-        for number in workers._pool._processes:
+def test_ctrl_c_does_not_reach_a_process_that_still_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(workers, "multiprocessing", multiprocessing)  # begun as users have it
+    with Processes(None, 1) as processes:  # type: ignore[arg-type]  # nothing reads it
+        answer = processes.submit(None)  # type: ignore[arg-type]
+        for number in processes._pool._processes:
             os.kill(number, signal.SIGINT)
         # It lives: this is the job's own error, and no broken pool.
         assert isinstance(answer.exception(timeout=60), TypeError)
