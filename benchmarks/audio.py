@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 from columns import Record, figure, joined, mean_and_most, named, percent
+from emulated import MEASURED, run_on_uno
 from numpy.typing import NDArray
 from runner import Benchmark, Case
 from trained import DATA
@@ -37,9 +38,8 @@ from trained import DATA
 from protonn_edge.chips.boards import Board, load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.codegen.renderer import render_c
-from protonn_edge.codegen.verification.agreement import verify_device, verify_host
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.onset import clip_of, onset_of
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.played import PlayedSensor
@@ -152,32 +152,19 @@ def measure(_case: Case, seed: int = 0) -> Record:
     """Train, and run the test part in all ways."""
     spoken = read_spoken(DATA / FILE)
     tested = spoken.numbers < _TESTED
-    model, test, board = train(spoken.of(~tested), seed), spoken.of(tested), load_board("uno")
-    reference = quantize(model)
-    X = test.clips.astype(np.float32)
-    Q = reference.quantize(X)
-    with trial_build(model, board) as trial, EmulatedUno(trial.elf) as uno:
-        on_uno, results = verify_device("emulated uno", uno.url, reference, Q)
-        plan, usage = trial.plan, trial.usage
-    assert isinstance(plan, Plan)
-    listened = listen(reference, plan, test.recordings, board)
-    on_host = verify_host(reference, Q)
-    cycles = [result.cycles or 0 for result in results]
+    model, test = train(spoken.of(~tested), seed), spoken.of(tested)
+    X, y = test.clips.astype(np.float32), test.digits
+    ran = run_on_uno(model, Dataset(X[:0], y[:0], X, y, tuple(map(str, range(10)))))
+    assert isinstance(ran.plan, Plan)
     return {
-        "name": "fsdd",
+        **ran.record,
+        "data": FILE,
         "features": FEATURES,
         "sizes": [*(size.number for size in model.sizes), model.n_classes],
-        "float_accuracy": share_right(model.predict(X), test.digits),
-        "accuracy": share_right(reference.predict(Q), test.digits),
-        "clips": len(Q),
-        "mismatches": on_host.mismatches + on_uno.mismatches + on_uno.lost,
+        "float_accuracy": share_right(model.predict(X), y),
         "listened": len(test.recordings),
-        **listened,
-        "cycles": {"mean": float(np.mean(cycles)), "max": max(cycles)},
+        **listen(ran.reference, ran.plan, test.recordings, load_board("uno")),
         "held_out": float(np.mean([*_held_out(spoken, seed)])),
-        "flash_bytes": usage.flash_bytes,
-        "sram_bytes": usage.sram_bytes,
-        "stack_bytes": usage.stack_bytes,
     }
 
 
@@ -223,10 +210,7 @@ def listen(
             "mean": float(answers["sum"].mean()) / SAMPLES,
             "max": int(answers["most"].max()),
         },
-        "latency_ms": {
-            "mean": float(answers["latency"].mean()) / per_ms,
-            "max": int(answers["latency"].max()) / per_ms,
-        },
+        "listening_ms": int(answers["latency"].max()) / per_ms,
     }
 
 
@@ -264,15 +248,15 @@ BENCHMARKS = {
         "Spoken digits from a microphone: how well they are told apart, and what they take.",
         [Case("fsdd", file=FILE)],
         (
-            *named("name", "features"),
+            *named("data", "features"),
             figure("d, m, L", "sizes", joined),
             figure("float %", "float_accuracy", percent),
             figure("Uno %", "accuracy", percent),
-            *named("clips", "mismatches", "listened", "listening_mismatches", "samples_lost"),
+            *MEASURED,
+            *named("listened", "listening_mismatches", "samples_lost"),
             figure("cycles of a sample (max)", "sample", mean_and_most),
-            figure("ms to the class", "latency_ms.max", ".2f"),
+            figure("ms to the class", "listening_ms", ".2f"),
             figure("another speaker %", "held_out", lambda share: f"{100 * share:.1f}"),
-            *named("flash_bytes", "sram_bytes", "stack_bytes"),
         ),
         measure,
     ),

@@ -1,7 +1,7 @@
 """What the harness stands: a failing line, and boards that are killed.
 
-The device is the emulated Uno with a model of USPS (d = 10, m = 40; of scikit-learn's digits where
-there is no USPS), which is trained for the occasion. A trial that misses what is asked is SHORT.
+The device is the emulated Uno with a model of USPS, which is trained for the occasion. A trial
+that misses what is asked is SHORT.
 
 failing-link   10,000 points; each byte is dropped, flipped or doubled with a chance of 0.1 %, the
                device is reset 20 times and the line closed 5 times
@@ -22,8 +22,8 @@ from columns import Record
 from failing_link import FailingLink, Faults
 from kind_rows import USPS
 from numpy.typing import NDArray
+from protonn_rows import END_TO_END
 from runner import Benchmark, Case
-from trained import Row
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
@@ -57,10 +57,10 @@ class Subject:
 
 
 def make_subject(folder: Path) -> Subject:
-    """Train the model and build its firmware in a folder."""
-    settings = {"n_projections": 10, "n_prototypes": 40}
-    rows = Row("usps10", USPS, settings), Row("digits", None, settings)
-    row, dataset = next((row, data) for row in rows if (data := row.dataset()) is not None)
+    """Train the model of USPS and build its firmware in a folder."""
+    row = END_TO_END[1]
+    dataset = row.dataset()
+    assert dataset is not None
     build(row.train(dataset, seed=0), load_board("uno"), folder)
     project = Project(folder)
     reference = project.generated()[0]
@@ -165,7 +165,7 @@ def trial(case: Case) -> Record:
 BENCHMARKS = {
     "harness": Benchmark(
         "What the harness stands.",
-        (Case("failing-link", failing_link), Case("four-boards", four_boards)),
+        (Case("failing-link", failing_link, USPS), Case("four-boards", four_boards, USPS)),
         measure=trial,
     ),
 }

@@ -21,7 +21,7 @@ from typing import Any
 
 from columns import Record, figure, named, percent
 from drawing import OTHERS, PROTONN, panels
-from emulated import run_on_uno
+from emulated import MEASURED, run_on_uno
 from runner import Benchmark
 from trained import Row
 
@@ -152,19 +152,8 @@ def _measured(bar: Bar, model: Model, dataset: Dataset) -> Record:
     reference = (float_build if bar.precision == "float32" else quantize)(model)
     built = DeviceModel(model, reference)
     record = run_on_uno(built, replace(dataset, X_test=X)).record
-    return {
-        "data": bar.data,
-        "classifier": bar.classifier,
-        "precision": bar.precision,
-        "accuracy": record["accuracy"],
-        "points": record["n"],
-        "mismatches": record["mismatches"],
-        "latency_ms": record["latency_ms"]["mean"],
-        "energy_mj": record["energy_mj"]["mean"],
-        "flash_bytes": record["flash_bytes"],
-        "sram_bytes": record["sram_bytes"],
-        "model_bytes": record["model_bytes"],
-    }
+    about = {"data": bar.data, "classifier": bar.classifier, "precision": bar.precision}
+    return about | record
 
 
 def draw(records: Sequence[Record], folder: Path) -> None:
@@ -175,13 +164,13 @@ def draw(records: Sequence[Record], folder: Path) -> None:
             of_it = [record for record in records if record["data"] == data]
             names = [_name(record) for record in of_it]
             colours = [_colour(record) for record in of_it]
-            for row, (key, what) in enumerate((("latency_ms", "ms"), ("energy_mj", "mJ"))):
+            for row, key in enumerate(("latency_ms", "energy_mj")):
                 axis = axes[row][place]
-                bars = axis.bar(names, [record[key] for record in of_it], color=colours)
+                bars = axis.bar(names, [record[key]["mean"] for record in of_it], color=colours)
                 axis.set_yscale("log")
                 axis.yaxis.set_major_formatter("{x:g}")
                 axis.tick_params(axis="x", rotation=90, labelbottom=row == 1)
-                axis.set_ylabel(f"{what} a prediction" if place == 0 else "")
+                axis.set_ylabel("" if place else f"{('ms', 'mJ')[row]} a prediction")
                 if row == 0:
                     axis.set_title(data)
                     labels = [f"{100 * record['accuracy']:.1f}" for record in of_it]
@@ -210,10 +199,9 @@ BENCHMARKS = {
         (
             *named("data", "classifier", "precision"),
             figure("accuracy %", "accuracy", percent),
-            *named("points", "mismatches"),
-            figure("ms", "latency_ms", ".3f"),
-            figure("mJ", "energy_mj", ".4f"),
-            *named("flash_bytes", "sram_bytes", "model_bytes"),
+            *MEASURED,
+            figure("mJ", "energy_mj.mean", ".4f"),
+            *named("model_bytes"),
         ),
         measure,
         draw,

@@ -4,7 +4,7 @@ Scores are the reference's, cycles between the shortest and the longest path of 
 and the stack no deeper than claimed, whatever the C is compiled with. For the level that it asks
 for, cycles are within the plan's figures, too. Some chains predict a number, whose value is the
 reference's, and some also run on the host, under sanitizers.
-`benchmarks/levels.py` makes a table of them.
+`benchmarks/run.py levels` makes a table of them.
 """
 
 from __future__ import annotations
