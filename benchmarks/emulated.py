@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from columns import Column, Columns, Record, figure, mean_and_most
 from numpy.typing import NDArray
-from printing import Columns, Record, accuracy_cell
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.plan import DevicePlan
@@ -20,33 +20,20 @@ from protonn_edge.model.device_model import DeviceModel, with_integers
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 
-CHECKED: Columns = [
-    ("points", lambda r: f"{r['n']:,}"),
-    ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
-]
-CYCLES_COLUMN = (
-    "cycles mean (max)",
-    lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})",
+MEASURED: Columns = (
+    figure("points", "n", ","),
+    figure("mismatches", "mismatches"),
+    figure("plan", "kernel"),
+    figure("cycles mean (max)", "cycles", mean_and_most),
+    figure("bound", "bound", ","),
+    figure("ms", "latency_ms.mean", ".2f"),
+    figure("flash B", "flash_bytes", ","),
+    Column("SRAM + stack B", lambda r: f"{r['sram_bytes']} + {r['stack_bytes']}"),
 )
-BOUND_COLUMN = ("bound", lambda r: f"{r['bound']:,}")
-CYCLES: Columns = [
-    CYCLES_COLUMN,
-    BOUND_COLUMN,
-]
-ACCURACY_COLUMN = ("Uno %", accuracy_cell)
-BYTES_COLUMN = ("bytes", lambda r: f"{r['model_bytes']:,}")
-MS_COLUMN = ("ms", lambda r: f"{r['latency_ms']['mean']:.2f}")
-FLASH_COLUMN = ("flash B", lambda r: f"{r['flash_bytes']:,}")
-SECONDS_COLUMN = ("s", lambda r: f"{r['seconds']:.0f}")
-TAKEN: Columns = [
-    MS_COLUMN,
-    FLASH_COLUMN,
-    ("SRAM B", lambda r: f"{r['sram_bytes']} + {r['stack_bytes']}"),
-    SECONDS_COLUMN,
-]
+"""The columns of what was measured."""
 
-Beside = Callable[[Trial, IntegerChain, NDArray[np.uint8]], Record]
-"""What else is to be found out of a build, its reference, and the points that it is sent."""
+Beside = Callable[[Trial, IntegerChain], Record]
+"""What else is to be found out of a build and its reference."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +47,9 @@ class OnUno:
     Q : ndarray of shape (n, features), uint8
         The test points as the device is sent them.
     plan : DevicePlan
-        How the program computes; means of integers are for these points.
+        How the program computes.
     record : dict
-        What was measured, for JSON; mismatches count both host C and the Uno.
+        What was measured, for JSON; mismatches, with lost points, are of both host C and the Uno.
     """
 
     reference: IntegerChain
@@ -76,40 +63,27 @@ def run_on_uno(
     dataset: Dataset,
     options: BuildOptions | None = None,
     beside: Beside | None = None,
+    name: str = "uno",
 ) -> OnUno:
-    """Build a model and run all test points.
-
-    Parameters
-    ----------
-    model : Model or DeviceModel
-        The latter for other numbers than its integers.
-    dataset : Dataset
-        Whose test points are run.
-    options : BuildOptions, optional
-        What narrows the choice of a plan.
-    beside : callable, optional
-        Whose figures are added to the record, while the build is there.
+    """Build a model and run all test points; `beside` sees the build while it is there.
 
     Raises
     ------
     ProtoNNEdgeError
-        If it does not fit, or the emulated Uno does not answer.
+        If it does not fit, or the emulated board does not answer.
     """
-    options, board = options or BuildOptions(), load_board("uno")
+    options, board = options or BuildOptions(), load_board(name)
     device_model = with_integers(model)
     reference = device_model.chain
     Q = reference.quantize(np.asarray(dataset.X_test))
     with trial_build(device_model, board, options=options) as trial:
-        record: dict[str, Any] = measure(
-            trial.project, (dataset.X_test, dataset.y_test), board
-        ).to_json()
+        points = dataset.X_test, dataset.y_test
+        record: dict[str, Any] = measure(trial.project, points, board).to_json()
         plan, possible = trial.plan, trial.possible
-        others = {} if beside is None else beside(trial, reference, Q)
-    record["mismatches"] += verify_host(reference, Q).mismatches
-    record |= {"model_bytes": reference.model_bytes, "plan": plan.to_json()}
+        others = {} if beside is None else beside(trial, reference)
+    record["mismatches"] += verify_host(reference, Q).mismatches + record.get("lost", 0)
+    record |= {"model_bytes": reference.model_bytes, "kernel": plan.kernel}
     record["bound"] = possible.most if possible.proven else None
-    if not reference.score_tolerance:
-        record |= {"inputs": reference.n_inputs, "classes": reference.n_classes}
     return OnUno(reference, Q, plan, record | others)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from columns import Record
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
@@ -37,3 +38,23 @@ def panels(path: Path, rows: int, columns: int, size: tuple[float, float]) -> It
         yield figure.subplots(rows, columns, squeeze=False)
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(path, format="svg", metadata=nothing)
+
+
+def curves(
+    axis: Any, records: Sequence[Record], x: str, y: str, by: str, colours: Mapping[str, str]
+) -> None:
+    """Draw a line for each value of `by` that has a colour, of y, in percent, against x."""
+    for label, colour in colours.items():
+        points = sorted((r[x], 100 * r[y]) for r in records if r[by] == label and r[y] is not None)
+        if points:
+            axis.plot(*zip(*points, strict=True), "o-", ms=4, color=colour, label=label)
+
+
+def by_step(axis: Any, records: Sequence[Record], colours: Sequence[str], step: str) -> None:
+    """Draw each record's accuracies after each step."""
+    for record, colour in zip(records, colours, strict=False):
+        accuracies = [100 * each for each in record["accuracies"]]
+        steps = range(1, len(accuracies) + 1)
+        axis.plot(steps, accuracies, color=colour, label=record["model"])
+    axis.set_xlabel(step)
+    axis.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
