@@ -25,7 +25,7 @@ from protonn_edge.chips.toolchain.javascript import EMULATOR, script_file
 from protonn_edge.codegen.projects.project import build, trial_build
 from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.codegen.verification.tryout import trial_points
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model

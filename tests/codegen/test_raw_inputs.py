@@ -18,7 +18,7 @@ from refusals import refused_by
 
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.codegen.families.avr.checks import check_no_floats
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.quantization import quantize

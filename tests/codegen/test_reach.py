@@ -8,8 +8,8 @@ from model_factory import random_model
 from worst_inputs import compared, moved_cycles, prototype_costs, prototype_cycles, worst_inputs
 
 from protonn_edge.codegen.planner import make_plan
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import row_shifts
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.quantization import quantize

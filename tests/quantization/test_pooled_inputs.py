@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from model_factory import random_images, random_pooling_model, tiny_pooling_model
 from refusals import refused_by
 
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.images.pixel_scale import PixelScale
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.features import Features
 from protonn_edge.model.integer_chain import IntegerChain, own_inputs
 from protonn_edge.model.quantization import quantize
