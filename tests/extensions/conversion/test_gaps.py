@@ -81,7 +81,7 @@ def test_trees_trained_without_gaps_answer_to_gaps_as_the_estimator(
 
 def test_agreement_is_with_the_estimator_that_keeps_its_gaps(tmp_path: Path):
     forest = RandomForestClassifier(4, random_state=0).fit(X, Y)
-    source = stored(forest, tmp_path / "forest.skops")
+    source = stored(tmp_path / "forest.skops", forest)
     for part, some in (("train", slice(0, None, 2)), ("test", slice(1, None, 2))):
         (tmp_path / "data").mkdir(exist_ok=True)
         table(tmp_path / "data" / f"{part}.txt", WITH_GAPS[some], Y[some])
@@ -109,12 +109,12 @@ def test_agreement_is_with_the_estimator_that_keeps_its_gaps(tmp_path: Path):
 
 def test_the_advice_on_gaps_fits_an_estimator_that_accepts_them(tmp_path: Path):
     data = table(tmp_path / "data.csv", WITH_GAPS, Y)
-    without = stored(RandomForestClassifier(3, random_state=0).fit(X, Y), tmp_path / "trees.skops")
+    without = stored(tmp_path / "trees.skops", RandomForestClassifier(3, random_state=0).fit(X, Y))
     sentence = refusal(run("convert", without, "--data", data, "-o", tmp_path / "m.npz"))
     assert "trees.skops has answers that the device cannot give" in sentence
     assert "--missing drop or, if the trees were trained on filled gaps" in sentence
     knows = RandomForestClassifier(3, random_state=0).fit(WITH_GAPS, Y)
-    source = stored(knows, tmp_path / "knows.skops")
+    source = stored(tmp_path / "knows.skops", knows)
     for options in ((), ("--missing", "median"), ("--missing", "drop")):
         sentence = refusal(
             run("convert", source, "--data", data, "-o", tmp_path / "m.npz", *options)
@@ -126,7 +126,7 @@ def test_the_advice_on_gaps_fits_an_estimator_that_accepts_them(tmp_path: Path):
 
 def test_rows_without_gaps_need_no_warning(tmp_path: Path):
     data = table(tmp_path / "data.csv", WITH_GAPS, Y)
-    source = stored(RandomForestClassifier(3, random_state=0).fit(X, Y), tmp_path / "trees.skops")
+    source = stored(tmp_path / "trees.skops", RandomForestClassifier(3, random_state=0).fit(X, Y))
     given = ("convert", source, "--data", data, "-o", tmp_path / "m.npz", "--missing", "drop")
     found = run_json(*given)
     assert [step["name"] for step in found["steps"]] == ["estimator", "exact", "integers"]
