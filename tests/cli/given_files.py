@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
+from built_project import write_project
 from chains import replace
 from extension_parts import additions
 from linear_factory import random_linear_model
@@ -13,9 +15,11 @@ from policy.value.numbers import fitted, write_table
 from sklearn.datasets import load_digits
 
 from protonn_edge.model.file import save_model
+from protonn_edge.model.model import Model
 
 _REPORT = '<!doctype html>\n<meta name="generator" content="protonn-edge">\n'
 _RESULTS = "index,label,predicted,cycles,mismatch,device,score_0,score_1\n0,0,0,9,0,emulated,1,2\n"
+NO_FILES = ("b.toml", "f.json", "s.jsonl", "r.csv", "a.elf", "a.hex", "a.npz", "a.skops")
 _PEOPLE = ("anna", "ben", "7")
 
 
@@ -31,6 +35,8 @@ def make_files(folder: Path) -> None:
     (folder / "certificate.json").write_text('{"claims": []}')
     (folder / "empty.npz").write_bytes(b"")
     (folder / "torn.npz").write_bytes((folder / "model.npz").read_bytes()[:500])
+    (folder / "notes.py").write_text("print()\n")
+    (folder / "own.onnx").write_bytes(b"\x08\x08\x12\x07pytorch")
     (folder / "blocked").mkdir()
     (folder / "blocked" / "firmware").write_text("in the way")
     (folder / "half" / "firmware").mkdir(parents=True)
@@ -38,6 +44,13 @@ def make_files(folder: Path) -> None:
     (folder / "theirs").mkdir()
     (folder / "theirs" / "platformio.ini").write_text("[env:nano]\nboard = nanoatmega328\n")
     (folder / "odd" / "platformio.ini").mkdir(parents=True)
+    for name in NO_FILES:
+        for made in ("pipe", "zero", "folder"):
+            (folder / made).mkdir(exist_ok=True)
+        os.mkfifo(folder / "pipe" / name)
+        (folder / "zero" / name).symlink_to("/dev/zero")
+        (folder / "folder" / name).mkdir()
+    write_project(small_model(), folder / "project")
 
 
 def _write(path: Path, header: str, rows: list[str]) -> None:
@@ -93,10 +106,13 @@ def _arrays(folder: Path) -> None:
     np.savez(folder / "machines.npz", X=X, y=labels)
 
 
+def small_model() -> Model:
+    return random_model(features=2, classes=2)
+
+
 def _models(folder: Path) -> None:
-    small = random_model(features=2, classes=2)
-    save_model(small, folder / "model.npz")
-    save_model(small, folder / "m.npz")
+    for name in ("model.npz", "m.npz", "own.npz"):
+        save_model(small_model(), folder / name)
     images = random_model(features=12, classes=2)
     save_model(replace(images, classes=("a", "b")), folder / "of_images.npz")
     save_model(replace(images, classes=("a", "b"), projection_bits=4), folder / "of_4_bits.npz")

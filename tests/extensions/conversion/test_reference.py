@@ -32,7 +32,7 @@ from protonn_edge.extensions.conversion.protonn.reference import (
     to_reference,
     write_reference_model,
 )
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.model import Model
 from protonn_edge.model.statistics import Normalizer
