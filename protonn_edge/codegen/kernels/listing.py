@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from protonn_edge.chips.avr.instruction_set import EEPROM_CYCLES, EFFECTS, JUMPS, SKIPS
 
+_MOST_ADDED = 63  # the most that adiw adds
 _PRINTED = {"jmp": "%~jmp"}  # the compiler prints RJMP for chips without JMP
 
 
@@ -208,6 +209,13 @@ _Ways = tuple[tuple[int, int], ...]  # cycles to each of one or two next places,
 def repeated(over: Iterable[object], *lines: str) -> str:
     """Return the lines once for each item, which replaces ``{0}`` in them."""
     return "".join(f"{line.format(each)}\n" for each in over for line in lines)
+
+
+def moved(pointer: int, by: int) -> list[str]:
+    """Return the instructions that move a pointer, of which the lower register is r24 or above."""
+    if abs(by) <= _MOST_ADDED:
+        return [f"{'adiw' if by > 0 else 'sbiw'} r{pointer}, {abs(by)}"] * (by != 0)
+    return [f"subi r{pointer}, lo8(-({by}))", f"sbci r{pointer + 1}, hi8(-({by}))"]
 
 
 def _mark(name: str, label: str, fact: Passed) -> str:
