@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from protonn_edge.chips.avr.instruction_set import EEPROM_CYCLES, EFFECTS, JUMPS, SKIPS
 
-_MOST_ADDED = 63  # the most that adiw adds
 _PRINTED = {"jmp": "%~jmp"}  # the compiler prints RJMP for chips without JMP
 
 
@@ -213,7 +212,7 @@ def repeated(over: Iterable[object], *lines: str) -> str:
 
 def moved(pointer: int, by: int) -> list[str]:
     """Return the instructions that move a pointer, of which the lower register is r24 or above."""
-    if abs(by) <= _MOST_ADDED:
+    if abs(by) < 64:  # which adiw adds
         return [f"{'adiw' if by > 0 else 'sbiw'} r{pointer}, {abs(by)}"] * (by != 0)
     return [f"subi r{pointer}, lo8(-({by}))", f"sbci r{pointer + 1}, hi8(-({by}))"]
 
