@@ -82,7 +82,7 @@ upload: setup  ## compile and upload it; PORT=/dev/ttyACM0 names the port
 	@$(call pio,run --target upload $(if $(PORT),--upload-port $(PORT)))
 
 gallery: setup node browser  ## make the reports of several data sets, and the screenshots in docs/
-	@$(PYTHON) benchmarks/gallery.py $(ARGS)
+	@$(PYTHON) benchmarks/run.py gallery $(ARGS)
 
 clean:  ## remove what was built and cached; .venv stays
 	rm -rf .pio dist docs/_build firmware/generated protonn-edge-demo gallery .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

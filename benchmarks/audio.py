@@ -1,11 +1,9 @@
 """Spoken digits from a microphone on the emulated Uno: accuracy, mismatches, cycles per sample.
 
-    python benchmarks/audio.py [--only fsdd] [--clips N] [--speakers/--no-speakers] [--json]
-
-trains on the spoken digits of ``fsdd_audio.npz``, in the folder that PROTONN_EDGE_DATA names
-(default ../shared/data), and tests with their official test part, recordings 0 to 4 of each speaker
-and digit. Recordings are made as loud as an amplifier with automatic gain makes them: the peak of
-each is at three quarters of full scale. A clip begins where `pnn_onset` reports it.
+Models are trained on the spoken digits of ``fsdd_audio.npz`` and tested with their official test
+part, recordings 0 to 4 of each speaker and digit. Recordings are made as loud as an amplifier with
+automatic gain makes them: the peak of each is at three quarters of full scale. A clip begins where
+`pnn_onset` reports it.
 
 The test part is classified by NumPy, by host C, by the firmware on the emulated Uno, to which
 samples come over the serial line, and by a program that listens to a microphone (``listening.c``):
@@ -14,7 +12,7 @@ where they begin. A mismatch is a clip of which any score, or the class, differs
 Cycles of a sample are those of ``pnn_push`` as that program calls it, with the interrupts of the
 sampling in between.
 
-With speakers, each of them is held out in turn of a training on the others.
+Each speaker is then held out in turn of a training on the others.
 
 Settings were chosen on recordings 5 to 9, held out of the training part; the test part was read
 once. Everything follows from the seed.
@@ -24,26 +22,24 @@ from __future__ import annotations
 
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import rounding  # noqa: F401 - before NumPy
-import click
 import numpy as np
+from columns import Record, figure, joined, mean_and_most, named, percent
+from emulated import MEASURED, run_on_uno
 from numpy.typing import NDArray
-from printing import Record, print_table
-from rows import DATA
+from runner import Benchmark, Case
+from trained import DATA
 
 from protonn_edge.chips.boards import Board, load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.codegen.renderer import render_c
-from protonn_edge.codegen.verification.agreement import verify_device, verify_host
+from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.onset import clip_of, onset_of
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.played import PlayedSensor
@@ -53,7 +49,6 @@ from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.system.errors import ProtoNNEdgeError
 
 FILE = "fsdd_audio.npz"
 FEATURES = "audio:12x20"
@@ -153,49 +148,33 @@ def train(spoken: Spoken, seed: int) -> Model:
     return model
 
 
-def measure(spoken: Spoken, seed: int, clips: int, speakers: bool) -> Record:
+def measure(_case: Case, seed: int = 0) -> Record:
     """Train, and run the test part in all ways."""
+    spoken = read_spoken(DATA / FILE)
     tested = spoken.numbers < _TESTED
-    model, test, board = train(spoken.of(~tested), seed), spoken.of(tested), load_board("uno")
-    reference = quantize(model)
-    X = test.clips.astype(np.float32)
-    Q = reference.quantize(X)
-    with trial_build(model, board) as trial, EmulatedUno(trial.elf) as uno:
-        on_uno, results = verify_device("emulated uno", uno.url, reference, Q)
-        plan, usage = trial.plan, trial.usage
-    assert isinstance(plan, Plan)
-    listened = listen(reference, plan, test.recordings[:clips], board)
-    on_host = verify_host(reference, Q)
-    cycles = [result.cycles or 0 for result in results]
-    held_out = dict(_held_out(spoken, seed)) if speakers else {}
+    model, test = train(spoken.of(~tested), seed), spoken.of(tested)
+    X, y = test.clips.astype(np.float32), test.digits
+    ran = run_on_uno(model, Dataset(X[:0], y[:0], X, y, tuple(map(str, range(10)))))
+    assert isinstance(ran.plan, Plan)
     return {
-        "name": "fsdd",
+        **ran.record,
+        "data": FILE,
         "features": FEATURES,
         "sizes": [*(size.number for size in model.sizes), model.n_classes],
-        "seed": seed,
-        "float_accuracy": share_right(model.predict(X), test.digits),
-        "accuracy": share_right(reference.predict(Q), test.digits),
-        "n": len(Q),
-        "mismatches": on_host.mismatches + on_uno.mismatches + on_uno.lost,
-        "listened": len(test.recordings[:clips]),
-        **listened,
-        "cycles": {"mean": float(np.mean(cycles)), "max": max(cycles)},
-        "held_out": held_out,
-        "held_out_mean": float(np.mean(list(held_out.values()))) if held_out else None,
-        "flash_bytes": usage.flash_bytes,
-        "sram_bytes": usage.sram_bytes,
-        "stack_bytes": usage.stack_bytes,
-        "model_sha256": reference.model_sha256,
+        "float_accuracy": share_right(model.predict(X), y),
+        "listened": len(test.recordings),
+        **listen(ran.reference, ran.plan, test.recordings, load_board("uno")),
+        "held_out": float(np.mean([*_held_out(spoken, seed)])),
     }
 
 
-def _held_out(spoken: Spoken, seed: int) -> Iterator[tuple[str, float]]:
+def _held_out(spoken: Spoken, seed: int) -> Iterator[float]:
     """Yield for each speaker the accuracy, in integers, of a model of the others."""
-    for speaker, name in enumerate(spoken.names):
+    for speaker in range(len(spoken.names)):
         test = spoken.of(spoken.speakers == speaker)
         integers = quantize(train(spoken.of(spoken.speakers != speaker), seed))
         Q = integers.quantize(test.clips.astype(np.float32))
-        yield name, share_right(integers.predict(Q), test.digits)
+        yield share_right(integers.predict(Q), test.digits)
 
 
 def listen(
@@ -231,10 +210,7 @@ def listen(
             "mean": float(answers["sum"].mean()) / SAMPLES,
             "max": int(answers["most"].max()),
         },
-        "latency_ms": {
-            "mean": float(answers["latency"].mean()) / per_ms,
-            "max": int(answers["latency"].max()) / per_ms,
-        },
+        "listening_ms": int(answers["latency"].max()) / per_ms,
     }
 
 
@@ -267,52 +243,21 @@ def _received(uno: EmulatedUno, size: int) -> bytes:
     return received[:size]
 
 
-COLUMNS = [
-    ("data", lambda r: r["name"]),
-    ("features", lambda r: r["features"]),
-    ("d, m, L", lambda r: ", ".join(str(size) for size in r["sizes"])),
-    ("float %", lambda r: f"{100 * r['float_accuracy']:.2f}"),
-    ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
-    ("clips", lambda r: f"{r['n']}"),
-    ("mismatches", lambda r: f"{r['mismatches']}"),
-    ("heard at A0", lambda r: f"{r['listened']}"),
-    ("mismatches", lambda r: f"{r['listening_mismatches']}"),
-    (
-        "with interrupts (max)",
-        lambda r: f"{r['sample']['mean']:,.0f} ({r['sample']['max']:,})",
+BENCHMARKS = {
+    "audio": Benchmark(
+        "Spoken digits from a microphone: how well they are told apart, and what they take.",
+        [Case("fsdd", file=FILE)],
+        (
+            *named("data", "features"),
+            figure("d, m, L", "sizes", joined),
+            figure("float %", "float_accuracy", percent),
+            figure("Uno %", "accuracy", percent),
+            *MEASURED,
+            *named("listened", "listening_mismatches", "samples_lost"),
+            figure("cycles of a sample (max)", "sample", mean_and_most),
+            figure("ms to the class", "listening_ms", ".2f"),
+            figure("another speaker %", "held_out", lambda share: f"{100 * share:.1f}"),
+        ),
+        measure,
     ),
-    ("ms to the class", lambda r: f"{r['latency_ms']['max']:.2f}"),
-    (
-        "another speaker %",
-        lambda r: "" if r["held_out_mean"] is None else f"{100 * r['held_out_mean']:.1f}",
-    ),
-    ("flash B", lambda r: f"{r['flash_bytes']:,}"),
-    ("SRAM + stack B", lambda r: f"{r['sram_bytes']} + {r['stack_bytes']}"),
-]
-
-
-@click.command()
-@click.option("--only", type=click.Choice(["fsdd"]), help="One row.")
-@click.option("--seed", type=int, default=0, show_default=True)
-@click.option(
-    "--clips", type=click.IntRange(1), default=300, show_default=True, help="To play to A0."
-)
-@click.option("--speakers/--no-speakers", default=True, help="Hold each speaker out in turn.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
-def main(only: str | None, seed: int, clips: int, speakers: bool, as_json: bool) -> None:
-    """Print what spoken digits take on the emulated Uno, and how well they are told apart."""
-    path = DATA / FILE
-    if not path.is_file():
-        sentence = f"fsdd: no {FILE} in {DATA}; set PROTONN_EDGE_DATA"
-        if only is not None:
-            raise click.UsageError(sentence)
-        click.echo(sentence, err=True)
-        return
-    print_table([measure(read_spoken(path), seed, clips, speakers)], COLUMNS, as_json)
-
-
-if __name__ == "__main__":
-    try:
-        main()
-    except ProtoNNEdgeError as error:
-        sys.exit(f"error: {error}")
+}

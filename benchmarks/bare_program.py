@@ -19,8 +19,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from columns import Record
 from numpy.typing import NDArray
-from printing import Record
 
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
@@ -218,14 +218,3 @@ def _gcc(folder: Path, *words: str) -> None:
     if done.returncode:
         reasons = re.findall(r"error: (.*)", done.stderr) or [done.stderr.strip() or "avr-gcc"]
         raise DoesNotCompile(reasons[0][:_REASON_CHARACTERS])
-
-
-def check_headers(headers: tuple[str, ...]) -> None:
-    """Raise `NotThere` if the compiler has no such headers of C++."""
-    with TemporaryDirectory() as folder:
-        text = "".join(f"#include <{name}>\n" for name in headers)
-        (Path(folder) / "headers.cpp").write_text(text)
-        try:
-            _gcc(Path(folder), _FLAGS[0], "-c", "headers.cpp")
-        except DoesNotCompile as error:
-            raise NotThere(f"does not compile: {error}") from None

@@ -60,13 +60,17 @@ class Layer:
     relu: bool
 
 
-def network(folder: Path | None, layers: list[Layer], X: Floats, X_test: Floats) -> Source:
-    """Return a network of features X (n, D) that are at least 0; raises `NotThere`.
+def check_sources(folder: Path | None) -> None:
+    """Raise `NotThere` without the sources."""
+    if folder is None or not (folder / "Include").is_dir():
+        raise NotThere("not given: --cmsis-nn FOLDER, with CMSIS-NN's Include and Source")
+
+
+def network(folder: Path, layers: list[Layer], X: Floats, X_test: Floats) -> Source:
+    """Return a network of features X (n, D) that are at least 0.
 
     A tensor has one scale, as in TFLite: of activations, by the points X.
     """
-    if folder is None or not (folder / "Include").is_dir():
-        raise NotThere("not given: --cmsis-nn FOLDER, with CMSIS-NN's Include and Source")
     step, zero = X.max() / 255, -128
     points = np.rint(X_test / step + zero).astype(np.int8)
     known, texts, calls = X, [], []

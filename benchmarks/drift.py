@@ -1,11 +1,9 @@
 """How often a drift is noticed within 50 answers, and how often one is reported falsely.
 
-    python benchmarks/drift.py [--only har] [--costs] [--json]
-
-trains classifiers on some people of ``har_hapt.npz`` (movements) and ``fsdd_audio.npz`` (spoken
-digits), takes what to expect from others as `train --calibrate` does, and answers points of people
-that neither has seen. Each point counts as a device counts it (`observation.answers`), from a new
-start:
+Classifiers are trained on some people of ``har_hapt.npz`` (movements) and ``fsdd_audio.npz``
+(spoken digits); what to expect is taken from others as `train --calibrate` does, and points of
+people that neither has seen are answered. Each point counts as a device counts it
+(`observation.answers`), from a new start:
 
 false alarms  share of days of 67,500 answers (a window every 1.28 s) with a drift. The answers are
               drawn from those of the calibration's people that were not used for it: every other
@@ -19,8 +17,8 @@ faults are those of 6. A run is 50 random points of one person. In the table of 
 is exchanged by its features. Those of the magnitude, which need all samples, stay as they are with
 a stuck axis, too.
 
-With --costs, it prints instead what counting adds on an Uno, from new people's first 160 points: to
-SRAM, to flash, and to the cycles of a prediction. "wide" has scores of 32 bits.
+`drift_costs` prints what counting adds on an Uno, from new people's first 160 points: to SRAM, to
+flash, and to the cycles of a prediction. "wide" has scores of 32 bits.
 
 The runner-up, the shares and the thresholds of `observation.answers` were chosen by the divisions
 and by the people who calibrate. The margin and the sum were chosen after a look at the figures of
@@ -29,18 +27,16 @@ the measured people.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-import rounding  # noqa: F401 - before NumPy
 import audio
-import click
 import numpy as np
+from columns import Record, figure, joined, named
 from numpy.typing import NDArray
-from printing import Columns, Record, print_table
-from rows import DATA
+from runner import Benchmark, Case
+from trained import DATA
 
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
@@ -67,7 +63,6 @@ from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.integer_chain import IntegerChain, own_inputs
 from protonn_edge.model.integer_stage import run_through
 from protonn_edge.model.quantization import quantize
-from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.folders import scratch_folder
 
 _ANSWERS, _RUNS = 50, 200
@@ -269,56 +264,45 @@ def words(rows: Rows) -> Iterator[Record]:
     yield from rows("fsdd", known, X[calibrates], other, {"half the gain": X_half[others]})
 
 
-ROWS: dict[str, Callable[[Rows], Iterator[Record]]] = {
-    "har": movements,
-    "divisions": divisions,
-    "fsdd": words,
-}
+CASES = (
+    Case("har", movements, "har_hapt.npz"),
+    Case("divisions", divisions, "har_hapt.npz"),
+    Case("fsdd", words, audio.FILE),
+)
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g}"
 
 
-COLUMNS: Columns = [
-    ("data", lambda record: record["data"]),
-    ("classifier", lambda record: record["kind"]),
-    ("unusual %", lambda record: _percent(record["unusual"])),
-    ("still %", lambda record: _percent(record["still"])),
-    ("false alarms % of days", lambda record: _percent(record["false_alarms_a_day"])),
-    ("new people %", lambda record: _percent(record["new_people"])),
-    (
-        "noticed % (accuracy %)",
-        lambda record: ", ".join(
-            f"{name} {_percent(fault['noticed'])} ({100 * fault['accuracy']:.0f})"
-            for name, fault in record["faults"].items()
+def _noticed(faults: dict[str, Record]) -> str:
+    return ", ".join(
+        f"{name} {_percent(fault['noticed'])} ({100 * fault['accuracy']:.0f})"
+        for name, fault in faults.items()
+    )
+
+
+BENCHMARKS = {
+    "drift": Benchmark(
+        "How often drifts are noticed within 50 answers, and how often one is reported falsely.",
+        CASES,
+        (
+            *named("data", "kind"),
+            figure("unusual %", "unusual", _percent),
+            figure("still %", "still", _percent),
+            figure("false alarms % of days", "false_alarms_a_day", _percent),
+            figure("new people %", "new_people", _percent),
+            figure("noticed % (accuracy %)", "faults", _noticed),
         ),
+        lambda case: case.given(measure),
     ),
-]
-
-
-COST_COLUMNS: Columns = [
-    *COLUMNS[:2],
-    ("classes, bits of a score", lambda record: f"{record['classes']}, {record['score_bits']}"),
-    ("SRAM B", lambda record: str(record["sram"])),
-    ("flash B", lambda record: str(record["flash"])),
-    ("cycles: least, median, most", lambda record: ", ".join(map(str, record["cycles"]))),
-]
-
-
-@click.command()
-@click.option("--only", type=click.Choice(list(ROWS)), help="Measure only these data.")
-@click.option("--costs", "by_cost", is_flag=True, help="Measure SRAM, flash and cycles instead.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
-def main(only: str | None, by_cost: bool, as_json: bool) -> None:
-    """Print how often drifts are noticed, or what counting costs."""
-    of, columns = (costs, COST_COLUMNS) if by_cost else (measure, COLUMNS)
-    rows = (row for name, make in ROWS.items() if only in (None, name) for row in make(of))
-    print_table(rows, columns, as_json)
-
-
-if __name__ == "__main__":
-    try:
-        main()
-    except ProtoNNEdgeError as error:
-        sys.exit(f"error: {error}")
+    "drift_costs": Benchmark(
+        "What counting answers adds to SRAM, flash and cycles: the least, median and most.",
+        CASES,
+        (
+            *named("data", "kind", "classes", "score_bits", "sram", "flash"),
+            figure("cycles", "cycles", joined),
+        ),
+        lambda case: case.given(costs),
+    ),
+}

@@ -22,10 +22,10 @@ from typing import Any
 
 import click
 import numpy as np
-from rows import DATA
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from trained import DATA
 
 os.environ["KERAS_BACKEND"] = "torch"
 

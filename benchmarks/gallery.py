@@ -1,11 +1,7 @@
-"""The reports of several data sets, and screenshots of some for the docs.
+"""The reports of several data sets, and their screenshots for the docs.
 
-    python benchmarks/gallery.py [--only NAME] [-o FOLDER]
-
-trains, builds and runs each model on the emulated Uno, and writes its report to a folder, with a
-page that links to all reports. The screenshots in docs/ are of the digits, which come with
-scikit-learn, and of the sets in `gallery_sets`; the other sets are read from the folder that
-PROTONN_EDGE_DATA names (default ../shared/data), and left out where it does not have them. The
+`make gallery` trains, builds and runs each model on the emulated Uno, and writes its report to the
+folder `gallery`. The data are scikit-learn's digits, and the sets in `gallery_sets`. The
 screenshots need Chromium on PATH.
 """
 
@@ -13,30 +9,29 @@ from __future__ import annotations
 
 import io
 import shutil
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import rounding  # noqa: F401 - before NumPy
-import click
+from columns import Record, figure
 from gallery_sets import RATE_HZ, WINDOW, machine_states, motions
 from PIL import Image
-from rows import Row, chosen
+from runner import Benchmark
+from trained import Row
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.data.dataset import Dataset
-from protonn_edge.learn.evaluation.measurement import measure
+from protonn_edge.learn.evaluation.measurement import measure as measured
 from protonn_edge.model.model import Model
 from protonn_edge.policy.rejection.calibration import statistics_of, with_rejection
 from protonn_edge.report.content import page_script
 from protonn_edge.report.gathering import gather
 from protonn_edge.report.page import render_page
-from protonn_edge.system.errors import InputError, ProtoNNEdgeError
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import write_atomically
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -45,40 +40,21 @@ _FEATURES = {"features": "mean,deviation,min,max,crossings", "window_shape": WIN
 _CALIBRATED_ON = 120  # of the motions' test windows, which the report leaves out
 
 
-@dataclass(frozen=True)
-class MadeRow(Row):
-    """A row whose data are made; with a `rate`, its model rejects this share of known points."""
-
-    make: Callable[[], Dataset] = field(kw_only=True)
-    rate: float | None = field(default=None, kw_only=True)
-
-    def dataset(self) -> Dataset:
-        """Return the data set."""
-        return self.make()
+def _of(make: Callable[[], Dataset]) -> Callable[[Dataset], Dataset]:
+    """Return what puts made data in the place of digits."""
+    return lambda _digits: make()
 
 
-ROWS = [
-    Row("digits", None, {**_SIZES, "batch_size": 64, "image_shape": (8, 8)}),
-    MadeRow("machine", None, {"n_projections": 8, "n_prototypes": 60}, make=machine_states),
-    MadeRow(
-        "motions",
-        None,
+# With a rate, a model rejects this share of known points.
+ROWS = (
+    Row("digits", None, {**_SIZES, "batch_size": 64, "image_shape": (8, 8)},
+        about={"title": "Handwritten digits on an Uno"}),
+    Row("machine", None, {"n_projections": 8, "n_prototypes": 60}, part=_of(machine_states),
+        about={"title": "The state of a pump on an Uno"}),
+    Row("motions", None,
         {"n_projections": 5, "n_prototypes": 16, "sample_rate": RATE_HZ, **_FEATURES},
-        make=motions,
-        rate=0.03,
-    ),
-    Row("usps", "usps10_libsvm.npz", {**_SIZES, "image_shape": (16, 16)}),
-    Row("letter", "letter26.npz", {"n_projections": 12, "n_prototypes": 260}),
-    Row("har", "har_hapt.npz", {"n_projections": 10, "n_prototypes": 30}),
-]
-TITLES = {
-    "digits": "Handwritten digits on an Uno",
-    "machine": "The state of a pump on an Uno",
-    "motions": "Motions of a hand on an Uno",
-    "usps": "Digits of letters' addresses on an Uno",
-    "letter": "Printed letters on an Uno",
-    "har": "What a person does, by a phone, on an Uno",
-}
+        part=_of(motions), about={"title": "Motions of a hand on an Uno", "rate": 0.03}),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -112,25 +88,25 @@ _COLOURS = 256
 def write_report(row: Row, dataset: Dataset, path: Path) -> None:
     """Train, build, run and write one report."""
     board = load_board("uno")
-    model: Model = replace(row.train(dataset, 0)[0], feature_names=dataset.feature_names)
+    model: Model = replace(row.train(dataset, 0), feature_names=dataset.feature_names)
     points = (dataset.X_test, dataset.y_test)
-    if isinstance(row, MadeRow) and row.rate is not None:
+    if "rate" in row.about:
         known = statistics_of(model, dataset.X_test[:_CALIBRATED_ON])
-        model = with_rejection(model, known, row.rate)
+        model = with_rejection(model, known, row.about["rate"])
         points = (dataset.X_test[_CALIBRATED_ON:], dataset.y_test[_CALIBRATED_ON:])
     with TemporaryDirectory() as scratch:
         folder = Path(scratch)
         build(model, board, folder)
         results = folder / "results.csv"
-        measure(Project(folder), points, board, results=results)
+        measured(Project(folder), points, board, results=results)
         run = gather(
             results, [model], [Project(folder)], board, data=points, data_name=f"{row.name}.csv"
         )
-    write_atomically(path, render_page(run, page_script(), title=TITLES[row.name]))
+    write_atomically(path, render_page(run, page_script(), title=row.about["title"]))
 
 
-def photograph(reports: Path, names: list[str]) -> None:
-    """Write the screenshots of the reports that are there."""
+def photograph(report: Path) -> None:
+    """Write the screenshots of a report."""
     from playwright.sync_api import sync_playwright  # only this needs it
 
     browser = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
@@ -140,8 +116,7 @@ def photograph(reports: Path, names: list[str]) -> None:
         arguments = ["--no-sandbox", "--disable-gpu"]
         chromium = playwright.chromium.launch(executable_path=browser, args=arguments)
         for shot in SHOTS:
-            if shot.report in names:
-                report = (reports / f"{shot.report}.html").absolute()
+            if shot.report == report.stem:
                 write_atomically(DOCS / f"report-{shot.name}.png", _taken(chromium, shot, report))
         chromium.close()
 
@@ -189,29 +164,19 @@ def _small(png: bytes) -> bytes:
     return stream.getvalue()
 
 
-def _index(names: list[str]) -> str:
-    links: Any = "\n".join(f'<li><a href="{name}.html">{TITLES[name]}</a>' for name in names)
-    head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>protonn-edge</title>'
-    return f"{head}<h1>Reports</h1><ul>{links}</ul>\n"
+def measure(row: Row, dataset: Dataset) -> Record:
+    """Write a report, and its screenshots."""
+    path = Path("gallery").absolute() / f"{row.name}.html"
+    write_report(row, dataset, path)
+    photograph(path)
+    return {"report": str(path), "bytes": path.stat().st_size}
 
 
-@click.command()
-@click.option("--only", type=click.Choice([row.name for row in ROWS]), help="One report.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("gallery"))
-def main(only: str | None, output: Path) -> None:
-    """Write the reports, and the screenshots."""
-    names = []
-    for row, dataset in chosen(ROWS, only):
-        path = output / f"{row.name}.html"
-        write_report(row, dataset, path)
-        names.append(row.name)
-        click.echo(f"{path}: {path.stat().st_size / 1000:,.0f} kB")
-    photograph(output, names)
-    write_atomically(output / "index.html", _index(names))
-
-
-if __name__ == "__main__":
-    try:
-        main()
-    except ProtoNNEdgeError as error:
-        sys.exit(f"error: {error}")
+BENCHMARKS = {
+    "gallery": Benchmark(
+        "The reports of several data sets, and their screenshots in docs/.",
+        ROWS,
+        (figure("report", "report"), figure("B", "bytes", ",")),
+        measure,
+    ),
+}

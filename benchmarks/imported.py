@@ -1,43 +1,36 @@
 """Run trees and networks of other libraries on the emulated Uno, and count the equal answers.
 
-    python benchmarks/imported.py [--only ROW] [--bits 8|4|2] [--fine-tune] [--json]
-
 A row is a data set and a library: XGBoost, LightGBM or scikit-learn's histogram boosting trains on
 the training points, and all test points run on the emulated Uno. `equal` is the share of the
-library's own answers that the Uno gives. Other rows are networks that PyTorch, Keras or
-scikit-learn trained and exported to ONNX, or that onnxruntime quantized to int8
-(benchmarks/framework_networks.py).
+library's own answers that the Uno gives. Other rows are networks that PyTorch or Keras trained and
+exported to ONNX (benchmarks/framework_networks.py).
 With fewer bits, weights of convolutions are coarser: only rows of networks with convolutions.
 With --fine-tune, networks in floats are trained on the labels of their training points, too.
-Needs: pip install xgboost lightgbm onnx onnxruntime. Exits with 1 if too few answers are equal, if
-a network of 8 bits loses more than 0.3 points of accuracy, or if the Uno and NumPy differ.
+Needs: pip install xgboost lightgbm onnx onnxruntime. A row is SHORT if too few answers are equal,
+if a network of 8 bits loses more than 0.3 points of accuracy, or if the Uno and NumPy differ.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-import rounding  # noqa: F401 - before NumPy
 import click
 import numpy as np
-from framework_networks import FOLDER, MOST_TRAINED, NETWORKS, onnxruntime_scores
-from on_uno import TAKEN, run_on_uno
-from printing import Columns, Record, print_table
-from rows import DATA
-from sklearn.datasets import load_breast_cancer
+from columns import Record, figure, named, percent
+from emulated import MEASURED, run_on_uno
+from framework_networks import FOLDER, MOST_TRAINED
+from runner import Benchmark, Case
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.model_selection import train_test_split
+from trained import DATA
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.from_network import from_network
 from protonn_edge.extensions.conversion.kept import Conversion
-from protonn_edge.extensions.conversion.networks.int8_network import Int8Network
 
 _WHOLE, _OTHER = 0.999, 0.995  # the least share of equal answers, for features that are integers
 
@@ -55,7 +48,6 @@ SETS = {
     "letter26": Sizes(12, 12, 4),
     "har_hapt": Sizes(40, 14, 4),
     "usps10": Sizes(25, 14, 4),
-    "breast_cancer": Sizes(50, 14, 4),
 }
 
 
@@ -88,40 +80,22 @@ TRAINERS: dict[str, Callable[[Sizes], Any]] = {
     "lightgbm": _lightgbm,
     "histogram": _histogram,
 }
-_ROWS = [f"{name}-{library}" for name in SETS for library in TRAINERS]
-_NETWORKS = sorted(each.stem for each in FOLDER.glob("*.onnx"))
+_TREES = ("letter26-xgboost", "har_hapt-lightgbm", "usps10-histogram")
+_NETWORKS = (
+    *("pytorch-mlp-har_hapt", "pytorch-cnn-usps10", "pytorch-cnn-mnist10"),
+    "keras-cnn-usps10",
+)
 _MOST_LOST = 0.003
 
-COLUMNS: Columns = [
-    ("data, library", lambda r: r["row"]),
-    ("trees, leaves", lambda r: f"{r['trees']:,}, {r['leaves']:,}" if "trees" in r else ""),
-    ("library %", lambda r: f"{100 * r['library_accuracy']:.2f}"),
-    ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
-    ("equal %", lambda r: f"{100 * r['equal']:.2f}{'' if r['holds'] else ' SHORT'}"),
-    ("points", lambda r: f"{r['n']:,}"),
-    ("mismatches", lambda r: str(r["mismatches"] + r["lost"])),
-    *TAKEN[:-1],
-    ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
-]
 
-
-def dataset_of(name: str) -> Dataset:
-    """Return a data set of the folder of the data, or scikit-learn's breast cancer data."""
-    if name == "breast_cancer":
-        X, y = load_breast_cancer(return_X_y=True)
-        parts = train_test_split(X.astype(np.float32), y, test_size=0.4, stratify=y, random_state=0)
-        X_train, X_test, y_train, y_test = parts
-        return Dataset(X_train, y_train, X_test, y_test, ("malignant", "benign"))
-    path = DATA / f"{name}.npz"
-    if not path.is_file():
-        raise click.UsageError(f"no {path.name} in {DATA}; set PROTONN_EDGE_DATA")
-    return load_dataset(path)
+def _data(name: str) -> Dataset:
+    return load_dataset(DATA / f"{name}.npz")
 
 
 def imported(row: str) -> Record:
     """Train, convert and run the trees of a row."""
     name, library = row.split("-")
-    data = dataset_of(name)
+    data = _data(name)
     X_train, X_test = np.asarray(data.X_train), np.asarray(data.X_test)
     trees = TRAINERS[library](SETS[name]).fit(X_train, data.y_train)
     answers = np.searchsorted(trees.classes_, trees.predict(X_test))
@@ -132,18 +106,13 @@ def imported(row: str) -> Record:
 
 def imported_network(row: str, bits: int, fine_tune: bool) -> Record:
     """Convert and run the network of a row."""
-    data = dataset_of(row.rpartition("-")[2])
+    data = _data(row.rpartition("-")[2])
     X_train, X_test = np.asarray(data.X_train[:MOST_TRAINED]), np.asarray(data.X_test)
     path = FOLDER / f"{row}.onnx"
     options: Any = {"evaluate_on": (X_test, data.y_test), "classes": data.classes, "bits": bits}
     y = data.y_train[:MOST_TRAINED]
     found = from_network(path, X_train, y, fine_tune=fine_tune, **options)
-    if isinstance(found.source.rule, Int8Network):
-        points = X_test.reshape(-1, *NETWORKS[row][2])
-        answers = onnxruntime_scores(path, points).argmax(axis=1)
-    else:
-        answers = found.source.answers(X_test)
-    record = _measured(row, found, data, answers, 0.0)
+    record = _measured(row, found, data, found.source.answers(X_test), 0.0)
     lost = record["library_accuracy"] - record["accuracy"]
     return record | {
         "lost_share": lost,
@@ -155,7 +124,7 @@ def _measured(row: str, found: Conversion, data: Dataset, answers: Any, least: f
     """Run a model on all test points, beside the answers of its library."""
     ran = run_on_uno(found.model, data)
     equal = float(np.mean(ran.reference.predict(ran.Q) == answers))
-    exact = ran.record["mismatches"] + ran.record["lost"] == 0
+    exact = ran.record["mismatches"] == 0
     return {
         "row": row,
         "library_accuracy": float(np.mean(answers == data.y_test)),
@@ -167,33 +136,35 @@ def _measured(row: str, found: Conversion, data: Dataset, answers: Any, least: f
     }
 
 
-@click.command()
-@click.option("--only", type=click.Choice([*_ROWS, *_NETWORKS]), help="One row.")
-@click.option("--bits", type=int, default=8, help="Of a weight of a network's convolutions.")
-@click.option("--fine-tune", is_flag=True, help="Train networks in floats on labels.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
-def main(only: str | None, bits: int, fine_tune: bool, as_json: bool) -> None:
-    """Print what importing trees and networks keeps."""
-    short: list[str] = []
-
-    def records() -> Any:
-        rows = [*_ROWS, *_NETWORKS]
-        if fine_tune or bits < 8:  # of networks in floats
-            rows = [row for row in _NETWORKS if "onnxruntime" not in row]
-        for row in [only] if only else (row for row in rows if bits == 8 or "cnn" in row):
-            try:
-                network = row in _NETWORKS
-                record = imported_network(row, bits, fine_tune) if network else imported(row)
-            except ModuleNotFoundError as error:
-                raise click.UsageError(
-                    f"{row} needs {error.name}; pip install {error.name}"
-                ) from error
-            short.extend([] if record["holds"] else [row])
-            yield record
-
-    print_table(records(), COLUMNS, as_json)
-    sys.exit(bool(short))
+def measure(case: Case, bits: int, fine_tune: bool) -> Record:
+    """Return what importing trees or a network keeps."""
+    try:
+        if case.given == "network":
+            return imported_network(case.name, bits, fine_tune)
+        return imported(case.name)
+    except ModuleNotFoundError as error:
+        raise click.UsageError(f"{case.name}: pip install {error.name}") from error
 
 
-if __name__ == "__main__":
-    main()
+CASES = (
+    *(Case(name, "trees", f"{name.partition('-')[0]}.npz") for name in _TREES),
+    *(Case(name, "network", f"{name.rpartition('-')[2]}.npz") for name in _NETWORKS),
+)
+BENCHMARKS = {
+    "imported": Benchmark(
+        "What importing trees and networks of other libraries keeps.",
+        CASES,
+        (
+            *named("row", "trees", "leaves"),
+            figure("library %", "library_accuracy", percent),
+            figure("Uno %", "accuracy", percent),
+            figure("equal %", "equal", percent),
+            *MEASURED,
+        ),
+        measure,
+        options=(
+            click.option("--bits", type=int, default=8, help="Of a weight of convolutions."),
+            click.option("--fine-tune", is_flag=True, help="Train networks in floats on labels."),
+        ),
+    ),
+}

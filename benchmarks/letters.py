@@ -17,8 +17,6 @@ Images = NDArray[np.float64]
 Font = tuple[str, Literal["normal", "italic", "oblique"], str]  # family, style, weight
 
 LETTERS = string.ascii_letters
-LIKE_DIGITS = "BDGIOQSZbgiloqsz"
-"""Letters that are a digit's shape, or nearly so, in some font or hand."""
 
 _FONTS: tuple[Font, ...] = (  # matplotlib brings them along: the same everywhere
     ("DejaVu Sans", "normal", "normal"),
@@ -103,11 +101,10 @@ class Canvas:
         return self.paper + (self.ink - self.paper) * images.reshape(len(images), -1)
 
 
-def printed_letters(canvas: Canvas) -> tuple[Images, list[str]]:
-    """Return every letter in every font, (n, side^2), and which letter it is."""
-    which = [(letter, font) for font in _FONTS for letter in LETTERS]
-    boxes = np.array([_printed(letter, font, canvas.box) for letter, font in which])
-    return canvas.raw(boxes), [letter for letter, _ in which]
+def printed_letters(canvas: Canvas) -> Images:
+    """Return every letter in every font, (n, side^2)."""
+    boxes = [_printed(letter, font, canvas.box) for font in _FONTS for letter in LETTERS]
+    return canvas.raw(np.array(boxes))
 
 
 def _printed(letter: str, font: Font, side: int) -> Images:
@@ -124,11 +121,10 @@ def _printed(letter: str, font: Font, side: int) -> Images:
     return image
 
 
-def drawn_letters(canvas: Canvas, generator: np.random.Generator) -> tuple[Images, list[str]]:
-    """Return capitals in an unsteady hand, (n, side^2), and which letter each is."""
-    which = [letter for letter in _STROKES for _ in range(_DRAWN)]
-    boxes = np.array([_drawn(_STROKES[letter], canvas.box, generator) for letter in which])
-    return canvas.raw(boxes), which
+def drawn_letters(canvas: Canvas, generator: np.random.Generator) -> Images:
+    """Return capitals in an unsteady hand, (n, side^2)."""
+    every = [strokes for strokes in _STROKES.values() for _ in range(_DRAWN)]
+    return canvas.raw(np.array([_drawn(strokes, canvas.box, generator) for strokes in every]))
 
 
 def _drawn(strokes: str, side: int, generator: np.random.Generator) -> Images:
@@ -151,11 +147,6 @@ def _drawn(strokes: str, side: int, generator: np.random.Generator) -> Images:
     return np.clip(radius + 0.5 - distance, 0, 1).reshape(side, side)
 
 
-def without_digit_shapes(images: Images, letters: list[str]) -> Images:
-    """Return the images whose letters are not like a digit."""
-    return images[[letter not in LIKE_DIGITS for letter in letters]]
-
-
 def noise_kinds(
     points: Images, canvas: Canvas, generator: np.random.Generator
 ) -> dict[str, Images]:
@@ -168,5 +159,4 @@ def noise_kinds(
         "each permuted": generator.permuted(points, axis=1),
         "negative": canvas.paper + canvas.ink - points,
         "turned": np.rot90(images, 1, (1, 2)).reshape(points.shape),
-        "upside down": images[:, ::-1].reshape(points.shape),
     }

@@ -1,16 +1,13 @@
 """A realistic table, with gaps and rare faults, from `data` to firmware in three commands.
 
-    python benchmarks/machines.py [--only KIND] [--rows N] [--json]
-
-writes the table of `tests/messy_table.py` (40 columns, 40 % of the rows with gaps, a time stamp,
-two columns of text, units in headers, decimal commas, 13 % of faults in three classes) and calls
+The table of `tests/messy_table.py` has 40 columns, 40 % of the rows with gaps, a time stamp, two
+columns of text, units in headers, decimal commas, 13 % of faults in three classes. It is given to
 
     protonn-edge data machines.csv
     protonn-edge train machines.csv -o model.npz --missing median --class-weight balanced
     protonn-edge build model.npz
 
-It prints one row a kind of classifier: accuracy and recall of each class on rows of another seed,
-which `hil` classifies on the emulated Uno. The first row has no class weights.
+and rows of another seed to `hil`, on the emulated Uno. The first row has no class weights.
 """
 
 from __future__ import annotations
@@ -22,50 +19,36 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))
-
-import rounding  # noqa: F401 - before NumPy
-import click
+from columns import Column, Record, figure, named, percent
 from messy_table import write_table
-from printing import Columns, Record, print_table
+from runner import Benchmark, Case
 
 _PROGRAM = (sys.executable, "-c", "from protonn_edge.cli import main; main()")
 _BALANCED = ("--class-weight", "balanced")
-_ROWS = {
-    "protonn, no weights": (),
-    "protonn": _BALANCED,
-    "linear": ("--classifier", "linear", *_BALANCED),
-    "forest": ("--classifier", "forest", *_BALANCED),
-    "bonsai": ("--classifier", "bonsai", *_BALANCED),
-}
+_N_ROWS = 3_000
+CASES = (
+    Case("protonn, no weights", ()),
+    Case("protonn", _BALANCED),
+    Case("linear", ("--classifier", "linear", *_BALANCED)),
+)
 
 
-def measured(name: str, rows: int, folder: Path) -> Record:
+def measure(case: Case) -> Record:
     """Return the figures of a kind."""
+    with TemporaryDirectory() as folder:
 
-    def run(*words: object) -> dict[str, Any]:
-        command = [*_PROGRAM, *map(str, words), "--json"]
-        done = subprocess.run(command, check=True, capture_output=True, cwd=folder)
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found
+        def run(*words: object) -> dict[str, Any]:
+            command = [*_PROGRAM, *map(str, words), "--json"]
+            done = subprocess.run(command, check=True, capture_output=True, cwd=folder)
+            found: dict[str, Any] = json.loads(done.stdout)
+            return found
 
-    write_table(folder / "machines.csv", rows, seed=1)
-    write_table(folder / "new.csv", rows, seed=2)
-    run("data", "machines.csv")
-    options = ("--missing", "median", *_ROWS[name])
-    trained = run("train", "machines.csv", "-o", "model.npz", *options)
-    run("build", "model.npz")
-    new = run("hil", "new.csv")
-    return {
-        "name": name,
-        "rows": rows,
-        "accuracy": new["accuracy"],
-        "quality": new["quality"],
-        "mismatches": new["mismatches"],
-        "latency_ms": new["latency_ms"]["mean"],
-        "flash_bytes": new["flash_bytes"],
-        "model_bytes": trained["model_bytes"],
-    }
+        write_table(Path(folder) / "machines.csv", _N_ROWS, seed=1)
+        write_table(Path(folder) / "new.csv", _N_ROWS, seed=2)
+        run("data", "machines.csv")
+        run("train", "machines.csv", "-o", "model.npz", "--missing", "median", *case.given)
+        run("build", "model.npz")
+        return {"kind": case.name, **run("hil", "new.csv")}
 
 
 def _recalls(record: Record) -> str:
@@ -73,31 +56,20 @@ def _recalls(record: Record) -> str:
     return ", ".join(f"{each['class']} {each['recall']:.2f}" for each in classes)
 
 
-_COLUMNS: Columns = (
-    ("kind", lambda r: r["name"]),
-    ("accuracy %", lambda r: f"{100 * r['accuracy']:.2f}"),
-    ("always OK %", lambda r: f"{100 * r['quality']['baseline']:.2f}"),
-    ("balanced %", lambda r: f"{100 * r['quality']['balanced_accuracy']:.2f}"),
-    ("recall", _recalls),
-    ("mismatches", lambda r: str(r["mismatches"])),
-    ("ms", lambda r: f"{r['latency_ms']:.3f}"),
-    ("flash B", lambda r: f"{r['flash_bytes']:,}"),
-)
-
-
-@click.command()
-@click.option("--only", type=click.Choice(list(_ROWS)), help="One kind.")
-@click.option("--rows", default=3_000, show_default=True, help="Rows of the table.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
-def main(only: str | None, rows: int, as_json: bool) -> None:
-    """Print the table."""
-    with TemporaryDirectory() as folder:
-        places = [(name, Path(folder) / str(i)) for i, name in enumerate(_ROWS)]
-        for _, place in places:
-            place.mkdir()
-        chosen = [each for each in places if only in (None, each[0])]
-        print_table((measured(name, rows, place) for name, place in chosen), _COLUMNS, as_json)
-
-
-if __name__ == "__main__":
-    main()
+BENCHMARKS = {
+    "machines": Benchmark(
+        "A table with gaps and rare faults: accuracy and recall of kinds of classifiers.",
+        CASES,
+        (
+            *named("kind"),
+            figure("accuracy %", "accuracy", percent),
+            figure("always OK %", "quality.baseline", percent),
+            figure("balanced %", "quality.balanced_accuracy", percent),
+            Column("recall", _recalls),
+            *named("mismatches"),
+            figure("ms", "latency_ms.mean", ".3f"),
+            figure("flash B", "flash_bytes", ","),
+        ),
+        measure,
+    ),
+}

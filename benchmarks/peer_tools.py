@@ -1,8 +1,8 @@
 """Tools that turn trained models into C for an Uno: which they are, and the C of each.
 
 Each is called as in its documentation, with what makes it exact. emlearn compares ``x < int(t)``
-where scikit-learn's trees compare ``x <= t``, and everywhereml ``x < t``: their trees are grown on
-whole numbers plus 1 or 1/4, and given the numbers themselves, so that all answers are equal.
+where scikit-learn's trees compare ``x <= t``: its trees are grown on whole numbers plus 1, and
+given the numbers themselves, so that all answers are equal.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from bare_program import FLASH, NotThere, Source, check_headers
+from bare_program import FLASH, NotThere, Source
 from numpy.typing import NDArray
 
 import protonn_edge
@@ -67,8 +67,6 @@ class Tool:
     votes : bool
         Whether a tree of a forest usually votes, while in scikit-learn it adds the shares of its
         leaf.
-    headers : tuple of str
-        Headers of C++ that its runtime includes, and a compiler may not have.
     """
 
     name: str
@@ -77,12 +75,9 @@ class Tool:
     sources: Callable[[Any, Dataset], Sources]
     shift: float = 0.0
     votes: bool = False
-    headers: tuple[str, ...] = ()
 
     def check(self) -> None:
-        """Raise `NotThere` if it is not installed, cannot be imported or does not compile."""
-        if self.headers:
-            check_headers(self.headers)
+        """Raise `NotThere` if it is not installed, or cannot be imported."""
         if self.package is None:
             return
         if not self._installed:
@@ -244,33 +239,12 @@ def _micromlgen(trained: Any, data: Dataset) -> Sources:
         yield Source(mode, "float", np.asarray(data.X_test, np.float32), files)
 
 
-def _everywhereml(trained: Any, data: Dataset) -> Sources:
-    """Yield the C++ of the tool's own class, which is given trees that are there."""
-    own = getattr(_module("everywhereml.sklearn.ensemble"), _name(trained))()
-    own.__dict__.update(vars(trained))
-    own.dataset = _module("everywhereml.data").Dataset.from_XY(data.X_train, data.y_train)
-    body = "return forest.predict((float *)features);"
-    code = _CXX + own.to_arduino(instance_name="forest") + _CLASSIFY.format(body=body)
-    points = np.asarray(data.X_test, np.float32)
-    yield Source("arduino, votes", "float", points, {"classify.cpp": code})
-
-
 def _name(trained: Any) -> str:
     return type(trained).__name__
-
-
-def _no_c(trained: Any, data: Dataset) -> Sources:  # noqa: ARG001
-    yield from ()
 
 
 OURS = Tool("protonn-edge", None, ("", ""), _ours)
 EMLEARN = Tool("emlearn", "emlearn", ("0.23.2", "2026-04"), _emlearn, shift=1.0, votes=True)
 M2CGEN = Tool("m2cgen", "m2cgen", ("0.10.0", "2022-04"), _m2cgen)
 MICROMLGEN = Tool("micromlgen", "micromlgen", ("1.1.28", "2022-04"), _micromlgen, votes=True)
-EVERYWHEREML = Tool(
-    "everywhereml", "everywhereml", ("0.2.40", "2024-10"), _everywhereml, shift=0.25, votes=True
-)
-PORTER = Tool("sklearn-porter", "sklearn-porter", ("0.7.4", "2019-12"), _no_c)
-# Its micro_interpreter.h begins with these.
-TFLM = Tool("TensorFlow Lite Micro", None, ("", ""), _no_c, headers=("cstddef", "cstdint"))
-TOOLS = (OURS, EMLEARN, M2CGEN, MICROMLGEN, EVERYWHEREML, PORTER, TFLM)
+TOOLS = (OURS, EMLEARN, M2CGEN, MICROMLGEN)

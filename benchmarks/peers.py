@@ -1,17 +1,14 @@
 """Tools for an Uno beside each other, each at its best options, on the same emulated Uno.
 
-    python benchmarks/peers.py [--only NAME] [--tool NAME] [--compared NAME] [--flash BYTES]
-        [--json]
-
-There are three comparisons for each data set, or one of them:
+There are three comparisons for each data set:
 
 the same forest   a random forest of scikit-learn (10 trees of up to 60 leaves), which each tool
                   turns into C; a row is one of the tool's modes
-the same boosted  trees of XGBoost and LightGBM, for the tools that take them, of features as they
-trees             are; few rounds, so that the C of all fits
-its own best      of each kind of model that a tool turns into C, the one that fits the flash given,
-                  by default the Uno's, and is the most accurate in five-fold cross-validation of
-                  the training points (of people, if known); then trained on all of them
+the same boosted  trees of XGBoost, for the tools that take them, of features as they are; few
+trees             rounds, so that the C of all fits
+its own best      of each kind of model that a tool turns into C, the one that fits the Uno and is
+                  the most accurate in five-fold cross-validation of the training points (of people,
+                  if known); then trained on all of them
 
 Each program is compiled with -Os and with -O2, and the faster one that fits is run on all test
 points, which are read for nothing else. Cycles are those of a prediction, mean and maximum; flash
@@ -20,21 +17,17 @@ trees are bytes (those of boosted trees are not), and what turns them into bytes
 floats of emlearn's networks, is not timed, except in rows *from floats*. A program whose package is
 not installed, that does not compile or does not fit has a row with the reason.
 
-Needs: pip install emlearn m2cgen micromlgen everywhereml xgboost lightgbm. The data is read from
-the folder that PROTONN_EDGE_DATA names (default ../shared/data).
+Needs: pip install emlearn m2cgen micromlgen xgboost.
 """
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from itertools import chain
+from dataclasses import dataclass, replace
 from typing import Any
 
-import rounding  # noqa: F401 - before NumPy
 import click
 import numpy as np
 from bare_program import (
@@ -47,64 +40,41 @@ from bare_program import (
     Source,
     linked,
 )
-from imported import TRAINERS, Sizes, dataset_of
+from columns import Column, Record, figure, mean_and_most, named, percent
+from imported import TRAINERS, Sizes
+from kind_rows import HAR, LETTER, USPS
 from numpy.typing import NDArray
-from peer_tools import (
-    EMLEARN,
-    EVERYWHEREML,
-    M2CGEN,
-    MICROMLGEN,
-    OURS,
-    TFLM,
-    TOOLS,
-    Tool,
-)
-from presets import PRESETS
-from printing import Columns, Record, print_table
-from rows import Row, chosen, held_out_in_turn
+from peer_tools import EMLEARN, MICROMLGEN, OURS, TOOLS, Tool
+from protonn_rows import PRESETS
+from runner import Benchmark
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
-from sklearn.tree import DecisionTreeClassifier
+from trained import Row, held_out_in_turn
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.learn.base import CLASSIFIERS
-from protonn_edge.system.errors import ProtoNNEdgeError
 
 SEED = 0
 _FOLDS = 5  # each is held out in turn
 _TREES, _FEW_TREES = (20, 40), (3, 5, 10, 20)  # a few where a test takes many bytes
 _TRIED_POINTS = 50  # which choose between programs
 _SAME_TREES, _SAME_LEAVES = 10, 60
-_OF_TREES = ("forest", "tree")
 _FAILURES = (DoesNotCompile, DoesNotFit)
 
 
-@dataclass(frozen=True)
-class Set(Row):
-    """A data set; the rounds of its boosted trees, and the models of our presets for it."""
-
-    rounds: int = 1
-    presets: tuple[str, ...] = ()
-    protonn: dict[str, Any] = field(default_factory=dict)
-
-    def dataset(self) -> Dataset | None:
-        """Return the data set, or None where this machine does not have it."""
-        return dataset_of(self.name) if self.name == "breast_cancer" else super().dataset()
+def _set(name: str, file: str | None, rounds: int, *presets: str, **about: Any) -> Row:
+    """Return a data set: rounds of its boosted trees, and the presets or settings of ProtoNN."""
+    given = {"rounds": rounds, "presets": presets, "protonn": about.pop("protonn", {})}
+    return Row(name, file, about=given, **about)
 
 
-SETS = [
-    Set(
-        "digits",
-        None,
-        rounds=4,
-        protonn={"n_projections": 10, "n_prototypes": 40, "batch_size": 64},
-    ),
-    Set("letters", "letter26.npz", rounds=1, presets=("letter26",)),
-    Set("har", "har_hapt.npz", rounds=6, presets=("har",), groups="subject_train"),
-    Set("breast_cancer", None, rounds=4, protonn={"n_projections": 6, "n_prototypes": 10}),
-    Set("usps", "usps10_libsvm.npz", rounds=3, presets=("usps10-gradients", "usps10-2kB")),
-]
+_SIZES = {"n_projections": 10, "n_prototypes": 40, "batch_size": 64}
+SETS = (
+    _set("digits", None, 4, protonn=_SIZES),
+    _set("letters", LETTER, 1, "letter26"),
+    _set("har", HAR, 6, "har", groups="subject_train"),
+    _set("usps", USPS, 3, "usps10-gradients", "usps10-2kB"),
+)
 
 
 # --- the same trees -------------------------------------------------------------------------------
@@ -114,27 +84,23 @@ def same_forest(data: Dataset, tools: list[Tool]) -> Iterator[Record]:
     """Yield a row for each mode of each tool that turns a forest into C."""
     data = in_bytes(data)
     shape = {"n_estimators": _SAME_TREES, "max_leaf_nodes": _SAME_LEAVES}
-    for tool in (tool for tool in tools if tool is not TFLM):
+    for tool in tools:
         forest = RandomForestClassifier(**shape, random_state=SEED, n_jobs=1)
         about = {"compared": "the same forest", "model": "random forest", **shape}
         yield from _each_mode(tool, forest, data, about)
 
 
 def same_boosted(data: Dataset, rounds: int, tools: list[Tool]) -> Iterator[Record]:
-    """Yield rows for boosted trees of XGBoost and of LightGBM."""
-    for library in ("xgboost", "lightgbm"):
-        for tool in tools:
-            if tool not in (OURS, M2CGEN, *([MICROMLGEN] if library == "xgboost" else [])):
-                continue
-            about = {"compared": "the same boosted trees", "model": f"{library}, {rounds} rounds"}
-            try:
-                trees = TRAINERS[library](Sizes(rounds, 12, 4))
-            except ModuleNotFoundError:
-                yield _record(tool, about) | {"failure": f"not installed: pip install {library}"}
-                continue
-            if library == "xgboost":  # which m2cgen reads from the parameters
-                trees.set_params(base_score=0.5, num_parallel_tree=1)
-            yield from _each_mode(tool, trees, data, about)
+    """Yield rows for boosted trees of XGBoost."""
+    for tool in (tool for tool in tools if tool is not EMLEARN):
+        about = {"compared": "the same boosted trees", "model": f"xgboost, {rounds} rounds"}
+        try:
+            trees = TRAINERS["xgboost"](Sizes(rounds, 12, 4))
+        except ModuleNotFoundError:
+            yield _record(tool, about) | {"failure": "not installed: pip install xgboost"}
+            continue
+        trees.set_params(base_score=0.5, num_parallel_tree=1)  # m2cgen reads the parameters
+        yield from _each_mode(tool, trees, data, about)
 
 
 def _each_mode(tool: Tool, estimator: Any, data: Dataset, about: Record) -> Iterator[Record]:
@@ -183,7 +149,7 @@ class Candidate:
         return self.settings if not self.size else {**self.settings, "size": size}
 
 
-def own_best(each: Set, data: Dataset, tools: list[Tool], flash: int) -> Iterator[Record]:
+def own_best(each: Row, data: Dataset, tools: list[Tool]) -> Iterator[Record]:
     """Yield a row for each kind of model of each tool: the best of its candidates."""
     for tool in tools:
         kinds: dict[str, list[Candidate]] = {}
@@ -196,9 +162,9 @@ def own_best(each: Set, data: Dataset, tools: list[Tool], flash: int) -> Iterato
             yield from [_record(tool, about) | {"failure": str(error)}] if kinds else []
             continue
         for kind, candidates in kinds.items():
-            of_bytes = tool is not OURS and kind in _OF_TREES
+            of_bytes = tool is not OURS and kind == "forest"
             features = in_bytes(data) if of_bytes else data
-            yield _best(candidates, features, {"compared": "its own best", "model": kind}, flash)
+            yield _best(candidates, features, {"compared": "its own best", "model": kind}, FLASH)
 
 
 def _best(candidates: list[Candidate], data: Dataset, about: Record, flash: int) -> Record:
@@ -270,7 +236,7 @@ def _share(candidate: Candidate, trained: Any, data: Dataset, flash: int) -> flo
 # --- the candidates -------------------------------------------------------------------------------
 
 
-def _candidates(each: Set, tool: Tool) -> Iterator[Candidate]:
+def _candidates(each: Row, tool: Tool) -> Iterator[Candidate]:
     """Yield the models that a tool turns into C, with the settings that are compared."""
     if tool is OURS:
         yield from _our_candidates(each)
@@ -278,16 +244,8 @@ def _candidates(each: Set, tool: Tool) -> Iterator[Candidate]:
         counts = sorted({*_FEW_TREES, *_TREES})
         yield from _forests(tool, (RandomForestClassifier, ExtraTreesClassifier), counts)
         yield from _networks(tool)
-    elif tool is M2CGEN:
-        yield from _trees(tool)
-        yield from _regressions(tool)
     elif tool is MICROMLGEN:
         yield from _forests(tool, (RandomForestClassifier,), _FEW_TREES)
-        yield from _regressions(tool)
-    elif tool is EVERYWHEREML:
-        yield from _forests(tool, (RandomForestClassifier,), _FEW_TREES)
-    elif tool is TFLM:  # not to be trained: it is not there
-        yield Candidate(tool, "network", {}, lambda _data, _size: None)
 
 
 def _forests(tool: Tool, ensembles: tuple[Any, ...], counts: Sequence[int]) -> Iterator[Candidate]:
@@ -302,33 +260,6 @@ def _forests(tool: Tool, ensembles: tuple[Any, ...], counts: Sequence[int]) -> I
 
             settings = {"ensemble": ensemble.__name__.removesuffix("Classifier"), "trees": trees}
             yield Candidate(tool, "forest", settings, train, size=1_800 // trees)
-
-
-def _trees(tool: Tool) -> Iterator[Candidate]:
-    for least in (1, 3):
-
-        def train(data: Dataset, size: int, least: int = least) -> Any:
-            tree = DecisionTreeClassifier(
-                max_leaf_nodes=size, min_samples_leaf=least, random_state=SEED
-            )
-            return tool.trained(tree, data.X_train, data.y_train)
-
-        yield Candidate(tool, "tree", {"min_leaf": least}, train, size=300)
-
-
-def _regressions(tool: Tool) -> Iterator[Candidate]:
-    for C in (0.1, 1.0):
-
-        def train(data: Dataset, _size: int, C: float = C) -> Any:
-            """Fit normalized features, and fold their scale into the weights."""
-            X = np.asarray(data.X_train, np.float64)
-            mean, unit = X.mean(axis=0), np.maximum(X.std(axis=0), 1e-3)
-            fitted = LogisticRegression(C=C, max_iter=500).fit((X - mean) / unit, data.y_train)
-            fitted.coef_ = fitted.coef_ / unit
-            fitted.intercept_ = fitted.intercept_ - fitted.coef_ @ mean
-            return fitted
-
-        yield Candidate(tool, "logistic regression", {"C": C}, train)
 
 
 class _Network(MLPClassifier):  # type: ignore[misc]
@@ -359,21 +290,16 @@ def _networks(tool: Tool) -> Iterator[Candidate]:
             yield Candidate(tool, "network", {"hidden": hidden, "alpha": alpha}, train)
 
 
-def _our_candidates(each: Set) -> Iterator[Candidate]:
+def _our_candidates(each: Row) -> Iterator[Candidate]:
     for ensemble in ("random", "extra"):
-        for trees in _TREES:
-            settings = {"ensemble": ensemble, "n_trees": trees}
-            yield replace(_our_candidate("forest", settings), size=24_000)
         for trees in _FEW_TREES:
             settings = {"ensemble": ensemble, "n_trees": trees}
-            fast = replace(_our_candidate("forest", settings), size=12_000, kernel="if-else")
-            yield replace(fast, kind="forest, if-else")
+            yield replace(_our_candidate("forest", settings), size=12_000, kernel="if-else")
     for regularization in (1e-4, 1e-3, 3e-3):
         yield _our_candidate("linear", {"regularization": regularization})
-    yield _our_candidate("dense", {"hidden": "40"})
-    if each.protonn:
-        yield _our_candidate("protonn", each.protonn)
-    for name in each.presets:
+    if each.about["protonn"]:
+        yield _our_candidate("protonn", each.about["protonn"])
+    for name in each.about["presets"]:
         preset = next(one for one in PRESETS if one.name == name)
         yield replace(_our_candidate("protonn", preset.settings), kind=f"protonn, {name}")
 
@@ -443,66 +369,40 @@ def _model(record: Record) -> str:
     return ", ".join([record["model"], *settings])
 
 
-def _if_run(cell: Callable[[Record], str]) -> Callable[[Record], str]:
-    return lambda record: cell(record) if "n" in record else ""
-
-
-COLUMNS: Columns = [
-    ("data", lambda r: r["data"]),
-    ("compared", lambda r: r["compared"]),
-    ("tool", lambda r: f"{r['tool']} {r['version']}".strip()),
-    ("model", _model),
-    ("mode", lambda r: " ".join(r[key] for key in ("mode", "level") if key in r)),
-    ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}" if "n" in r else r["failure"]),
-    ("as in Python %", _if_run(lambda r: f"{100 * r['as_in_python']:.2f}")),
-    ("points", _if_run(lambda r: f"{r['n']:,}")),
-    (
-        "cycles mean (max)",
-        _if_run(lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
-    ),
-    ("flash B", _if_run(lambda r: f"{r['flash_bytes']:,}")),
-    ("SRAM + stack B", _if_run(lambda r: f"{r['sram_bytes']:,} + {r['stack_bytes']}")),
-]
-
-
-COMPARISONS = {
-    "forest": lambda _each, data, tools, _flash: same_forest(data, tools),
-    "boosted": lambda each, data, tools, _flash: same_boosted(data, each.rounds, tools),
+COMPARISONS: dict[str, Callable[[Row, Dataset, list[Tool]], Iterator[Record]]] = {
+    "forest": lambda _each, data, tools: same_forest(data, tools),
+    "boosted": lambda each, data, tools: same_boosted(data, each.about["rounds"], tools),
     "best": own_best,
 }
 
 
-def compared(
-    each: Set, data: Dataset, tools: list[Tool], flash: int, name: str | None
-) -> Iterator[Record]:
-    """Yield all rows of a data set, or those of one comparison."""
-    chosen_ones = [made for own, made in COMPARISONS.items() if name in (None, own)]
-    for record in chain.from_iterable(made(each, data, tools, flash) for made in chosen_ones):
-        yield {"data": each.name, **record}
-
-
-@click.command()
-@click.option("--only", type=click.Choice([each.name for each in SETS]), help="One data set.")
-@click.option("--tool", "tool_name", type=click.Choice([t.name for t in TOOLS]), help="One tool.")
-@click.option("--compared", "name", type=click.Choice([*COMPARISONS]), help="One comparison.")
-@click.option("--flash", default=FLASH, show_default=True, help="Bytes, for each tool's own best.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
-def main(
-    only: str | None, tool_name: str | None, name: str | None, flash: int, as_json: bool
-) -> None:
-    """Print what the C of several tools takes of an Uno."""
+def measure(each: Row, data: Dataset, tool: str | None, compared: str | None) -> Iterator[Record]:
+    """Yield all rows of a data set, or those of one tool or comparison."""
     warnings.simplefilter("ignore")
-    tools = [tool for tool in TOOLS if tool_name in (None, tool.name)]
-    records = (
-        record
-        for each, data in chosen(SETS, only)
-        for record in compared(each, data, tools, flash, name)
-    )
-    print_table(records, COLUMNS, as_json)
+    tools = [one for one in TOOLS if tool in (None, one.name)]
+    for name, made in COMPARISONS.items():
+        if compared in (None, name):
+            yield from ({"data": each.name, **record} for record in made(each, data, tools))
 
 
-if __name__ == "__main__":
-    try:
-        main()
-    except ProtoNNEdgeError as error:
-        sys.exit(f"error: {error}")
+BENCHMARKS = {
+    "peers": Benchmark(
+        "What the C of several tools takes of an Uno.",
+        SETS,
+        (
+            *named("data", "compared", "tool", "version"),
+            Column("model", _model),
+            *named("mode", "level", "failure"),
+            figure("Uno %", "accuracy", percent),
+            figure("as in Python %", "as_in_python", percent),
+            figure("points", "n", ","),
+            figure("cycles mean (max)", "cycles", mean_and_most),
+            *named("flash_bytes", "sram_bytes", "stack_bytes"),
+        ),
+        measure,
+        options=(
+            click.option("--tool", type=click.Choice([t.name for t in TOOLS]), help="One tool."),
+            click.option("--compared", type=click.Choice([*COMPARISONS]), help="One comparison."),
+        ),
+    ),
+}

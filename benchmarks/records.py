@@ -1,11 +1,8 @@
 """MNIST on this chip in one picture: accuracy against bytes, and against milliseconds.
 
-    python benchmarks/records.py [--draw FILE.svg] [--only NAME] [--json]
-
-prints and draws the rows on MNIST in the tables of docs/gradients.md and docs/convolution.md, where
-`inference.py`, `accuracy.py` and `networks.py` have their figures. The picture has what others
-published beside them; these pages have the sources. BitNetMCU's are of another chip, and so have
-bytes alone.
+The rows on MNIST are those in the tables of docs/gradients.md and docs/convolution.md. The picture
+(`--draw docs`) has what others published beside them; these pages have the sources.
+BitNetMCU's are of another chip, and so have bytes alone.
 """
 
 from __future__ import annotations
@@ -15,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import click
-from printing import Columns, print_table
-from reproduction.drawing import OTHERS, PROTONN, PROTONN_PAPER, panels
+from columns import Record, figure, percent
+from drawing import OTHERS, PROTONN, PROTONN_PAPER, panels
+from runner import Benchmark, Case
 
 _DOCS = Path(__file__).parents[1] / "docs"
 _FAMILIES = {
@@ -46,13 +43,6 @@ _PUBLISHED: tuple[tuple[str, float, float | None, float | None, int], ...] = (
     ("BitNetMCU", 0.9955, 11_000, None, _BELOW),
     ("BitNetMCU", 0.9958, 13_000, None, _ABOVE),
 )
-COLUMNS: Columns = [
-    ("model", lambda r: r["name"]),
-    ("what it is", lambda r: r["family"]),
-    ("accuracy %", lambda r: f"{100 * r['accuracy']:.2f}"),
-    ("B", lambda r: f"{r['model_bytes']:,}"),
-    ("ms", lambda r: f"{r['ms']:.1f}"),
-]
 
 
 def read() -> list[dict[str, Any]]:
@@ -86,9 +76,9 @@ def _rows(page: str) -> Iterator[tuple[str, dict[str, float]]]:
             )
 
 
-def draw(records: list[dict[str, Any]], path: Path) -> None:
+def draw(records: list[Record], folder: Path) -> None:
     """Draw accuracy against bytes beside accuracy against milliseconds."""
-    with panels(path, 1, 2, (9, 3.6)) as axes:
+    with panels(folder / "mnist-records.svg", 1, 2, (9, 3.6)) as axes:
         for axis, key, place, ticks in (
             (axes[0][0], "model_bytes", 2, (2_000, 5_000, 10_000, 20_000)),
             (axes[0][1], "ms", 3, (3, 10, 30, 100, 300, 1_000)),
@@ -118,17 +108,16 @@ def _published(axis: Any, at: tuple[float, float], name: str, offset: int) -> No
     axis.annotate(name, at, (0, offset), textcoords="offset points", **style)
 
 
-@click.command()
-@click.option("--draw", "picture", type=click.Path(path_type=Path), help="An SVG file.")
-@click.option("--only", help="One row.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
-def main(picture: Path | None, only: str | None, as_json: bool) -> None:
-    """Print and draw what is known of MNIST on this chip."""
-    records = [each for each in read() if only in (None, each["name"])]
-    if picture is not None:
-        draw(records, picture)
-    print_table(iter(records), COLUMNS, as_json)
-
-
-if __name__ == "__main__":
-    main()
+BENCHMARKS = {
+    "records": Benchmark(
+        "The rows on MNIST of the pages; drawn beside what others published.",
+        [Case("mnist")],
+        (
+            *(figure("model", "name"), figure("what it is", "family")),
+            *(figure("accuracy %", "accuracy", percent), figure("B", "model_bytes", ",")),
+            figure("ms", "ms", ".1f"),
+        ),
+        lambda _case: iter(read()),
+        draw,
+    ),
+}

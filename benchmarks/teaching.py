@@ -1,13 +1,10 @@
 """What a few examples of a new person are worth to a model of other people.
 
-    python benchmarks/teaching.py [--only NAME] [--seeds N] [--untaught] [--cycles] [--json]
-
-prints one row a data set: the accuracy of the integers in %, over people whom the model was not
-trained on, before teaching, with 1, 3 and 5 examples a class, and with examples of which one in
-five has a wrong label. Each cell has the mean over the people, and after a slash the person with
-the lowest accuracy. The points that a person teaches, and the windows next to them, which may
-overlap them, are never tested; the tested points are the same for each number of examples. With
---untaught, the models have no room for examples: what teachable ones are before it, beside others.
+A row has the accuracy of the integers in %, over people whom the model was not trained on, before
+teaching, with 1, 3 and 5 examples a class, and with examples of which one in five has a wrong
+label. Each cell has the mean over the people, and after a slash the person with the lowest
+accuracy. The points that a person teaches, and the windows next to them, which may overlap them,
+are never tested; the tested points are the same for each number of examples.
 
 - words: the spoken digits of ``fsdd_audio.npz``, each speaker held out in turn. Examples are of
   their recordings 0 to 9, the tested ones are 10 to 49.
@@ -16,10 +13,10 @@ overlap them, are never tested; the tested points are the same for each number o
   recordings 10 to 19; recordings 0 to 9 are tested, 20 to 49 are for training. There is a row for
   the new words and one for the old ones.
 
-With --cycles, the table has the cycles that a full store adds to a prediction on the emulated Uno:
-the mean over the first person's tested points and the largest, both also in % of the same
-prediction without examples. Besides the models above, there are two of digits; their examples and
-tested points are moved by a pixel.
+`teaching_cycles` prints the cycles that a full store adds to a prediction on the emulated Uno: the
+mean over the first person's tested points and the largest, both also in % of the same prediction
+without examples. Besides the models above, there are two of digits; their examples and tested
+points are moved by a pixel.
 
 Settings were chosen on people of the training parts of har and watch, who were held out in turn;
 those for words on pairs of the same speakers, who were held out of models of the other four.
@@ -27,20 +24,18 @@ those for words on pairs of the same speakers, who were held out of models of th
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import rounding  # noqa: F401 - before NumPy
 import audio
-import click
 import numpy as np
+from columns import Column, Record, figure
 from numpy.typing import NDArray
-from printing import Column, Columns, Record, print_table
-from rows import DATA, seeds_option
+from runner import Benchmark
+from trained import DATA
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedBoard
@@ -56,7 +51,6 @@ from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.integer_chain import IntegerChain, coordinates
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.folders import scratch_folder
 
 TAUGHT = {
@@ -84,10 +78,11 @@ _SOME_WORDS: dict[str, Any] = {
     "n_prototypes": 140,
     "epochs": 60,
     "teachable": 30,
+    "new_classes": 3,
 }
 _HAR: dict[str, Any] = {"n_projections": 10, "n_prototypes": 40, "teachable": 30}
 _WATCH: dict[str, Any] = {"n_projections": 20, "n_prototypes": 60, "teachable": 35}
-DRAWS = 3  # of what a speaker teaches
+_DRAWS = 3  # of what a speaker teaches
 _MOST = 5
 _NEW_WORDS = (7, 8, 9)
 # For new words: copies of each training clip, moved by `Spoken.moved`, and as many stretched ones.
@@ -146,7 +141,7 @@ def _spread(X: Float32, y: Indices, generator: np.random.Generator) -> Person:
     return Person(X, y, np.array(examples), np.flatnonzero(tested))
 
 
-def drawn(
+def _drawn(
     spoken: audio.Spoken,
     taught: NDArray[np.bool_],
     tested: NDArray[np.bool_],
@@ -163,42 +158,42 @@ Pairs = Iterator[tuple[Model, Callable[[np.random.Generator], Person]]]
 """Models, each with somebody whom it was not trained on, by what is drawn."""
 
 
-def _words(path: Path, seed: int, **changed: Any) -> Pairs:
+def _words(path: Path, seed: int) -> Pairs:
     """Yield a model of all speakers but one, and this one, for each speaker."""
     spoken = audio.read_spoken(path)
     for speaker in range(len(spoken.names)):
         own = spoken.of(spoken.speakers == speaker)
-        model = of_words(spoken.of(spoken.speakers != speaker), seed, **changed)
-        yield model, partial(drawn, own, own.numbers < 10, own.numbers >= 10)
+        model = _of_words(spoken.of(spoken.speakers != speaker), seed)
+        yield model, partial(_drawn, own, own.numbers < 10, own.numbers >= 10)
 
 
-def _new_words(path: Path, seed: int, **changed: Any) -> Pairs:
+def _new_words(path: Path, seed: int) -> Pairs:
     """Yield a model of some of the words, and each of its speakers."""
     spoken = audio.read_spoken(path)
     new = np.isin(spoken.digits, _NEW_WORDS)
     old = spoken.of(~new & (spoken.numbers >= 20))
-    model = _of_some_words(old, seed, **{"new_classes": len(_NEW_WORDS), **changed})
+    model = _of_some_words(old, seed)
     for speaker in range(len(spoken.names)):
         own = spoken.of((spoken.speakers == speaker) & (spoken.numbers < 20))
         taught = np.isin(own.digits, _NEW_WORDS) & (own.numbers >= 10)
-        yield model, partial(drawn, own, taught, own.numbers < 10)
+        yield model, partial(_drawn, own, taught, own.numbers < 10)
 
 
-def of_words(spoken: audio.Spoken, seed: int, **settings: Any) -> Model:
+def _of_words(spoken: audio.Spoken, seed: int) -> Model:
     """Return a teachable model of the digits of some speakers."""
-    classifier = ProtoNNClassifier(random_state=seed, **{**_WORDS, **settings})
+    classifier = ProtoNNClassifier(random_state=seed, **_WORDS)
     X = spoken.clips.astype(np.float32)
     model: Model = classifier.fit(X, spoken.digits, groups=spoken.speakers).to_model()
     return model
 
 
-def _of_some_words(spoken: audio.Spoken, seed: int, **settings: Any) -> Model:
+def _of_some_words(spoken: audio.Spoken, seed: int) -> Model:
     generator = np.random.default_rng(seed)
     clips = [spoken.clips, *(spoken.moved(generator) for _ in range(2 * _COPIES))]
     X = np.concatenate(clips).astype(np.float32)
     half = len(X) - _COPIES * len(spoken.digits)
     X[half:] = _stretched(X[half:], generator)
-    classifier = ProtoNNClassifier(random_state=seed, **{**_SOME_WORDS, **settings})
+    classifier = ProtoNNClassifier(random_state=seed, **_SOME_WORDS)
     y, speakers = (np.tile(each, len(clips)) for each in (spoken.digits, spoken.speakers))
     model: Model = classifier.fit(X, y, groups=speakers).to_model()
     return model
@@ -219,10 +214,10 @@ def _stretched(clips: Float32, generator: np.random.Generator) -> Float32:
     return stretched[:, _HOP : _HOP + length]
 
 
-def _people(settings: dict[str, Any], path: Path, seed: int, **changed: Any) -> Pairs:
+def _people(settings: dict[str, Any], path: Path, seed: int) -> Pairs:
     """Yield the model of the people of the training part, with each of the test part."""
     dataset = with_groups(load_dataset(path), "subject_train", path)
-    classifier = ProtoNNClassifier(random_state=seed, **{**settings, **changed})
+    classifier = ProtoNNClassifier(random_state=seed, **settings)
     classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups)
     model = classifier.to_model()
     with np.load(path, allow_pickle=False) as data:
@@ -270,26 +265,24 @@ CASES = (
 )
 
 
-def measure(case: Case, seeds: Sequence[int], untaught: bool) -> Iterator[Record]:
+def measure(case: Case, seeds: Sequence[int]) -> Iterator[Record]:
     """Yield the rows of a case: accuracies (people,) of each column, means over the seeds."""
-    changed = {"teachable": 0, "new_classes": 0} if untaught else {}
-    taught = {"before": TAUGHT["before"]} if untaught else TAUGHT
     found: dict[str, dict[str, list[list[float]]]] = {}
     for seed in seeds:
-        for place, (model, drawn) in enumerate(case.taught(DATA / case.file, seed, **changed)):
-            for draw in range(DRAWS):
+        for place, (model, draw_of) in enumerate(case.taught(DATA / case.file, seed)):
+            for draw in range(_DRAWS):
                 generator = np.random.default_rng([seed, place, draw])
-                person = drawn(generator)
+                person = draw_of(generator)
                 board, y = Board(quantize(model), person), person.y[person.tested]
-                for column, (count, wrong) in taught.items():
+                for column, (count, wrong) in TAUGHT.items():
                     right = board.right(count, wrong, generator)
                     for row, classes in case.rows.items():
                         people = found.setdefault(row, {}).setdefault(column, [])
                         people += [[]] * (place == len(people))
                         people[place] = [*people[place], float(right[np.isin(y, classes)].mean())]
     for row, columns in found.items():
-        accuracies = {column: [*map(float, map(np.mean, each))] for column, each in columns.items()}
-        yield {"name": row, "people": len(people), "seeds": len(seeds), "accuracies": accuracies}
+        means = {column: [*map(float, map(np.mean, each))] for column, each in columns.items()}
+        yield {"name": row, "people": len(people), **means}
 
 
 _TIMED = (
@@ -336,68 +329,39 @@ def measure_cycles(case: Case) -> Record:
     }
 
 
-def _column(name: str) -> Column:
-    def cell(record: Record) -> str:
-        each = record["accuracies"].get(name)
-        if each is None:
-            return ""
-        return f"{100 * float(np.mean(each)):.1f} / {100 * min(each):.1f}"
-
-    return name, cell
+def _mean_and_least(accuracies: Sequence[float]) -> str:
+    return f"{100 * float(np.mean(accuracies)):.1f} / {100 * min(accuracies):.1f}"
 
 
-COLUMNS: Columns = [
-    ("data", lambda record: record["name"]),
-    ("people", lambda record: str(record["people"])),
-    *map(_column, TAUGHT),
-]
-
-CYCLES_COLUMNS: Columns = [
-    ("data", lambda r: r["name"]),
-    *((name, lambda r, name=name: str(r[name])) for name in ("d", "prototypes", "examples")),
-    ("cycles without", lambda r: f"{r['cycles']:,.0f}"),
-    ("added, mean", lambda r: f"{r['added']:,.0f} ({100 * r['share']:.1f} %)"),
-    ("largest", lambda r: f"{r['largest']:,} ({100 * r['largest_share']:.1f} %)"),
-    ("at most", lambda r: f"{r['most']:,}"),
-    ("bound", lambda r: f"{r['bound']:,}"),
-]
-_NAMES = [case.name for case in (*_TIMED[:2], *CASES)]
-
-
-@click.command()
-@click.option("--only", type=click.Choice(_NAMES), help="One data set.")
-@seeds_option
-@click.option("--untaught", is_flag=True, help="Train without room for examples.")
-@click.option("--cycles", is_flag=True, help="Print the cycles that a full store adds.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
-def main(
-    only: str | None, seeds: Sequence[int], untaught: bool, cycles: bool, as_json: bool
-) -> None:
-    """Print what examples of a new person are worth, or the cycles that they add."""
-    if cycles:
-        rows = _measured(only, _TIMED, lambda case: iter([measure_cycles(case)]))
-        return print_table(rows, CYCLES_COLUMNS, as_json)
-    rows = _measured(only, CASES, lambda case: measure(case, seeds, untaught))
-    return print_table(rows, COLUMNS, as_json)
-
-
-def _measured(
-    only: str | None, cases: Sequence[Case], rows: Callable[[Case], Iterator[Record]]
-) -> Iterator[Record]:
-    for case in cases:
-        if only not in (None, case.name):
-            continue
-        if (DATA / case.file).exists():
-            yield from rows(case)
-            continue
-        sentence = f"{case.name}: no {case.file} in {DATA}; set PROTONN_EDGE_DATA"
-        if only is not None:
-            raise click.UsageError(sentence)
-        click.echo(sentence, err=True)
-
-
-if __name__ == "__main__":
-    try:
-        main()
-    except ProtoNNEdgeError as error:
-        sys.exit(f"error: {error}")
+BENCHMARKS = {
+    "teaching": Benchmark(
+        "What examples of a new person are worth: the mean of people, and the lowest of them.",
+        CASES,
+        (
+            *(figure("data", "name"), figure("people", "people")),
+            *(figure(name, name, _mean_and_least) for name in TAUGHT),
+        ),
+        measure,
+        seeds=5,
+    ),
+    "teaching_cycles": Benchmark(
+        "The cycles that examples add to a prediction, with a full store.",
+        _TIMED,
+        (
+            *(figure(each, each) for each in ("name", "d", "prototypes", "examples")),
+            figure("cycles without", "cycles", ",.0f"),
+            Column(
+                "added, mean",
+                lambda r: (r["added"], 100 * r["share"]),
+                "{0[0]:,.0f} ({0[1]:.1f} %)".format,
+            ),
+            Column(
+                "largest",
+                lambda r: (r["largest"], 100 * r["largest_share"]),
+                "{0[0]:,} ({0[1]:.1f} %)".format,
+            ),
+            *(figure("at most", "most", ","), figure("bound", "bound", ",")),
+        ),
+        measure_cycles,
+    ),
+}

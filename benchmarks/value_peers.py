@@ -1,13 +1,13 @@
 """Regressors of scikit-learn as the C of several tools, on the same emulated Uno.
 
-`values.py --peers` prints the rows. Each tool gets the same fitted regressor. Trees compare bytes,
+Each tool gets the same fitted regressor. Trees compare bytes,
 as in `peers.py`; ridge regressions and networks get floats, which our C turns into bytes in rows
 *from floats*, and the host in rows *bytes*.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir
 from importlib import import_module
 from pathlib import Path
@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 from bare_program import LEVELS, DoesNotCompile, DoesNotFit, Source, linked
+from columns import Column, Record, figure, named
 from numpy.typing import NDArray
-from printing import Columns, Record, figure_cell
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import RidgeCV
@@ -34,7 +34,6 @@ from protonn_edge.policy.value.rule import IntegerValue
 Points = NDArray[Any]
 Made = Iterator[tuple[Source, float]]  # C, and the number that an answer of 1 stands for
 Sources = Callable[[], Made]
-Data = tuple[Points, Points, Points, Points]  # X, held-out X, y, held-out y
 
 _TRIED, _RUN = 20, 200  # held-out points that choose the level, and those of the figures
 _SHIFT = 1.0  # of the points that emlearn's trees are grown on, see `peer_tools`
@@ -92,9 +91,9 @@ def _emlearn_network(fitted: Any, new: Points) -> Made:
     yield Source("loadable", "float", points, {"classify.c": code}, include, "float"), 1.0
 
 
-def peers(name: str, data: Data, seed: int) -> Iterator[Record]:
+def rows(name: str, data: Sequence[Points], seed: int) -> Iterator[Record]:
     """Yield a row for each regressor, tool and form of its C."""
-    X, new, y, of_new = data
+    X, new, y, of_new = data  # a training and a held-out part
     low, unit = X.min(axis=0), np.ptp(X, axis=0) / 255
     in_bytes = [np.clip(np.rint((each - low) / unit), 0, 255) for each in (X, new)]
     scaler = StandardScaler().fit(X)
@@ -125,7 +124,7 @@ def peers(name: str, data: Data, seed: int) -> Iterator[Record]:
         # the network predicts normalized numbers
         scale = (float(y.std()), float(y.mean())) if model == "network" else (1.0, 0.0)
         exact = regressor.predict(points[:_RUN]) * scale[0] + scale[1]
-        about = {"row": name, "model": model, "tool": tool}
+        about = {"data": name, "model": model, "tool": tool}
         about["library_r2"] = r2_score(of_new[:_RUN], exact)
         try:
             for source, step in sources():
@@ -160,14 +159,10 @@ def _measured(source: Source, step: float, scale: tuple[float, float], actual: P
         }
 
 
-COLUMNS: Columns = [
-    ("data", figure_cell("row", "")),
-    ("model", figure_cell("model", "")),
-    ("tool", figure_cell("tool", "")),
-    ("C", figure_cell("mode", "")),
-    ("R2 in Python", figure_cell("library_r2", ".4f")),
-    ("R2 on the Uno", lambda r: r.get("failure") or format(r["r2"], ".4f")),
-    ("cycles", figure_cell("cycles", ",.0f")),
-    ("flash B", figure_cell("flash", ",d")),
-    ("SRAM B", figure_cell("sram", ",d")),
-]
+COLUMNS = (
+    *named("data", "model", "tool", "mode"),
+    figure("R2 in Python", "library_r2", ".4f"),
+    Column("R2 on the Uno", lambda r: r.get("failure") or format(r["r2"], ".4f")),
+    figure("cycles", "cycles", ",.0f"),
+    *named("flash", "sram"),
+)

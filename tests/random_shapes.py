@@ -17,8 +17,8 @@ from protonn_edge.chips.cores import UNO_CORE
 from protonn_edge.codegen.kernels.kernel import kernels_of
 from protonn_edge.codegen.plan import Plan, plan_with
 from protonn_edge.codegen.planner import Limits, feedings
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet

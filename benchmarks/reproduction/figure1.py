@@ -19,19 +19,18 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from printing import Columns, Record
-from rows import SplitRow
+from columns import Record, figure, named, percent
+from drawing import OTHERS, PROTONN, PROTONN_PAPER, curves, panels
+from runner import Benchmark
+from trained import Row
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.system.errors import InputError
-from reproduction.drawing import OTHERS, PROTONN, PROTONN_PAPER, panels
 from reproduction.figure4 import DENSE, FOREST
-from reproduction.part import Part, percent
-from reproduction.sets import BINARY_SETS, MULTI_CLASS_SETS
+from reproduction.sets import BINARY_SETS, MULTI_CLASS_SETS, SEED
 
-SEED = 0
 BINARY_KB, MULTI_CLASS_KB = (2, 4, 8, 16), (16, 32, 64, 128)
 _BINARY_D = dict(zip(BINARY_KB, (5, 5, 10, 15), strict=True))
 _MULTI_CLASS_D = dict(zip(MULTI_CLASS_KB, (10, 15, 15, 20), strict=True))
@@ -55,13 +54,6 @@ _BOOSTING: dict[str, dict[str, Any]] = {
 _MOST_ROUNDS, _TREES_A_KB = 200, 25
 _LEAST_SHARE = 0.2  # of a local deep kernel's weights
 _LEAST_SPAN = 2.0  # of a panel, in points: less would show chance
-
-COLUMNS: Columns = [
-    ("data", lambda r: r["data"]),
-    ("kB", lambda r: str(r["kb"])),
-    ("method", lambda r: r["method"]),
-    ("accuracy %", lambda r: percent(r["accuracy"])),
-]
 
 
 def _sizes(kb: int, dataset: Dataset) -> dict[str, Any]:
@@ -160,7 +152,8 @@ METHODS: dict[str, Callable[[str, int, Dataset], Any]] = {
 }
 
 
-def _rows(row: SplitRow, dataset: Dataset) -> Iterator[Record]:
+def measure(row: Row, dataset: Dataset) -> Iterator[Record]:
+    """Yield the accuracy of each method at each size."""
     for kb in BINARY_KB if len(dataset.classes) == 2 else MULTI_CLASS_KB:
         for method, make in METHODS.items():
             classifier = make(row.name, kb, dataset)
@@ -178,23 +171,19 @@ def _accuracy(classifier: Any, dataset: Dataset) -> float | None:
     return share_right(model.predict(dataset.X_test), dataset.y_test)
 
 
-def _draw(records: Sequence[Record], path: Path) -> None:
+def draw(records: Sequence[Record], folder: Path) -> None:
     """Draw a panel a data set, and one legend below them."""
     sets = [row.name for row in _SETS if any(r["data"] == row.name for r in records)]
     columns = min(3, len(sets))
     rows = -(-len(sets) // columns)
     colours = dict(zip(METHODS, (PROTONN_PAPER, PROTONN, *OTHERS), strict=False))
-    with panels(path, rows, columns, (3.2 * columns, 2.8 * rows + 0.5)) as axes:
+    size = (3.2 * columns, 2.8 * rows + 0.5)
+    with panels(folder / "paper-figure1.svg", rows, columns, size) as axes:
         for axis in axes.flat[len(sets) :]:
             axis.set_axis_off()
         for axis, data in zip(axes.flat, sets, strict=False):
-            of_it = [r for r in records if r["data"] == data and r["accuracy"] is not None]
-            for method, colour in colours.items():
-                found = sorted(
-                    (r["kb"], 100 * r["accuracy"]) for r in of_it if r["method"] == method
-                )
-                if found:
-                    axis.plot(*zip(*found, strict=True), "o-", ms=4, color=colour, label=method)
+            of_it = [each for each in records if each["data"] == data]
+            curves(axis, of_it, "kb", "accuracy", "method", colours)
             sizes = sorted({r["kb"] for r in of_it})
             axis.set_xscale("log", base=2)
             axis.set_xticks(sizes, [str(size) for size in sizes])
@@ -205,11 +194,11 @@ def _draw(records: Sequence[Record], path: Path) -> None:
             axis.set_xlabel("kB")
         for row in axes:
             row[0].set_ylabel("test accuracy, %")
-        drawn = [axis.get_legend_handles_labels() for axis in axes.flat]
-        by_method = {label: line for lines in drawn for line, label in zip(*lines, strict=True)}
-        legend = [method for method in METHODS if method in by_method]
+        labels = [axis.get_legend_handles_labels() for axis in axes.flat]
+        of_label = {label: line for lines in labels for line, label in zip(*lines, strict=True)}
+        legend = [method for method in METHODS if method in of_label]
         axes[0][0].figure.legend(
-            [by_method[method] for method in legend],
+            [of_label[method] for method in legend],
             legend,
             loc="outside lower center",
             ncols=len(legend),
@@ -217,4 +206,15 @@ def _draw(records: Sequence[Record], path: Path) -> None:
         )
 
 
-PART = Part("accuracy by size, in the paper's accounting", _SETS, _rows, COLUMNS, _draw)
+BENCHMARKS = {
+    "figure1": Benchmark(
+        "Accuracy by size, in the paper's accounting.",
+        _SETS,
+        (
+            *named("data", "kb", "method"),
+            figure("accuracy %", "accuracy", percent),
+        ),
+        measure,
+        draw,
+    ),
+}

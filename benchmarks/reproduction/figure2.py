@@ -8,7 +8,7 @@ the paper's: d = 30, 1.5 and 5 prototypes a class, 5 labels a prototype, dense W
 512. Beside it are linear discriminants and the nearest neighbour.
 
 Of the paper's sets of labels delicious is at hand; bibtex is another one of that kind. Settings are
-those of `ranking`. What the paper prints, of its methods and for its sets, has rows of its own.
+those of `protonn_rows`. What the paper prints of its methods has rows of its own.
 """
 
 from __future__ import annotations
@@ -19,22 +19,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import ranking
+from columns import Column, Record, figure, named, percent
+from drawing import OTHERS, PROTONN, panels
 from numpy.typing import NDArray
-from printing import Columns, Record
-from rows import Row
+from protonn_rows import LABEL_SETS, logistic_precision
+from runner import Benchmark
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
+from trained import Row
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.learn.evaluation.accuracy import PLACES, share_right
-from reproduction.drawing import OTHERS, PROTONN, panels
-from reproduction.part import Part, percent
+from protonn_edge.learn.evaluation.accuracy import share_right
+from protonn_edge.model.head import matrices_of, paper_bytes
+from protonn_edge.policy.label_sets.figures import precision_at
+from reproduction.sets import SEED
 
-SEED = 0
 PROTOTYPES = 1_500, 5_000
-_LOGISTIC_PENALTY = 10.0  # of bibtex: what `ranking.measure_logistic` chooses
+_LOGISTIC_PENALTY = 10.0  # of bibtex: what `protonn_rows.logistic` chooses
 _ROWS_AT_ONCE = 500
 
 # By data set and method: MB, and accuracy or precision at 1, 3 and 5 in %.
@@ -54,14 +56,6 @@ _PAPER: dict[str, dict[str, tuple[float, tuple[float, ...]]]] = {
         "ProtoNN": (0.925, (68.92, 63.04, 58.32)),
     },
 }
-
-COLUMNS: Columns = [
-    ("data", lambda r: r["data"]),
-    ("method", lambda r: r["method"]),
-    ("from", lambda r: r["from"]),
-    ("accuracy, or P@1 / 3 / 5 %", lambda r: " / ".join(map(percent, r["shares"]))),
-    ("MB", lambda r: "-" if r["bytes"] is None else f"{r['bytes'] / 1e6:.3f}"),
-]
 
 
 @dataclass(frozen=True)
@@ -118,7 +112,8 @@ _DRAWN = {
 }
 
 
-def _rows(row: Row, dataset: Dataset) -> Iterator[Record]:
+def measure(row: Row, dataset: Dataset) -> Iterator[Record]:
+    """Yield what is measured, and what the paper has."""
     yield from _of_mixture(dataset) if row is MIXTURE else _of_label_sets(row, dataset)
     name = _PAPERS_NAME.get(row.name, row.name)
     for method, (megabytes, shares) in _PAPER.get(name, {}).items():
@@ -141,7 +136,7 @@ def _of_mixture(dataset: Dataset) -> Iterator[Record]:
         )
         model = classifier.fit(*train).model_
         accuracy = share_right(model.predict(test[0]), test[1])
-        yield _record(MIXTURE.name, f"ProtoNN, m = {m:,}", [accuracy], model.paper_bytes)
+        yield _record(MIXTURE.name, f"ProtoNN, m = {m:,}", [accuracy], _bytes(model.head))
     linear = LinearDiscriminantAnalysis().fit(*train)
     size = 4 * (linear.coef_.size + linear.intercept_.size)
     yield _record(MIXTURE.name, "linear discriminants", [float(linear.score(*test))], size)
@@ -150,14 +145,18 @@ def _of_mixture(dataset: Dataset) -> Iterator[Record]:
     yield _record(MIXTURE.name, "nearest neighbour", [float(neighbour.score(*test))], size)
 
 
-def _of_label_sets(preset: Any, dataset: Dataset) -> Iterator[Record]:
-    found = ranking.measure_once(preset, dataset, SEED)
-    shares = [found[f"precision_at_{k}"] for k in PLACES]
-    yield _record(preset.name, "ProtoNN", shares, found["paper_bytes"])
-    if preset.logistic:
-        by_place = ranking.logistic_precision(dataset, _LOGISTIC_PENALTY)
+def _of_label_sets(row: Row, dataset: Dataset) -> Iterator[Record]:
+    model = row.train(dataset, SEED)
+    shares = [*precision_at(model.scores(dataset.X_test), dataset.y_test).values()]
+    yield _record(row.name, "ProtoNN", shares, _bytes(model.head))
+    if not row.about["others"]:
+        by_place = logistic_precision(dataset, _LOGISTIC_PENALTY)
         size = 4 * dataset.y_train.shape[1] * (dataset.n_features + 1)
-        yield _record(preset.name, "logistic regression", list(by_place.values()), size)
+        yield _record(row.name, "logistic regression", list(by_place.values()), size)
+
+
+def _bytes(head: Any) -> int:
+    return int(paper_bytes(matrices_of(head).values()))
 
 
 def _record(
@@ -166,9 +165,9 @@ def _record(
     return {"data": data, "method": method, "from": source, "shares": shares, "bytes": size}
 
 
-def _draw(records: Sequence[Record], path: Path) -> None:
+def draw(records: Sequence[Record], folder: Path) -> None:
     """Draw accuracy, or precision at 1, by size; what is the paper's is hollow."""
-    with panels(path, 1, len(_DRAWN), (8.6, 3.5)) as axes:
+    with panels(folder / "paper-figure2.svg", 1, len(_DRAWN), (8.6, 3.5)) as axes:
         for axis, (data, (title, what, lowest)) in zip(axes[0], _DRAWN.items(), strict=True):
             names = data, _PAPERS_NAME.get(data)
             _draw_sizes(axis, [record for record in records if record["data"] in names])
@@ -198,4 +197,16 @@ def _draw_sizes(axis: Any, records: Sequence[Record]) -> None:
     axis.margins(0.2, 0.12)
 
 
-PART = Part("many classes, and sets of labels", [MIXTURE, *ranking.PRESETS], _rows, COLUMNS, _draw)
+BENCHMARKS = {
+    "figure2": Benchmark(
+        "Many classes, and sets of labels.",
+        (MIXTURE, *LABEL_SETS[:2]),
+        (
+            *named("data", "method", "from"),
+            Column("accuracy, or P@1 / 3 / 5 %", lambda r: " / ".join(map(percent, r["shares"]))),
+            figure("MB", "bytes", lambda size: f"{size / 1e6:.3f}"),
+        ),
+        measure,
+        draw,
+    ),
+}

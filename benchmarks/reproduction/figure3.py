@@ -20,17 +20,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from printing import Columns, Record
-from rows import SplitRow
+from columns import Record, figure, named, percent
+from drawing import OTHERS, PROTONN, curves, panels
+from runner import Benchmark
+from trained import Row
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
-from reproduction.drawing import OTHERS, PROTONN, panels
-from reproduction.part import Part, percent
-from reproduction.sets import MNIST
+from protonn_edge.model.head import matrices_of, paper_bytes
+from reproduction.sets import MNIST_HALVES, SEED
 
-SEED = 0
 POINTS = 20_000
 _SHARED: dict[str, Any] = {
     "sparsity_projection": 0.1,
@@ -52,17 +52,9 @@ VARIED: list[tuple[str, dict[str, Any]]] = [
     *(("d", {"n_projections": d, "n_prototypes": 40}) for d in (3, 5, 10, 15)),
 ]
 
-COLUMNS: Columns = [
-    ("varied", lambda r: r["varied"]),
-    ("d", lambda r: str(r["d"])),
-    ("m", lambda r: str(r["m"])),
-    ("method", lambda r: r["method"]),
-    ("paper's accounting kB", lambda r: f"{r['paper_bytes'] / 1000:.1f}"),
-    ("accuracy %", lambda r: percent(r["accuracy"])),
-]
 
-
-def _rows(_: SplitRow, dataset: Dataset) -> Iterator[Record]:
+def measure(_: Row, dataset: Dataset) -> Iterator[Record]:
+    """Yield the accuracy of each method and size."""
     chosen = np.random.default_rng(SEED).permutation(len(dataset.X_train))[:POINTS]
     X, y = dataset.X_train[chosen], dataset.y_train[chosen]
     for varied, sizes in VARIED:
@@ -73,21 +65,32 @@ def _rows(_: SplitRow, dataset: Dataset) -> Iterator[Record]:
                 "method": method,
                 "d": sizes["n_projections"],
                 "m": sizes["n_prototypes"],
-                "paper_bytes": model.paper_bytes,
+                "paper_bytes": int(paper_bytes(matrices_of(model.head).values())),
                 "accuracy": share_right(model.predict(dataset.X_test), dataset.y_test),
             }
 
 
-def _draw(records: Sequence[Record], path: Path) -> None:
-    with panels(path, 1, 2, (6.4, 3.2)) as axes:
+def draw(records: Sequence[Record], folder: Path) -> None:
+    """Draw the accuracy by m, and by d."""
+    colours = dict(zip(METHODS, (PROTONN, OTHERS[0]), strict=True))
+    with panels(folder / "paper-figure3.svg", 1, 2, (6.4, 3.2)) as axes:
         for axis, varied in zip(axes[0], ("m", "d"), strict=True):
-            for method, colour in zip(METHODS, (PROTONN, OTHERS[0]), strict=True):
-                of_it = [r for r in records if (r["varied"], r["method"]) == (varied, method)]
-                accuracies = [100 * r["accuracy"] for r in of_it]
-                axis.plot([r[varied] for r in of_it], accuracies, "o-", color=colour, label=method)
+            of_it = [each for each in records if each["varied"] == varied]
+            curves(axis, of_it, varied, "accuracy", "method", colours)
             axis.set_xlabel("prototypes m, d = 15" if varied == "m" else "projections d, m = 40")
         axes[0][0].set_ylabel("test accuracy, %")
         axes[0][0].legend()
 
 
-PART = Part("prototypes and projections, against SNC", [MNIST], _rows, COLUMNS, _draw)
+BENCHMARKS = {
+    "figure3": Benchmark(
+        "Fewer prototypes and projections, against stochastic neighbour compression.",
+        [MNIST_HALVES],
+        (
+            *named("varied", "d", "m", "method", "paper_bytes"),
+            figure("accuracy %", "accuracy", percent),
+        ),
+        measure,
+        draw,
+    ),
+}

@@ -19,9 +19,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from on_uno import run_on_uno
-from printing import Columns, Record
-from rows import SplitRow
+from columns import Record, figure, named, percent
+from drawing import OTHERS, PROTONN, panels
+from emulated import MEASURED, run_on_uno
+from runner import Benchmark
+from trained import Row
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.extensions.precision.model import float_build
@@ -29,11 +31,7 @@ from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
-from reproduction.drawing import OTHERS, PROTONN, panels
-from reproduction.part import Part, percent
-from reproduction.sets import BINARY_SETS
-
-SEED = 0
+from reproduction.sets import BINARY_SETS, SEED
 
 _USPS = {"image_shape": (16, 16), "features": "pool:8x8"}
 _MNIST = {"image_shape": (28, 28), "features": "crop:24x24,pool:8x8"}
@@ -88,11 +86,6 @@ class Bar:
     settings: dict[str, Any]
     precision: str = "int8"
 
-    @property
-    def label(self) -> str:
-        """What the picture calls it."""
-        return f"{self.classifier}, floats" if self.precision == "float32" else self.classifier
-
 
 _OFTEN = {"epochs": 100, "learning_rate": 0.02}
 _POOLED = {
@@ -133,22 +126,9 @@ BARS = [
     *(Bar(data, "protonn", settings, "float32") for data, settings in _PROTONN.items()),
 ]
 
-COLUMNS: Columns = [
-    ("data", lambda r: r["data"]),
-    ("classifier", lambda r: r["classifier"]),
-    ("precision", lambda r: r["precision"]),
-    ("accuracy %", lambda r: percent(r["accuracy"])),
-    ("points", lambda r: f"{r['points']:,}"),
-    ("mismatches", lambda r: str(r["mismatches"])),
-    ("ms", lambda r: f"{r['latency_ms']:.3f}"),
-    ("mJ", lambda r: f"{r['energy_mj']:.4f}"),
-    ("flash B", lambda r: f"{r['flash_bytes']:,}"),
-    ("SRAM B", lambda r: f"{r['sram_bytes']:,}"),
-    ("parameters B", lambda r: f"{r['model_bytes']:,}"),
-]
 
-
-def _rows(row: SplitRow, dataset: Dataset) -> Iterator[Record]:
+def measure(row: Row, dataset: Dataset) -> Iterator[Record]:
+    """Yield what each classifier takes of the Uno."""
     trained: dict[str, Model] = {}
     for bar in BARS:
         if bar.data == row.name:
@@ -172,36 +152,25 @@ def _measured(bar: Bar, model: Model, dataset: Dataset) -> Record:
     reference = (float_build if bar.precision == "float32" else quantize)(model)
     built = DeviceModel(model, reference)
     record = run_on_uno(built, replace(dataset, X_test=X)).record
-    return {
-        "data": bar.data,
-        "classifier": bar.classifier,
-        "precision": bar.precision,
-        "accuracy": record["accuracy"],
-        "points": record["n"],
-        "mismatches": record["mismatches"] + record["lost"],
-        "latency_ms": record["latency_ms"]["mean"],
-        "energy_mj": record["energy_mj"]["mean"],
-        "flash_bytes": record["flash_bytes"],
-        "sram_bytes": record["sram_bytes"],
-        "model_bytes": record["model_bytes"],
-    }
+    about = {"data": bar.data, "classifier": bar.classifier, "precision": bar.precision}
+    return about | record
 
 
-def _draw(records: Sequence[Record], path: Path) -> None:
+def draw(records: Sequence[Record], folder: Path) -> None:
     """Draw a column of panels a data set: time above energy, with the accuracy on each bar."""
     sets = list(dict.fromkeys(record["data"] for record in records))
-    with panels(path, 2, len(sets), (2.6 * len(sets), 4.8)) as axes:
+    with panels(folder / "paper-figure4.svg", 2, len(sets), (2.6 * len(sets), 4.8)) as axes:
         for place, data in enumerate(sets):
             of_it = [record for record in records if record["data"] == data]
             names = [_name(record) for record in of_it]
             colours = [_colour(record) for record in of_it]
-            for row, (key, what) in enumerate((("latency_ms", "ms"), ("energy_mj", "mJ"))):
+            for row, key in enumerate(("latency_ms", "energy_mj")):
                 axis = axes[row][place]
-                bars = axis.bar(names, [record[key] for record in of_it], color=colours)
+                bars = axis.bar(names, [record[key]["mean"] for record in of_it], color=colours)
                 axis.set_yscale("log")
                 axis.yaxis.set_major_formatter("{x:g}")
                 axis.tick_params(axis="x", rotation=90, labelbottom=row == 1)
-                axis.set_ylabel(f"{what} a prediction" if place == 0 else "")
+                axis.set_ylabel("" if place else f"{('ms', 'mJ')[row]} a prediction")
                 if row == 0:
                     axis.set_title(data)
                     labels = [f"{100 * record['accuracy']:.1f}" for record in of_it]
@@ -223,6 +192,18 @@ def _colours() -> dict[str, str]:
     return dict(zip(others, OTHERS, strict=False))
 
 
-PART = Part(
-    "accuracy, time and energy of 2 kB models on the Uno", BINARY_SETS, _rows, COLUMNS, _draw
-)
+BENCHMARKS = {
+    "figure4": Benchmark(
+        "Accuracy, time and energy of 2 kB models on the Uno.",
+        BINARY_SETS,
+        (
+            *named("data", "classifier", "precision"),
+            figure("accuracy %", "accuracy", percent),
+            *MEASURED,
+            figure("mJ", "energy_mj.mean", ".4f"),
+            *named("model_bytes"),
+        ),
+        measure,
+        draw,
+    ),
+}

@@ -16,17 +16,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from printing import Columns, Record
-from rows import SplitRow
+from columns import Column, Record, figure, percent
+from drawing import OTHERS, PROTONN, by_step, panels
+from runner import Benchmark
+from trained import Row
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.objective import MATRICES
-from reproduction.drawing import OTHERS, PROTONN, panels
-from reproduction.part import Part, percent
-from reproduction.sets import MNIST
+from reproduction.sets import MNIST_HALVES, SEED
 
-SEED = 0
 ITERATIONS = 30
 POINTS = 10_000
 _SETTINGS: dict[str, Any] = {
@@ -43,16 +42,9 @@ _SETTINGS: dict[str, Any] = {
 }
 SUBSETS = [subset for size in (3, 2, 1) for subset in combinations(MATRICES, size)]
 
-COLUMNS: Columns = [
-    ("trained", lambda r: ", ".join(r["trained"])),
-    *(
-        (f"iteration {number}", lambda r, number=number: percent(r["accuracies"][number - 1]))
-        for number in (1, 5, 10, 20, ITERATIONS)
-    ),
-]
 
-
-def _rows(_: SplitRow, dataset: Dataset) -> Iterator[Record]:
+def measure(_: Row, dataset: Dataset) -> Iterator[Record]:
+    """Yield the accuracies of each choice."""
     rows = np.random.default_rng(SEED).permutation(len(dataset.X_train))[:POINTS]
     for subset in SUBSETS:
         classifier = ProtoNNClassifier(trained=subset, **_SETTINGS)
@@ -62,27 +54,29 @@ def _rows(_: SplitRow, dataset: Dataset) -> Iterator[Record]:
             evaluate_on=(dataset.X_test, dataset.y_test),
         )
         after = classifier.history_[len(subset) - 1 :: len(subset)]
-        yield {"trained": subset, "accuracies": [each.test_accuracy for each in after]}
+        yield {"model": " and ".join(subset), "accuracies": [each.test_accuracy for each in after]}
 
 
-def _draw(records: Sequence[Record], path: Path) -> None:
-    with panels(path, 1, 1, (5.5, 3.6)) as axes:
-        axis = axes[0][0]
-        for number, record in enumerate(records):
-            whole = len(record["trained"]) == len(MATRICES)
-            accuracies = [100 * each for each in record["accuracies"]]
-            axis.plot(
-                range(1, len(accuracies) + 1),
-                accuracies,
-                color=PROTONN if whole else OTHERS[(number - 1) % len(OTHERS)],
-                linewidth=2.2 if whole else 1.3,
-                label=" and ".join(record["trained"]),
-            )
-        axis.set_xlabel("iteration")
-        axis.set_ylabel("test accuracy, %")
-        axis.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
+def draw(records: Sequence[Record], folder: Path) -> None:
+    """Draw the accuracy by iteration."""
+    with panels(folder / "paper-figure5.svg", 1, 1, (5.5, 3.6)) as axes:
+        by_step(axes[0][0], records, (PROTONN, *OTHERS), "iteration")
+        axes[0][0].set_ylabel("test accuracy, %")
 
 
-PART = Part(
-    "accuracy by iteration, for each choice of what is trained", [MNIST], _rows, COLUMNS, _draw
-)
+def _after(n: int) -> Column:
+    return Column(f"iteration {n}", lambda record: record["accuracies"][n - 1], percent)
+
+
+BENCHMARKS = {
+    "figure5": Benchmark(
+        "Accuracy by iteration, for each choice of what is trained.",
+        [MNIST_HALVES],
+        (
+            figure("trained", "model"),
+            *map(_after, (1, 5, 10, 20, ITERATIONS)),
+        ),
+        measure,
+        draw,
+    ),
+}

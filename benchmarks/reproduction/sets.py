@@ -7,17 +7,15 @@ and har's movement against rest.
 
 from __future__ import annotations
 
-from rows import SplitRow
+from kind_rows import HAR, LETTER, MNIST, USPS
+from trained import Row, in_two
 
-MNIST = SplitRow("mnist", "mnist10.npz", split=5)
-BINARY_SETS = [
-    SplitRow("usps", "usps10_libsvm.npz", split=5),
-    MNIST,
-    SplitRow("letter", "letter26.npz", split=13),
-    SplitRow("har", "har_hapt.npz", split=3),
-]
-MULTI_CLASS_SETS = [
-    SplitRow("letter-26", "letter26.npz"),
-    SplitRow("mnist-10", "mnist10.npz"),
-    SplitRow("usps-10", "usps10_libsvm.npz"),
-]
+SEED = 0
+MNIST_HALVES = Row("mnist", MNIST, part=in_two(5))
+BINARY_SETS = (
+    Row("usps", USPS, part=in_two(5)),
+    MNIST_HALVES,
+    Row("letter", LETTER, part=in_two(13)),
+    Row("har", HAR, part=in_two(3)),
+)
+MULTI_CLASS_SETS = (Row("letter-26", LETTER), Row("mnist-10", MNIST), Row("usps-10", USPS))

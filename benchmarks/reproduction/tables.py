@@ -4,7 +4,8 @@ Sizes are counted as in the paper: 4 bytes a parameter, 4 more for the index of 
 where a matrix is sparse; boosting's by its file. ProtoNN's settings were chosen on points held out
 of the training parts, as those of `presets`, within the paper's sizes; the integers of the same
 models take about a quarter of that. The others are scikit-learn's, with settings that are usual for
-standardized features and, unlike the paper's, were not tuned. The paper's numbers are in brackets.
+standardized features and, unlike the paper's, were not tuned. The paper's own numbers of ProtoNN
+are in brackets.
 """
 
 from __future__ import annotations
@@ -14,22 +15,22 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from printing import Columns, Record
-from rows import SplitRow
+from columns import Column, Record, figure, named, percent
+from runner import Benchmark
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from trained import Row, integer_accuracy
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
+from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.model.quantization import quantize
-from reproduction.part import Part, percent
-from reproduction.sets import BINARY_SETS, MULTI_CLASS_SETS
+from reproduction.sets import BINARY_SETS, MULTI_CLASS_SETS, SEED
 
-SEED = 0
 HIDDEN = 100
 
 _USPS = {"image_shape": (16, 16), "augment": True}
@@ -58,79 +59,28 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     },
     "usps-10": {**_USPS, "n_projections": 20, "n_prototypes": 300},
 }
-# By data set and method: kB and accuracy in %. The paper has neither letter of two classes nor har.
-_PAPER: dict[str, dict[str, tuple[float, float]]] = {
-    "usps": {
-        "ProtoNN": (11.6, 95.67),
-        "kNN": (7_291, 96.7),
-        "boosting": (234.37, 95.91),
-        "1-hidden NN": (504, 95.86),
-        "RBF-SVM": (1_659.9, 96.86),
-    },
-    "mnist": {
-        "ProtoNN": (15.96, 96.5),
-        "kNN": (183_750, 96.9),
-        "boosting": (1_171.87, 98.36),
-        "1-hidden NN": (3_070, 98.33),
-        "RBF-SVM": (35_159.4, 98.08),
-    },
-    "letter-26": {
-        "ProtoNN": (63.4, 97.10),
-        "kNN": (1_237.8, 95.26),
-        "boosting": (20_312, 97.16),
-        "1-hidden NN": (164.06, 96.38),
-        "RBF-SVM": (568.14, 97.64),
-    },
-    "mnist-10": {
-        "ProtoNN": (63.4, 95.88),
-        "kNN": (183_984.4, 94.34),
-        "boosting": (5_859.37, 97.9),
-        "1-hidden NN": (4_652.34, 98.44),
-        "RBF-SVM": (39_083.7, 97.3),
-    },
-    "usps-10": {
-        "ProtoNN": (63.83, 94.92),
-        "kNN": (7_291.4, 94.07),
-        "boosting": (390.62, 94.32),
-        "1-hidden NN": (519.53, 94.32),
-        "RBF-SVM": (1_559.6, 95.4),
-    },
+# The paper's ProtoNN: kB and accuracy in %. The paper has neither letter of two classes nor har.
+_PAPER = {
+    "usps": (11.6, 95.67),
+    "mnist": (15.96, 96.5),
+    "letter-26": (63.4, 97.10),
+    "mnist-10": (63.4, 95.88),
+    "usps-10": (63.83, 94.92),
 }
 # Features of all training points, times the trees of a round, that they are trained on at most.
 _SVM_VALUES, _BOOSTING_VALUES = 8_000_000, 48_000_000
 
 
-def _shown(number: float | None, style: str) -> str:
-    return "-" if number is None else format(number, style)
-
-
-def _in_integers(record: Record) -> str:
-    if record["integer_accuracy"] is None:
-        return "-"
-    return f"{record['integer_bytes']:,}, {percent(record['integer_accuracy'])}"
-
-
-COLUMNS: Columns = [
-    ("data", lambda r: r["data"]),
-    ("method", lambda r: r["method"]),
-    ("trained on", lambda r: _shown(r.get("points"), ",")),
-    ("kB (paper's)", lambda r: f"{r['bytes'] / 1000:,.1f} ({_shown(r['paper_kb'], ',.1f')})"),
-    ("accuracy % (paper's)", lambda r: f"{percent(r['accuracy'])} ({_shown(r['paper'], '.2f')})"),
-    ("in integers: B, %", _in_integers),
-]
-
-
 def _protonn(name: str, dataset: Dataset) -> Record:
     classifier = ProtoNNClassifier(random_state=SEED, **_SETTINGS[name])
     model = classifier.fit(dataset.X_train, dataset.y_train).to_model(classes=dataset.classes)
-    integers = quantize(model)
-    answers = integers.predict(integers.quantize(dataset.X_test))
     return {
         "points": len(dataset.y_train),
-        "bytes": model.paper_bytes,
+        "bytes": int(paper_bytes(matrices_of(model.head).values())),
         "accuracy": share_right(model.predict(dataset.X_test), dataset.y_test),
-        "integer_bytes": integers.model_bytes,
-        "integer_accuracy": share_right(answers, dataset.y_test),
+        "paper": _PAPER.get(name),
+        "integer_bytes": quantize(model).model_bytes,
+        "integer_accuracy": integer_accuracy(model, dataset),
     }
 
 
@@ -153,8 +103,6 @@ def _beside(
             "points": len(rows),
             "bytes": size(fitted),
             "accuracy": accuracy,
-            "integer_bytes": None,
-            "integer_accuracy": None,
         }
 
     return run
@@ -184,12 +132,25 @@ METHODS = {
 }
 
 
-def _rows(row: SplitRow, dataset: Dataset) -> Iterator[Record]:
-    for method, measure in METHODS.items():
-        paper_kb, paper = _PAPER.get(row.name, {}).get(method, (None, None))
-        beside = {"paper_kb": paper_kb, "paper": paper}
-        yield {"data": row.name, "method": method, **measure(row.name, dataset), **beside}
+def measure(row: Row, dataset: Dataset) -> Iterator[Record]:
+    """Yield the row of each method."""
+    for method, of_method in METHODS.items():
+        yield {"data": row.name, "method": method, **of_method(row.name, dataset)}
 
 
-BINARY = Part("two classes, beside classifiers of any size", BINARY_SETS, _rows, COLUMNS)
-MULTI_CLASS = Part("more classes, beside classifiers of any size", MULTI_CLASS_SETS, _rows, COLUMNS)
+COLUMNS = (
+    *named("data", "method", "points"),
+    Column("kB", lambda r: r["bytes"] / 1000, ",.1f"),
+    figure("accuracy %", "accuracy", percent),
+    figure("the paper's kB, %", "paper", "{0[0]:.1f}, {0[1]:.2f}".format),
+    figure("integers B", "integer_bytes", ","),
+    figure("integers %", "integer_accuracy", percent),
+)
+BENCHMARKS = {
+    "table1": Benchmark(
+        "Two classes, beside classifiers of any size.", BINARY_SETS, COLUMNS, measure
+    ),
+    "table2": Benchmark(
+        "More classes, beside classifiers of any size.", MULTI_CLASS_SETS, COLUMNS, measure
+    ),
+}

@@ -47,12 +47,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+def _state(folder: Path) -> list[tuple[str, int, int]]:
+    """Return the names, sizes and times of all files."""
+    states = ((str(path), path.lstat()) for path in sorted(folder.rglob("*")))
+    return [(name, state.st_size, state.st_mtime_ns) for name, state in states]
+
+
 @pytest.mark.parametrize(("line", "exit_code", "said"), ROWS, ids=[row[0] for row in ROWS])
 def test_it_is_one_sentence_and_nothing_is_written(
     line: str, exit_code: int, said: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
-    before = sorted(folder.rglob("*"))
+    before = _state(folder)
     done = run(*shlex.split(line))
     (sentence,) = done.stderr.strip().splitlines()
     assert done.exit_code == exit_code
@@ -60,4 +66,4 @@ def test_it_is_one_sentence_and_nothing_is_written(
     assert sentence.startswith("error: ")
     for part in said.split(" ... "):
         assert part in sentence
-    assert sorted(folder.rglob("*")) == before
+    assert _state(folder) == before

@@ -65,7 +65,7 @@ SPECIES = ("setosa", "versicolor", "virginica")
 READERS: dict[str, Callable[..., Any]] = {
     "table": lambda path, texts: load_dataset(path, options_of_texts(texts)),
     "numbers": lambda path, texts: load_dataset(path, options_of_texts(texts), target="value"),
-    **additions("readers"),
+    **additions("readers of cases"),
 }
 WRITERS: dict[str, Callable[[Path, str], object]] = additions("writers of files")
 """How lines become a file with this ending of an extension."""

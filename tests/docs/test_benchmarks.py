@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import extension_parts
 import pytest
@@ -17,6 +19,7 @@ from doc_blocks import PAGES
 
 COMMAND = re.compile(r"python (benchmarks/\w+\.py(?:\s+(?:--[\w-]+|\w[^\s`<|]*))*)(?=[`\s]|$)")
 STARTER = Path(__file__).with_name("start_benchmarks.py")
+FOLDER = CHECKOUT / "benchmarks"
 
 
 def documented(page: str) -> list[str]:
@@ -24,13 +27,21 @@ def documented(page: str) -> list[str]:
     return [" ".join(found.split()) for found in COMMAND.findall(page)]
 
 
-def scripts() -> set[str]:
-    """Return the benchmarks that can be started."""
-    return {
-        str(path.relative_to(CHECKOUT))
-        for path in (CHECKOUT / "benchmarks").glob("*.py")
-        if "__main__" in path.read_text("utf-8")
-    }
+def index() -> dict[str, Any]:
+    """Return the entries of all benchmarks."""
+    skip_unless_checked_out("benchmarks")
+    entries: dict[str, Any] = runpy.run_path(str(FOLDER / "index.py"))["INDEX"]
+    return entries
+
+
+def commands() -> set[str]:
+    """Return the beginning of the command line of each benchmark."""
+    scripts = (
+        f"benchmarks/{path.name}"
+        for path in FOLDER.glob("*.py")
+        if path.name != "run.py" and "__main__" in path.read_text("utf-8")
+    )
+    return {*scripts, *(f"benchmarks/run.py {name}" for name in index())}
 
 
 def started(lines: list[str]) -> dict[str, str]:
@@ -51,17 +62,36 @@ def started(lines: list[str]) -> dict[str, str]:
 @extension_parts.needs("conversion")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork; to run: use Linux or macOS")
 def test_every_benchmark_starts_and_takes_the_options_of_its_page():
-    skip_unless_checked_out("benchmarks")
     on_pages = {line for page in PAGES for line in documented(page.read_text("utf-8"))}
     assert len(on_pages) > 40
-    others = scripts() - {line.split()[0] for line in on_pages}
-    assert started(sorted(on_pages | {f"{script} --help" for script in others})) == {}
+    others = {each for each in commands() if not any(line.startswith(each) for line in on_pages)}
+    assert started(sorted(on_pages | {f"{each} --help" for each in others})) == {}
 
 
-def test_every_benchmark_is_named_by_a_page_or_the_makefile():
-    skip_unless_checked_out("benchmarks")
-    texts = " ".join(page.read_text("utf-8") for page in [*PAGES, CHECKOUT / "Makefile"])
-    assert not [script for script in scripts() if script not in texts]
+def test_every_benchmark_is_named_by_the_pages_of_its_entry():
+    for name, entry in index().items():
+        for page in entry.pages:
+            text = " ".join((CHECKOUT / "docs" / page).read_text("utf-8").split())
+            assert f"benchmarks/run.py {name}" in text, f"{page} does not cite {name}"
+
+
+def test_every_benchmark_that_a_page_names_has_it_in_its_entry():
+    entries, names = index(), re.compile(r"benchmarks/run\.py (\w+)")
+    for page in PAGES:
+        for name in set(names.findall(page.read_text("utf-8"))):
+            assert page.name in {Path(each).name for each in entries[name].pages}, page.name
+
+
+def test_stored_rows_are_on_the_pages_that_show_them():
+    entries, stored = index(), json.loads((FOLDER / "stored.json").read_text("utf-8"))
+    for command, rows in stored.items():
+        name, _, case, *_ = shlex.split(command)
+        for page, own in entries[name].pages.items():
+            text = (CHECKOUT / "docs" / page).read_text("utf-8")
+            for row in rows if own is None or case in own else ():
+                cells = [row[heading] for heading in entries[name].shown]
+                found = any(all(cell in line for cell in cells) for line in text.splitlines())
+                assert found, f"{page} has no line with {cells}, the row of {command}"
 
 
 @extension_parts.needs("conversion")

@@ -11,14 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from checkout import CHECKOUT
 from doc_blocks import PAGES
 
 MEASURED = re.compile(
     r"(?<![\w.,])(?:\d+\.\d+(?= %)|\d[\d,]*(?:\.\d+)?(?= (?:ms|mJ|cycles)\b)|\d[\d,]*\d\d(?= B\b))"
 )
 SOURCE = re.compile(r"benchmarks/\w+\.py|\bresults\.md|<!-- figures: ")
-COMMAND = re.compile(r"python (benchmarks/\w+\.py)((?: +(?:--[\w-]+|[^\s`-][^\s`]*))*)")
 FENCE = re.compile(r"^( *)```.*?^\1```$", re.DOTALL | re.MULTILINE)
 
 
@@ -54,16 +52,6 @@ def test_a_figure_without_a_source_is_found():
     )
     assert unsourced_figures(page) == ["# A: 7"]
     assert not unsourced_figures(page + "\n```console\n$ build\n7 ms\n```\n")
-
-
-def test_benchmarks_that_pages_name_exist():
-    for page in PAGES:
-        for script, options in COMMAND.findall(page.read_text("utf-8")):
-            source = (CHECKOUT / script).read_text("utf-8")
-            if "table_command" in source:
-                source += (CHECKOUT / "benchmarks" / "rows.py").read_text("utf-8")
-            for option in re.findall(r"--[\w-]+", options):
-                assert option in source, f"{page.name}: {script} has no {option}"
 
 
 def test_results_in_the_readme_are_on_other_pages():

@@ -5,7 +5,7 @@ and the stack no deeper than claimed, whatever the C is compiled with. For the l
 for, cycles are within the plan's figures, too. Some chains predict a number, whose value is the
 reference's; some are ProtoNN models with sizes at the ends of counters, which are fed what takes
 long, too; and some also run on the host, under sanitizers.
-`benchmarks/levels.py` makes a table of them.
+`benchmarks/run.py levels` makes a table of them.
 """
 
 from __future__ import annotations

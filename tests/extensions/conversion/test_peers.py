@@ -39,7 +39,7 @@ def benchmark(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
         "cmsis_nn",
         "peer_tools",
         "peers",
-        "rows",
+        "trained",
     )
     return {name: importlib.import_module(name) for name in names}
 
@@ -60,12 +60,13 @@ def test_a_tool_that_is_not_installed_has_a_row_that_says_so(benchmark, monkeypa
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(benchmark["peer_tools"].metadata, "version", none)
-    for name in ("emlearn", "m2cgen"):
+    for name, comparison in (("emlearn", "its own best"), ("m2cgen", "the same boosted trees")):
         command = ["--only", "digits", "--tool", name, "--json"]
-        done = CliRunner().invoke(benchmark["peers"].main, command, catch_exceptions=False)
+        run = benchmark["peers"].BENCHMARKS["peers"].command("peers")
+        done = CliRunner().invoke(run, command, catch_exceptions=False)
         assert done.exit_code == 0
         rows = [json.loads(line) for line in done.stdout.splitlines()]
-        assert {row["compared"] for row in rows} >= {"the same forest", "its own best"}
+        assert {row["compared"] for row in rows} >= {"the same forest", comparison}
         for row in rows:
             package = row["model"].partition(",")[0] if "boosted" in row["compared"] else name
             assert row["failure"] in {
@@ -108,14 +109,6 @@ def test_a_program_that_does_not_compile_or_fit_says_why(benchmark):
             bare.linked(source, "-Os") as program,
         ):
             program.check_size()
-
-
-@needs_avr_gcc
-def test_a_runtime_without_its_headers_does_not_compile(benchmark):
-    bare = benchmark["bare_program"]
-    bare.check_headers(("stdint.h",))
-    with pytest.raises(bare.NotThere, match=r"no_such\.h: No such file"):
-        bare.check_headers(("stdint.h", "no_such.h"))
 
 
 @needs_emulated_avr
@@ -170,13 +163,15 @@ def test_features_become_bytes_without_loss_where_they_are_whole(benchmark):
 
 def test_held_out_points_are_of_other_people_and_each_point_is_held_out_once(benchmark):
     data = tiny_dataset()
-    parts = list(benchmark["rows"].held_out_in_turn(data, 5))
+    parts = list(benchmark["trained"].held_out_in_turn(data, 5))
     assert [len(set(part.groups)) for part in parts] == [4] * 5
     assert all(len(part.X_train) + len(part.X_test) == len(data.X_train) for part in parts)
     tested = np.concatenate([part.X_test for part in parts])
     assert sorted(map(tuple, tested)) == sorted(map(tuple, data.X_train))
     alone = dataclasses.replace(data, groups=None)
-    assert [len(part.y_test) for part in benchmark["rows"].held_out_in_turn(alone, 5)] == [60] * 5
+    assert [len(part.y_test) for part in benchmark["trained"].held_out_in_turn(alone, 5)] == [
+        60
+    ] * 5
 
 
 def test_a_program_for_32_bits_is_measured_without_what_every_program_takes(benchmark):
@@ -197,8 +192,12 @@ def test_other_tools_that_are_not_there_have_rows_with_the_reason(benchmark, mon
     data = benchmark["boards32"].digits()
     few = dataclasses.replace(data, X_train=data.X_train[:50], y_train=data.y_train[:50])
     monkeypatch.setattr(benchmark["boards32"], "digits", lambda: few)
-    rows = list(benchmark["boards32"].peers("linear", None))
+    rows = [
+        row
+        for name in ("the same forest", "dense")
+        for row in benchmark["boards32"].peers(name, None)
+    ]
     assert [row["failure"] for row in rows] == [
-        "not installed: pip install m2cgen",
+        "not installed: pip install emlearn",
         "not given: --cmsis-nn FOLDER, with CMSIS-NN's Include and Source",
     ]

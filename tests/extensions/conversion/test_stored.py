@@ -5,7 +5,6 @@ from __future__ import annotations
 import io as streams
 import json
 import pickle
-import shlex
 import warnings
 import zipfile
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
-from command_line import refusal, run
+from command_line import run
 from refusals import refused_by
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -179,41 +178,6 @@ def test_an_array_that_is_named_too_often_takes_no_memory(tmp_path: Path):
 
 
 FOLDER = Path(__file__).parents[2] / "data"
-
-OF_OTHERS = {
-    "net.h5": b"\x89HDF\r\n\x1a\n0000",
-    "net.pkl": b"\x80\x04\x95\x10",
-    "net.json": b'{"oblivious_trees": []}',
-    "net.pb": b"\x08\x01\x12\x05abcde",
-    "net": b"\0\1\2\3",
-}
-
-
-def sentences(path: Path, tmp_path: Path) -> list[str]:
-    """Return what `convert` and `build` say of a file."""
-    data = tmp_path / "data.csv"
-    data.write_text("a,b,label\n1,2,x\n3,4,y\n1,3,x\n4,4,y\n")
-    found = [refusal(run("convert", path, "--data", data, "-o", tmp_path / "model.npz"))]
-    found.append(refusal(run("build", path, "-o", tmp_path / "project")))
-    assert not (tmp_path / "model.npz").exists()
-    assert not (tmp_path / "project").exists()
-    return found
-
-
-@pytest.mark.parametrize("name", OF_OTHERS)
-def test_a_file_of_another_program_is_not_a_model_file(name: str, tmp_path: Path):
-    (tmp_path / name).write_bytes(OF_OTHERS[name])
-    of_convert, of_build = sentences(tmp_path / name, tmp_path)
-    assert "is not a model that convert reads; name an estimator of skops" in of_convert
-    assert "is not a model file; name one that 'train' or 'convert' writes" in of_build
-
-
-@pytest.mark.parametrize("ending", [".skops", ".ubj", ".tflite", ".ONNX"])
-def test_the_ending_counts_if_the_content_is_unknown(ending: str, tmp_path: Path):
-    path = tmp_path / f"a net{ending}"
-    path.write_bytes(b"\0\1\2\3 but no zip")
-    expected = f"convert it first: protonn-edge convert {shlex.quote(str(path))} --data DATA"
-    assert expected in refusal(run("build", path))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from command_line import refusal, run, run_json, succeed
+from command_line import run_json, succeed
 
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -131,34 +131,6 @@ def test_points_of_one_class_are_enough(folder: Path) -> None:
     assert "false alarms" in done.stdout
     assert "of 150 normal points" in done.stdout
     assert "detected" not in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("data", "options", "sentence"),
-    [
-        (
-            "mixed.csv",
-            ["--one-class"],
-            "2 classes, 'broken', 'fine'; name the normal class",
-        ),
-        ("mixed.csv", ["--one-class", "--normal", "new"], "not one of the classes"),
-        ("normal.csv", ["--one-class", "--epochs", 3], "--one-class trains without an optimizer"),
-        ("normal.csv", ["--one-class", "--rejection-by", "margin"], "has no margin"),
-        ("normal.csv", [], "only one class"),
-        ("normal.csv", ["--classifier", "linear", "--one-class"], "'linear' has no such parameter"),
-    ],
-)
-def test_what_cannot_be_meant_is_one_sentence(
-    folder: Path, data: str, options: list[object], sentence: str
-) -> None:
-    refused = run("train", folder / data, "-o", folder / "none.npz", *options)
-    assert sentence in refusal(refused)
-
-
-def test_normal_needs_one_class(folder: Path) -> None:
-    done = run("train", folder / "mixed.csv", "-o", folder / "none.npz", "--normal", "fine")
-    assert done.exit_code == 2
-    assert "give both" in done.output
 
 
 @needs_emulated_avr

@@ -32,7 +32,7 @@ from protonn_edge.codegen.verification.tryout import trial_points
 from protonn_edge.device.runner import ReferenceAnswers
 from protonn_edge.extensions.precision.model import float_build, in_floats
 from protonn_edge.extensions.precision.program import Float32Plan, plan_for
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.device_model import DeviceModel, with_integers
 from protonn_edge.model.head import remedies_of
 from protonn_edge.model.integer_chain import IntegerChain

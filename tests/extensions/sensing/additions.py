@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from extensions.sensing.sounds import write_lines
 from hypothesis import strategies as st
 
@@ -66,6 +68,12 @@ def recording(path: Path, texts: Sequence[str]) -> Recording:
     return read_recording(path, options, "value" if "numbers" in texts else None)
 
 
+def write_cbor(path: Path, text: str) -> None:
+    """Write in CBOR what a line has in JSON."""
+    cbor2 = pytest.importorskip("cbor2", reason="needs cbor2: pip install cbor2")
+    path.write_bytes(cbor2.dumps(json.loads(text)))
+
+
 def played(path: Path, texts: Sequence[str]) -> PlayedSensor:
     """Read what a sensor plays; the first text is its name, and others are options."""
     return read_sensor(f"{texts[0]}={','.join([str(path), *texts[1:]])}")
@@ -76,7 +84,8 @@ ADDITIONS: Mapping[str, Mapping[str, Any]] = {
     "values of options": {"sensor": is_sensor},
     "values that do not exist": {"build --sensor mpu6051": ["--sensor mpu6051"]},
     "drawn messages": DRAWN,
-    "readers": {"recording": recording, "played": played},
-    "writers of files": {".wav": write_lines},
+    "readers": {"recording": read_recording},
+    "readers of cases": {"recording": recording, "played": played},
+    "writers of files": {".wav": write_lines, ".cbor": write_cbor},
     "commands that read": {"windows": ("-o", "out.npz")},
 }

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from command_line import refusal, run, run_json, succeed
-from refusals import refuses
+from command_line import refusal, run, run_json
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.planner import make_plan
@@ -149,37 +148,6 @@ def test_counts_of_a_recording_become_the_bytes_that_the_board_makes_of_them(
     assert 0 < unlike.mean() < 0.01  # which a conversion in floats alone would have
 
 
-def test_a_model_of_a_phone_is_measured_on_a_recording_of_the_board(tmp_path: Path) -> None:
-    model = trained(tmp_path, HEAD.format("", "m/s^2"), 9.80665, 3)
-    recorded = recording(tmp_path / "board.csv", ADXL345, 256)
-    run_json("windows", recorded, "-o", tmp_path / "board.npz", "--window", 20)
-    found = run_json("predict", model, tmp_path / "board.npz")
-    assert found["predicted"] == 20 * ["idle"] + 20 * ["shaking"]
-    said = succeed("predict", model, tmp_path / "board.npz").stderr
-    assert "counts of adxl345 (1/256 g) are converted to m/s^2, as on a board" in said
-    live = run_json("predict", model, recorded, "--hop", 20)
-    assert (live["events"], live["missed"], live["false_alarms"]) == (1, [], [])
-
-
-def test_a_model_without_a_unit_is_measured_with_the_unit_that_is_declared(tmp_path: Path) -> None:
-    model = trained(tmp_path, "", 9.80665, 3)
-    recorded = recording(tmp_path / "board.csv", ADXL345, 256)
-    assert "for example with --unit g" in refusal(run("predict", model, recorded, "--hop", 20))
-    for words in (("--unit", "m/s^2"), ("--unit", "ax ay az m/s^2")):
-        live = run_json("predict", model, recorded, "--hop", 20, *words)
-        assert (live["events"], live["missed"], live["false_alarms"]) == (1, [], [])
-    assert "has no unit for ay" in refusal(run("predict", model, recorded, "--unit", "ax g"))
-
-
-def test_a_recording_of_another_sensor_is_measured_only_with_the_unit(tmp_path: Path) -> None:
-    model = trained(tmp_path, ADXL345, 256)
-    head = HEAD.format("mpu6050", "ax ay az 1/8192 g; gx gy gz 1/65.5 deg/s")
-    recorded = recording(tmp_path / "board.csv", head, 8191)
-    words = ["predict", model, recorded, "--hop", 20]
-    assert "does not match the model" in refusal(run(*words))
-    assert run_json(*words, "--unit", "1/256 g")["missed"] == []
-
-
 def test_a_unit_is_declared_where_the_data_does_not_state_it(tmp_path: Path) -> None:
     model = trained(tmp_path, "", 1, 3)
     words = ["build", model, "-o", tmp_path / "live", "--sensor", "adxl345"]
@@ -197,75 +165,3 @@ def test_counts_without_a_unit_are_taken_for_the_sensors_and_that_is_said(tmp_pa
     assert windowing.model.counts is None
     (notice,) = windowing.notices
     assert "assumes that the values are counts of adxl345 (1/256 g)" in notice.text
-
-
-def test_windows_with_too_many_units_are_refused(tmp_path: Path) -> None:
-    windows = {"X": np.zeros((4, 5, 3)), "y": np.arange(4) % 2, "units": np.array(["g", "g"])}
-    np.savez(tmp_path / "w.npz", **windows)
-    done = run("train", tmp_path / "w.npz", "-o", tmp_path / "m.npz")
-    refuses(done, "data.arrays")
-
-
-def test_a_table_in_other_units_is_not_predicted(tmp_path: Path) -> None:
-    source = recording(tmp_path / "r.csv", ADXL345, 256)
-    run_json("train", source, "-o", tmp_path / "m.npz", "--epochs", 2)
-    facts = run_json("inspect", tmp_path / "m.npz")
-    assert (facts["sensor"], facts["units"]) == ("adxl345", ["1/256 g"] * 3)
-    assert run("predict", tmp_path / "m.npz", source).exit_code == 0
-    other = recording(tmp_path / "g.csv", HEAD.format("", "g"), 1, 3)
-    assert "recorded with an unknown sensor (g)" in refusal(
-        run("predict", tmp_path / "m.npz", other)
-    )
-
-
-OF_MPU6050 = "# protonn-edge recording 1; sensor: mpu6050; rate: 100 Hz; "
-UNITS = "units: ax ay az 1/8192 g; gx gy gz 1/65.5 deg/s"
-
-
-def six_channels(path: Path, head: str, per_unit: float, digits: int = 0) -> Path:
-    """Write samples of six channels of two classes, in units of 1 / per_unit."""
-    rng, rows = np.random.default_rng(0), []
-    for label, size in (("rest", 0.05), ("wave", 2.0)):
-        for sample in rng.normal((0, 0, 1, 0, 0, 0), size, (200, 6)):
-            cells = ",".join(f"{round(each * per_unit, digits):.{digits}f}" for each in sample)
-            rows.append(f"{label},{len(rows) / 100:.2f},{cells}")
-    header = "label,time,ax,ay,az,gx,gy,gz"
-    path.write_text("\n".join([*filter(None, [head]), header, *rows]) + "\n")
-    return path
-
-
-def windows_of(source: Path, *read: str) -> dict[str, np.ndarray]:
-    words = [f"--{each}" for each in read]
-    target = source.with_suffix(".npz")
-    succeed("windows", source, "-o", target, "--window", 20, *words)
-    return dict(np.load(target))
-
-
-def test_counts_are_not_taken_for_decimals_of_an_unknown_unit(tmp_path: Path):
-    """All were clamped, and the only word was their number."""
-    plain = six_channels(tmp_path / "phone.csv", "", 9.81, digits=3)
-    windows_of(plain, "channels=ax,ay,az")
-    model = tmp_path / "model.npz"
-    succeed("train", plain.with_suffix(".npz"), "-o", model, "--classifier", "linear")
-    board = six_channels(tmp_path / "board.csv", OF_MPU6050 + UNITS, 8192)
-    windows_of(board, "channels=ax,ay,az")
-    said = refusal(run("predict", model, board.with_suffix(".npz")))
-    assert "has counts of mpu6050 (1/8192 g), but the model was trained on decimal numbers" in said
-    assert "--unit g" in said
-    told = succeed("predict", model, board.with_suffix(".npz"), "--unit", "m/s^2")
-    assert "are converted to m/s^2" in told.output
-
-
-def test_few_points_that_are_nearly_all_out_of_range_are_warned_of(tmp_path: Path):
-    plain = six_channels(tmp_path / "phone.csv", OF_MPU6050 + "units: g", 1, digits=3)
-    windows_of(plain, "channels=ax,ay,az")
-    model = tmp_path / "model.npz"
-    succeed("train", plain.with_suffix(".npz"), "-o", model, "--classifier", "linear")
-    board = six_channels(tmp_path / "board.csv", "", 8192)
-    found = windows_of(board, "channels=ax,ay,az")
-    X = found["X_train"].reshape(20, -1)[15:18]
-    X[0, 0] = 0
-    named = {name: found[name] for name in ("feature_names",) if name in found}
-    np.savez(tmp_path / "few.npz", X=X, **named)
-    said = succeed("predict", model, tmp_path / "few.npz").output
-    assert "warning: most values of 60 of 60 features are outside the range" in said

@@ -1,24 +1,30 @@
-"""What a board says is understood or left out, and every wait ends."""
+"""What a board says is understood or left out, shown as sure as it is, and every wait ends."""
 
 from __future__ import annotations
 
 import json
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from extensions.sensing.conftest import OnALine
-from extensions.sensing.lines import BYTES_OF_HASH, live, named, sent, window
+from extensions.sensing.lines import BYTES_OF_HASH, Line, live, named, sent, window
 from model_factory import random_model
+from rich.console import Console
 
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.folder import plan_text
 from protonn_edge.device.protocol import encode_frame
-from protonn_edge.extensions.sensing.commands.monitor import _another_model, picture
+from protonn_edge.extensions.sensing.commands.monitor import _another_model, _line, picture
 from protonn_edge.extensions.sensing.listener import AnswerStream, Listener
+from protonn_edge.extensions.sensing.live import LiveFigures
 from protonn_edge.extensions.sensing.sensor_board import NameMessage, WindowAnswer
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.quantization import quantize
+from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.system.errors import CheckFailed
 
 TRAINED = (-300, 310, -20, 20)
@@ -222,3 +228,84 @@ def test_a_board_with_another_model_than_the_projects_is_told(
     notices = _another_model(folder, board.description)
     assert len(notices) == len(words)
     assert all(word in str(notice) for word, notice in zip(words, notices, strict=True))
+
+
+SPEED = {"idle": 0, "walking": 4, "running": 9}
+HEIGHT = {"idle": 0, "walking": 90, "running": 260}
+SAMPLES = 60
+
+
+def moving(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return windows of counts of an accelerometer, which are easily told apart."""
+    t = np.arange(SAMPLES * n) / 50
+    swing = [HEIGHT[kind] * np.sin(SPEED[kind] * t + phase) for phase in (0, 1, 2)]
+    still = np.array([0, 0, 256])
+    counts = np.stack(swing, axis=1) + still + rng.normal(0, 6, (len(t), 3))
+    return np.rint(counts).reshape(n, SAMPLES, 3)
+
+
+def flat(windows: np.ndarray) -> np.ndarray:
+    return windows.reshape(len(windows), -1).astype(np.float32)
+
+
+def test_a_window_of_two_classes_is_less_certain_than_one_of_a_class() -> None:
+    rng = np.random.default_rng(0)
+    X = flat(np.concatenate([moving(kind, 30, rng) for kind in SPEED]))
+    features = "mean,deviation,crossings:2,bands:3"
+    classifier = ProtoNNClassifier(
+        features=features, window_shape=(SAMPLES, 3), epochs=60, random_state=0
+    ).fit(X, np.repeat(list(SPEED), 30))
+    model = quantize(classifier.model_)
+    mixed = moving("idle", 20, rng)
+    mixed[:, SAMPLES // 2 :] = moving("running", 20, rng)[:, SAMPLES // 2 :]
+    of_one, of_two = (
+        model.policy.find(Confidence).percent(model.scores(model.quantize(points)))
+        for points in (X, flat(mixed))
+    )
+    assert 90 < of_one.mean() < 99
+    assert of_two.mean() < of_one.mean() - 10
+
+
+@pytest.fixture
+def hearing() -> Listener:
+    hearing = Listener(Line(), "there")
+    hearing.stream.feed(live() + named("idle", "walking"))
+    return hearing
+
+
+def drawn(hearing: Listener, answer: WindowAnswer) -> list[str]:
+    console = Console(width=100, force_terminal=False)
+    with console.capture() as capture:
+        console.print(picture(hearing.named(answer)))
+    return capture.get().splitlines()
+
+
+def test_the_class_of_several_windows_is_shown_without_the_confidence_of_one(
+    hearing: Listener,
+) -> None:
+    answer = WindowAnswer(0, 0, 0, label=1, reported=0, percent=97, scores=(-5, 90))
+    lines = drawn(hearing, answer)
+    assert lines[0].strip() == "idle"
+    sure = [line for line in lines if "97 % sure" in line]
+    assert len(sure) == 1
+    assert "walking" in sure[0]
+    assert _line(hearing.named(answer)).endswith("idle  (window: walking, score 90, 97 % sure)")
+
+
+def test_nothing_is_shown_as_certain(hearing: Listener) -> None:
+    answer = WindowAnswer(0, 0, 0, label=1, reported=1, percent=100, scores=(-5, 90))
+    assert any("over 99 % sure" in line for line in drawn(hearing, answer))
+    assert "over 99 % sure" in _line(hearing.named(answer))
+
+
+def test_figures_of_false_alarms_are_shown_with_their_interval_and_places() -> None:
+    figures = LiveFigures(1 / 36, "rest", 1, ((67.0, "shake"),), ((45.26, "shake"),), ())
+    assert figures.facts() == [
+        ("events", "1 run of labels other than 'rest'"),
+        ("missed events", "1\nshake at 67.0 s"),
+        (
+            "false alarms",
+            "1 in 1.7 min, 36.0 per hour (95 % confidence: 0.9 to 200.6)\nshake at 45.3 s",
+        ),
+    ]
+    assert replace(figures, events=3).facts()[0][1] == "3 runs of labels other than 'rest'"
