@@ -77,7 +77,7 @@ INDEX: dict[str, Entry] = {
     ),
     "labels": Entry(
         "protonn_rows",
-        {"results.md": ("delicious", "bibtex"), "values.md": ("bibtex-uno", "bibtex-mega2560")},
+        {"results.md": ("delicious", "bibtex"), "values.md": ("bibtex-mega2560",)},
     ),
     "levels": Entry("levels", {"certificate.md": EVERY}),
     "linear": Entry("kind_rows", {"kinds.md": EVERY}, ("Uno %", *_CYCLES)),
