@@ -113,7 +113,9 @@ INDEX: dict[str, Entry] = {
     "teaching": Entry("teaching", {"teaching.md": EVERY}),
     "teaching_cycles": Entry("teaching", {"teaching.md": EVERY}),
     "tflite": Entry("tflite_outputs", {"networks.md": EVERY}),
-    "tflite_uno": Entry("tflite_outputs", {"networks.md": EVERY}),
+    "tflite_uno": Entry(
+        "tflite_outputs", {"networks.md": EVERY}, ("ms", "flash B", "SRAM + stack B")
+    ),
     "value_peers": Entry("values", {"values.md": EVERY}),
     "values": Entry("values", {"values.md": EVERY}),
     "voices": Entry("voices", {"audio.md": EVERY}),
