@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
 from protonn_edge.features.convolution.making import layered
-from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.features.pooling.areas import Areas
+from protonn_edge.features.pooling.integers import IntegerAveragePooling, IntegerPooling
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.model.model import Model
 from protonn_edge.model.statistics import InputStatistics, Normalizer

@@ -2,7 +2,7 @@
 
 Features before a prediction has begun and after its last one are ignored, those that are missing
 count as 0, and the end of a prediction that has not begun answers as the last one did, at first
-with class 0 and scores of 0.
+with class 0 and scores of 0. Raw integers and floats of any feature become the bytes of NumPy.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from protonn_edge.chips.toolchain.process import build_host_executable
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.raw_inputs import float_quantizer
 from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.policy.rejection.rule import IntegerRejection
 
@@ -30,6 +31,7 @@ MAIN = Path(__file__).with_name("any_order_main.c")
 
 _FIRMWARE = CHECKOUT / "firmware"
 _DEADLINE_S = 60.0
+_HASH_BYTES = 8
 _FLOATS = (0.0, 1.0, -1.0, 1e38, -1e38, float("inf"), float("-inf"), float("nan"), 1e-40)
 
 
@@ -73,6 +75,12 @@ def name_of(label: int, size: int) -> Call:
     return Call("n", bytes([label, size]))
 
 
+def raw(feature: int, value: np.int16 | np.float32) -> Call:
+    """Return the call that makes a byte of a raw integer, or of a raw float."""
+    name = "q" if isinstance(value, np.int16) else "r"
+    return Call(name, feature.to_bytes(2, "little") + value.tobytes())
+
+
 def wrong_calls(points: np.ndarray) -> list[Call]:
     """Return what a program may get wrong: no begin, too many features, a second end."""
     one, other = (bytes(point) for point in points[-2:])
@@ -109,9 +117,10 @@ def random_calls(rng: np.random.Generator, model: IntegerChain, count: int) -> I
         }
         if name in sizes:
             yield Call(name, features(sizes[name]))
-        elif name == "r" and rng.random() < 0.8:
-            feature = int(rng.integers(0, 65_536)).to_bytes(2, "little")
-            yield Call("r", feature + np.float32(rng.choice(_FLOATS)).tobytes())
+        elif name in "qr" and rng.random() < 0.8:
+            feature = int(rng.integers(0, n))
+            given = rng.choice(_FLOATS) if name == "r" else rng.integers(-200, 1_200)
+            yield raw(feature, np.float32(given) if name == "r" else np.int16(given))
         else:
             yield Call(name, rng.bytes({"n": 2, "q": 4, "r": 6, "h": 1, "o": 1}.get(name, 0)))
 
@@ -119,6 +128,7 @@ def random_calls(rng: np.random.Generator, model: IntegerChain, count: int) -> I
 def assert_answers(model: IntegerChain, calls: Iterable[Call], answers: Iterable[bytes]) -> None:
     """Compare what came back for each call with what must."""
     begun, pushed, last = False, b"", bytes(Call("f").answer_bytes(model))
+    facts = _Facts(model)
     for number, (call, answer) in enumerate(zip(calls, answers, strict=True)):
         expected: bytes | None = b""
         if call.name == "b":
@@ -133,8 +143,32 @@ def assert_answers(model: IntegerChain, calls: Iterable[Call], answers: Iterable
         elif call.name == "n":
             expected = _name(model, *call.arguments)
         else:
-            expected = b"\x01" if call.name == "u" else None
+            expected = facts.of(call)
         assert expected in (None, answer), f"call {number}, {call}: {answer!r}, not {expected!r}"
+
+
+class _Facts:
+    """What calls answer that no other call has an influence on."""
+
+    def __init__(self, model: IntegerChain) -> None:
+        self._hash = bytes.fromhex(model.model_sha256)[:_HASH_BYTES]
+        self._features = model.n_features
+        self._integers, self._floats = model.raw_inputs, float_quantizer(model.quantizer)
+
+    def of(self, call: Call) -> bytes | None:
+        """Return what a call must answer; None if that is not known."""
+        if call.name == "u":
+            return b"\x01"
+        if call.name == "h" and call.arguments[0] < _HASH_BYTES:
+            return self._hash[call.arguments[0] :][:1]
+        feature = int.from_bytes(call.arguments[:2], "little")
+        if call.name not in "qr" or feature >= self._features:
+            return None
+        integer = call.name == "q"
+        row = np.zeros((1, self._features), np.int16 if integer else np.float32)
+        row[0, feature] = np.frombuffer(call.arguments[2:], row.dtype)[0]
+        quantizer = self._integers if integer else self._floats
+        return quantizer.quantize(row)[0, feature].tobytes()
 
 
 def _answer(model: IntegerChain, pushed: bytes) -> bytes | None:

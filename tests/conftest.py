@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from arduino_ide import build_core
+from forked_workers import ForkedWorkers
 from hypothesis import settings
 from kept_analyses import kept_analyses, of_paths, of_stack
 from kept_programs import KeptPrograms
@@ -99,6 +100,7 @@ def _replayed_builds() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(platformio, "run_within", ReplayedBuilds(_BUILDS, platformio.run_within))
         patch.setattr(host, "build_host_executable", kept)
+        patch.setattr("protonn_edge.learn.search.workers.multiprocessing", ForkedWorkers)
         stack = kept_analyses(programs.worst_case_stack, of_stack)
         patch.setattr(programs, "worst_case_stack", stack)
         patch.setattr(paths, "_paths_of_spans", kept_analyses(paths._paths_of_spans, of_paths))

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from chains import linear_model
 
-from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution, same_margins
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.images.pixel_scale import PixelScale
-from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.features.pooling.areas import Areas
+from protonn_edge.features.pooling.integers import IntegerAveragePooling, IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.model.features import Features
 from protonn_edge.model.model import Model

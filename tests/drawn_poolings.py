@@ -5,9 +5,10 @@ from __future__ import annotations
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.images.pixel_scale import PixelScale
+from protonn_edge.features.pooling.areas import Areas
+from protonn_edge.features.pooling.integers import IntegerAveragePooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.features import Features
 from protonn_edge.model.shapes import Shape
 from protonn_edge.system.errors import InputError

@@ -20,11 +20,8 @@ import numpy as np
 from checkout import CHECKOUT
 from generated_programs import write_c
 
-from protonn_edge.chips.avr.paths import Paths
-from protonn_edge.chips.avr.program import read_program
-from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.codegen.families.avr.paths import StatedFacts, prediction_paths
+from protonn_edge.codegen.families.avr.paths import StatedFacts
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.model.integer_chain import IntegerChain
 
@@ -134,11 +131,6 @@ def build_program(
     around = [_FIRMWARE / "prediction.c", folder / "main.c", *_objects()]
     _compile(level, *_LINKING, f"-I{folder}", *around, compiled, "-o", elf, folder=folder)
     return elf
-
-
-def bounds_of(elf: Path, plan: Plan) -> Paths:
-    """Return the longest and the shortest prediction of a program of `build_program`."""
-    return prediction_paths(read_program(elf), plan, load_board("uno"))
 
 
 def model_object(folder: Path) -> Path:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from chains import numbers_of, protonn_chain, protonn_model, replace, tiny_parts
 
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import FeatureSet

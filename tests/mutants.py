@@ -113,7 +113,7 @@ NEAREST = {
     "data": [
         "tests/corpus",
         "tests/datasets",
-        "tests/regression/tables tests/regression/recordings -k 'not emulat and not board'",
+        "tests/regression/test_tables.py -k 'not emulat and not board'",
     ],
     "codegen/projects": [
         "tests/projects/test_plan_file.py tests/budget/test_remedies.py",
@@ -124,8 +124,8 @@ NEAREST = {
         (
             "tests/codegen/test_context.py tests/codegen/test_sending.py "
             "tests/codegen/test_plans_worth_trying.py "
-            "tests/codegen/test_planner.py tests/codegen/test_prefix.py "
-            "tests/policy/confidence/test_confidence.py tests/codegen/test_stage_names.py "
+            "tests/codegen/test_prefix.py "
+            "tests/policy/confidence/test_confidence.py "
             "tests/codegen/test_deskew.py tests/codegen/test_reach.py -k 'not emulator and not uno'"
         ),
         f"{CODEGEN} -k 'extreme or hostile or literal'",
@@ -134,7 +134,7 @@ NEAREST = {
     "codegen/renderer": [f"{CODEGEN} tests/codegen/test_prefix.py -k 'renders or prefix'"],
     "codegen/context": [
         f"{CODEGEN} tests/codegen/test_context.py tests/codegen/test_sending.py -k 'not emul'",
-        "tests/regression/library/test_raw_values.py",
+        "tests/regression/test_libraries.py",
     ],
     "codegen/families": ["tests/extensions/pico tests/linkage tests/cli/test_upload.py"],
     "extensions/sensing/editing": ["tests/extensions/sensing/editing"],
@@ -154,7 +154,11 @@ NEAREST = {
             "tests/hil tests/extensions/sensing/recording "
             "tests/extensions/sensing/live/test_listening.py"
         ),
-        "tests/extensions/sensing/regression -k 'record or sound or played'",
+        "tests/extensions/sensing/live/test_sources.py",
+    ],
+    "device/protocol": [
+        "tests/hil/test_protocol.py tests/fuzz/test_fuzzers.py -k 'protocol or frames'",
+        "tests/hil",
     ],
     "codegen/kernels/words": ["tests/extensions/pico"],
     "extensions/lab/meters": [
@@ -165,8 +169,8 @@ NEAREST = {
     ],
     "model/quantization/sensor_counts": [
         "tests/quantization/test_sensor_counts.py",
-        "tests/extensions/sensing/regression -k 'another_sensor or described'",
-        "tests/extensions/sensing/sensors/test_sensors_on_boards.py",
+        "tests/extensions/sensing/live/test_another_sensor.py",
+        "tests/extensions/sensing/sensors -k 'described or boards'",
     ],
     "policy/confidence": ["tests/policy/confidence"],
     "policy/label_sets": ["tests/policy/label_sets -k 'not emul and not uno'"],
@@ -181,7 +185,7 @@ NEAREST = {
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         f"{CONFORMANCE} -k 'formula or range'",
         (
-            "tests/quantization tests/average_pooling tests/deskew tests/gradients "
+            "tests/quantization tests/pooling tests/deskew tests/gradients "
             "tests/window_features tests/audio/test_stage.py tests/convolution/test_row_memory.py "
             "tests/convolution/test_stage.py tests/export/test_vectors.py tests/model"
         ),
@@ -205,9 +209,9 @@ NEAREST |= {
     "codegen/kernels": [
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         (
-            "tests/codegen/test_planner.py tests/codegen/test_plans_worth_trying.py "
+            "tests/codegen/test_plans_worth_trying.py "
             "tests/assembly tests/matvec tests/gradients/test_listing.py "
-            "tests/regression/bounds/test_long_listings.py"
+            "tests/regression/test_bounds.py"
         ),
     ],
     "kinds": [
@@ -247,11 +251,10 @@ NEAREST |= {
     ]
     for folder, kind, others in (
         ("features/audio", "audio", "tests/audio"),
-        ("features/average_pooling", "average_pooling", "tests/average_pooling"),
         (
             "extensions/research/kinds/bonsai",
             "bonsai_tree",
-            f"tests/extensions/research/bonsai/test_quantizer.py {KINDS}",
+            f"tests/extensions/research/bonsai/test_trees.py {KINDS}",
         ),
         ("features/convolution", "convolution", "tests/convolution"),
         ("extensions/cascades/kinds/cascade", "cascade", "tests/extensions/cascades"),
@@ -262,7 +265,7 @@ NEAREST |= {
         ("features/gradients", "gradients", "tests/gradients"),
         ("features/int8_layer", "int8_layer", "tests/extensions/conversion/test_tflite.py"),
         ("kinds/linear", "linear", f"tests/linear/test_quantizer.py {KINDS}"),
-        ("features/pooling", "pooling", "tests/convolution"),
+        ("features/pooling", "pooling", "tests/pooling tests/convolution"),
         ("kinds/projection", "projection", "tests/quantization"),
         (
             "kinds/protonn/prototypes",

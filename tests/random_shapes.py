@@ -17,8 +17,8 @@ from protonn_edge.chips.cores import UNO_CORE
 from protonn_edge.codegen.kernels.kernel import kernels_of
 from protonn_edge.codegen.plan import Plan, plan_with
 from protonn_edge.codegen.planner import Limits, feedings
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.gradients.making import gradient_features
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
@@ -177,14 +177,6 @@ FIRST_STAGES: dict[str, Callable[[Rng], tuple[Features | None, int]]] = {
     "windows": _windows,
     "gradients": _gradients,
 }
-
-
-def first_stage_of(model: IntegerChain) -> str:
-    """Return what the model has before its projection."""
-    kinds = [stage.kind for stage in model.features.stages] if model.features else ["none"]
-    if "gradients" in kinds:
-        return "gradients"
-    return kinds[0] if {"average_pooling", "none"} & {*kinds} else "windows"
 
 
 def random_model_of(rng: Rng, shape: Shape, maximum: int | None = None) -> IntegerChain:

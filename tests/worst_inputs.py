@@ -19,10 +19,11 @@ from scipy.optimize import lsq_linear
 
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.verification.drawn_points import drawn_points
-from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.deskew.integers import row_shifts
 from protonn_edge.features.deskew.kernels import moved_row_cycles, moved_rows
 from protonn_edge.features.images.cropped_image import CroppedImage
+from protonn_edge.features.pooling.areas import Areas
+from protonn_edge.features.pooling.integers import IntegerAveragePooling
 from protonn_edge.kinds.projection.integers import REQUANTIZE_SHIFT, IntegerProjection
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.naming import Notice, did_you_mean, listed, quoted
+from protonn_edge.data.naming import Notice, listed, quoted
 from protonn_edge.system.errors import counted
 
 _JUDGED_POINTS = 20  # with fewer points, most may have different classes
@@ -105,8 +106,10 @@ def _about_misspelt(classes: Sequence[str], counts: NDArray[np.intp]) -> Iterato
         name, letters = classes[index], _letters(classes[index])
         frequent = np.flatnonzero(counts >= _FREQUENT * counts[index]).tolist()
         others = [classes[i] for i in frequent if _letters(classes[i]) != letters]
-        if question := did_you_mean(name, others):
-            text = f"class {quoted(name)} has only {counted(int(counts[index]), 'point')}{question}"
+        by_lower = {each.lower(): each for each in others}
+        for near in get_close_matches(name.lower(), by_lower, n=1):
+            points = counted(int(counts[index]), "point")
+            text = f"class {quoted(name)} has only {points}; did you mean {quoted(by_lower[near])}?"
             yield Notice("spelling", text, warning=True)
 
 

@@ -18,12 +18,13 @@ from protonn_edge.data.behaviour import is_copy
 from protonn_edge.data.dataset import Dataset, Table
 from protonn_edge.data.division import Division
 from protonn_edge.data.named import find_column
-from protonn_edge.data.naming import Notice, did_you_mean, quoted
+from protonn_edge.data.naming import Notice, quoted
 from protonn_edge.data.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.data.tables import opened_table
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import check_file
+from protonn_edge.system.meant import did_you_mean
 from protonn_edge.system.shell import quoted_word
 
 _GROUPS_LIMIT_BYTES = 64 << 20
@@ -111,6 +112,8 @@ def group_names(
             if name in archive.names:
                 return archive.read(name)
             columns = archive.names
+    if not name:
+        raise InputError("--groups is empty; name an array, a column or a file, or leave it out")
     path = Path(name)
     if not path.exists() and options is not None and data.suffix.lower() in USUAL_DELIMITERS:
         return _column(data, options, name)
@@ -153,6 +156,8 @@ def with_own_groups(dataset: Dataset, path: Path) -> tuple[Dataset, str]:
                 f"{dataset.X_train.shape[0]:,} training points; give one group per point, or "
                 "rename the array"
             )
+        if named == _OWN_GROUPS:
+            group_numbers(names, len(names))  # none is missing
         every, groups = np.unique(names, return_inverse=True)
         titles = tuple(map(str, every.tolist()))
         if len(every) > 1:

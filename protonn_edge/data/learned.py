@@ -81,7 +81,7 @@ def with_label(path: Path, options: TableOptions, expected: Expected) -> tuple[T
     file, features = opened_table(path, options), {*expected.feature_names}
     if not (file.header and features):
         return options, len(file.columns) - len(options.drop) > expected.n_features
-    one_hot = len(expected.classes) > 1 and {*file.names} >= {*expected.classes}
+    one_hot = len(expected.classes) > 1 and {*file.names} - features >= {*expected.classes}
     if one_hot or any(name.lower() in LABEL_NAMES for name in file.names):
         return options, True
     others = [

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Self
 
-from protonn_edge.data import naming
 from protonn_edge.data.columns import Column
 from protonn_edge.data.naming import listed, quoted
 from protonn_edge.data.options import TableOptions
 from protonn_edge.data.units import split_unit
 from protonn_edge.system.errors import InputError, counted
+from protonn_edge.system.meant import did_you_mean
 
 if TYPE_CHECKING:
     from protonn_edge.data.expected import Expected
@@ -119,7 +119,7 @@ def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -
     hint += f" or one of {listed(names)}" if names else ""
     raise InputError(
         f"{flag} is {text[:40]!r}, which is not a column of {path}"
-        f"{naming.did_you_mean(text, names) or hint}"
+        f"{did_you_mean(text, names) or hint}"
     )
 
 

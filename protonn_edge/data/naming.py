@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 from protonn_edge.data.units import split_unit
@@ -117,13 +116,6 @@ def listed(names: Iterable[str]) -> str:
     every = list(names)
     text = ", ".join(quoted(name) for name in every[:_SHOWN])
     return text + (f" and {len(every) - _SHOWN:,} more" if len(every) > _SHOWN else "")
-
-
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return a "did you mean" question for a message about an unknown name, or nothing."""
-    by_lower = {each.lower(): each for each in names}
-    near = get_close_matches(name.lower(), by_lower, n=1)
-    return f"; did you mean {quoted(by_lower[near[0]])}?" if near else ""
 
 
 def title(name: str, number: int) -> str:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.division import held_out_rows
-from protonn_edge.data.naming import Notice, did_you_mean, listed, quoted
+from protonn_edge.data.naming import Notice, listed, quoted
 from protonn_edge.data.neighbours import about_neighbours
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.meant import did_you_mean
 
 _DIGITS_TEST_FRACTION = 0.25
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
+from protonn_edge.system.errors import shortened
+
 _LEAST = 3  # letters of a part of a name
 _NEARLY = 0.88  # of a name that is the same but for a letter
 
@@ -57,4 +59,5 @@ def _initials(name: str) -> str:
 def did_you_mean(word: str, names: Iterable[str], *, alike: float = 0.6) -> str:
     """Return the question for a message about an unknown name, or nothing."""
     found = meant(word, names, alike=alike)
-    return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""
+    quoted = " or ".join(shortened(repr(each)) for each in found)
+    return f"; did you mean {quoted}?" if found else ""

@@ -14,44 +14,35 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-from assembly.instructions import (
-    CALL_USED,
-    CALLS,
-    FLAGS,
-    MEMORY,
-    STORES,
-    Instruction,
-    Unknown,
-    instructions_of,
-)
-from assembly.instructions import T as T_FLAG
-from assembly.statements import Place, Statement
+from assembly.decoding import Line, Unknown, decoded
+from assembly.following import CALL_USED, Follower
+from assembly.statements import FLAGS, REGISTERS, Statement
 
-_ZERO = "zero"
-_TEMPORARY, _ZERO_REGISTER = ("r", 0), ("r", 1)
-_FRAME = {("r", 28), ("r", 29)}
+from protonn_edge.chips.avr.instruction_set import CALLS, RETURNS
 
-Value = Place | str | None
-"""What a byte holds: what a place held at first, 0, or something else."""
+_LOADS = {"ld", "ldd", "lds"}
+_STORES = {"st", "std", "sts"}
+_WITH_EFFECTS = _STORES | {"out", "sbi", "cbi", "push", "wdr", "sleep"}
 
 
 @cache  # many programs have the same statements
 def faults_of(statement: Statement) -> Sequence[str]:
     """Return what is wrong with a statement, nothing if all rules hold."""
     try:
-        code = instructions_of(statement.text, statement.operands)
+        code = decoded(statement.text, statement.operands)
     except Unknown as unknown:
         return (f"unknown: {unknown}",)
-    declared = _declared(statement)
+    free = _declared(statement)
+    follower = Follower(code, statement.operands, _known(statement), free)
     faults = [fault for each in code for fault in each.faults]
-    faults += _shared(statement, code)
-    faults += _misplaced(statement, code, declared)
-    faults += _Flow(code, declared, _known(statement)).faults
+    faults += _shared(statement, follower.overtaken)
+    faults += _misplaced(statement, code, free)
+    faults += follower.faults
     faults += _unsaid(statement, code)
     faults += _late_variables(statement)
     return tuple(dict.fromkeys(faults))
@@ -60,191 +51,69 @@ def faults_of(statement: Statement) -> Sequence[str]:
 def faults_of_text(text: str) -> list[str]:
     """Return what is wrong with a text outside of functions: a handler, or a part of the start."""
     try:
-        code = instructions_of(text, {})
+        code = decoded(text, {})
     except Unknown as unknown:
         return [f"unknown: {unknown}"]
-    is_handler = any(each.mnemonic == "reti" for each in code)
-    registers: set[Place] = {("r", number) for number in range(32)}
-    free = set() if is_handler else CALL_USED | {FLAGS}
-    return list(dict.fromkeys(_Flow(code, free, registers, is_handler=is_handler).faults))
+    is_handler = any(each.here.name == "reti" for each in code)
+    free = frozenset[int]() if is_handler else CALL_USED | {*FLAGS}
+    return list(dict.fromkeys(Follower(code, {}, {*range(REGISTERS)}, free).faults))
 
 
-def _declared(statement: Statement) -> set[Place]:
-    """Return the bytes that may change."""
-    clobbers = {("r", int(each[1:])) for each in statement.clobbers if each[1:].isdigit()}
-    outputs = {each.place(byte) for each in statement.outputs for byte in range(each.size)}
-    return clobbers | outputs | {_TEMPORARY, FLAGS, T_FLAG}
+def _declared(statement: Statement) -> set[int]:
+    """Return the registers that may change."""
+    clobbers = {int(each[1:]) for each in statement.clobbers if each[1:].isdigit()}
+    outputs = {place for each in statement.outputs for place in each.places}
+    return outputs | clobbers | {0, *FLAGS}
 
 
-def _known(statement: Statement) -> set[Place]:
-    """Return the bytes whose content is fixed at the beginning."""
+def _known(statement: Statement) -> set[int]:
+    """Return the registers whose content is fixed at the beginning."""
     read = [each for each in statement.outputs if "+" in each.constraint]
     read += [each for each in statement.inputs if each.in_register]
-    return {each.place(byte) for each in read for byte in range(each.size)} | {_ZERO_REGISTER}
+    return {place for each in read for place in each.places} | {1}
 
 
-def _shared(statement: Statement, code: list[Instruction]) -> list[str]:
+def _shared(statement: Statement, overtaken: Mapping[tuple[int, int], str]) -> Iterator[str]:
     """Find outputs that are written while an input that may share their register is to be read."""
     inputs = [each for each in statement.inputs if each.in_register]
-    later = _read_later(code)
-    faults = []
-    for output in statement.outputs:
-        for other in inputs:
-            if not output.may_share or not set(output.registers) & set(other.registers):
-                continue
-            bytes_of = [{one.place(b) for b in range(one.size)} for one in (output, other)]
-            for number, each in enumerate(code):
-                if each.writes & bytes_of[0] and later[number] & bytes_of[1]:
-                    faults.append(
-                        f"[{output.name}] is written in {each.text!r} before [{other.name}] is "
-                        "read: early clobber"
-                    )
-                    break
-    return faults
+    outputs = [each for each in statement.outputs if each.may_share]
+    for output, other in itertools.product(outputs, inputs):
+        pairs = itertools.product(output.places, other.places)
+        texts = [overtaken[pair] for pair in pairs if pair in overtaken]
+        if texts and set(output.registers) & set(other.registers):
+            yield (
+                f"[{output.name}] is written in {texts[0]!r} before [{other.name}] is read: "
+                "early clobber"
+            )
 
 
-def _read_later(code: list[Instruction]) -> list[set[Place]]:
-    """Return what is read behind each instruction, on any way."""
-    later: list[set[Place]] = [set() for _ in code]
-    changed = True
-    while changed:
-        changed = False
-        for number in reversed(range(len(code))):
-            ways = [each for each in code[number].followers if each < len(code)]
-            found = set().union(*(later[way] | code[way].reads for way in ways))
-            if found != later[number]:
-                later[number], changed = found, True
-    return later
-
-
-def _misplaced(statement: Statement, code: list[Instruction], declared: set[Place]) -> list[str]:
+def _misplaced(statement: Statement, code: list[Line], declared: set[int]) -> list[str]:
     """Find operands that may be in a register that the text changes for its own use."""
-    own = {place for each in code for place in each.writes if place[0] == "r"}
-    own -= declared | {_ZERO_REGISTER}
-    fixed = {each.place(0) for each in statement.inputs if each.in_register}
+    own = {place for each in code for place in each.writes if place < REGISTERS}
+    own -= declared | {1}
+    operands = (*statement.outputs, *statement.inputs)
+    fixed = {each.first for each in statement.inputs if each.in_register}
     return [
-        f"[{operand.name}] may be in r{place[1]}, which the text changes"
-        for operand in (*statement.outputs, *statement.inputs)
-        if operand.in_register and operand.fixed is None
+        f"[{operand.name}] may be in r{place}, which the text changes"
+        for operand in operands
+        if operand.in_register and operand.first >= REGISTERS
         for place in sorted(own - fixed)
-        if place[1] in operand.registers
+        if place in operand.registers
     ]
 
 
-@dataclass(frozen=True)
-class _State:
-    """What bytes hold that have changed, and what was pushed."""
-
-    values: dict[Place, Value]
-    stack: tuple[Value, ...]
-
-    def of(self, place: Place) -> Value:
-        return self.values.get(place, place)
-
-    def merged(self, other: _State) -> _State:
-        places = self.values.keys() | other.values.keys()
-        values = {p: self.of(p) if self.of(p) == other.of(p) else None for p in places}
-        pairs = zip(self.stack, other.stack, strict=True)
-        return _State(values, tuple(a if a == b else None for a, b in pairs))
-
-
-class _Flow:
-    """What bytes hold on all ways through a text."""
-
-    def __init__(
-        self,
-        code: list[Instruction],
-        free: set[Place],
-        known: set[Place],
-        *,
-        is_handler: bool = False,
-    ) -> None:
-        self._code, self._free, self._known = code, free, known
-        self._is_handler = is_handler
-        self.faults: list[str] = []
-        self._go()
-
-    def _go(self) -> None:
-        begin: dict[Place, Value] = {} if self._is_handler else {_ZERO_REGISTER: _ZERO}
-        states = {0: _State(begin, ())}
-        waiting = [0]
-        while waiting:
-            number = waiting.pop()
-            if number >= len(self._code):
-                continue
-            after = self._after(self._code[number], states[number])
-            for follower in self._code[number].followers:
-                state = after
-                if follower in states:
-                    if len(states[follower].stack) != len(after.stack):
-                        self.faults.append(f"the stack differs at {self._code[number].text!r}")
-                        return
-                    state = states[follower].merged(after)
-                    if state == states[follower]:
-                        continue
-                states[follower] = state
-                waiting.append(follower)
-        ends = [states[len(self._code)]] if len(self._code) in states else []
-        ends += [
-            s for n, s in states.items() if n < len(self._code) and not self._code[n].followers
-        ]
-        for end in ends:
-            self._check_end(end)
-
-    def _after(self, each: Instruction, state: _State) -> _State:
-        self._check(each, state)
-        values, stack = dict(state.values), state.stack
-        for place in each.writes:
-            values[place] = None
-        for to, by in each.copies:
-            values[to] = state.of(by)
-        name, _, rest = each.text.partition(" ")
-        if name == "clr" or (name == "ldi" and rest.split(",")[1].strip() in ("0", "0x00")):
-            values[next(place for place in each.writes if place != FLAGS)] = _ZERO
-        if name == "push":
-            stack = (*stack, state.of(next(iter(each.reads))))
-        if name == "pop":
-            if not stack:
-                self.faults.append("more is popped than was pushed")
-            else:
-                values[next(iter(each.writes))] = stack[-1]
-                stack = stack[:-1]
-        return _State(values, stack)
-
-    def _check(self, each: Instruction, state: _State) -> None:
-        saves = each.mnemonic in ("push", "mov", "movw", "in")
-        for place in each.reads:
-            is_saved = saves and (self._is_handler or place in _FRAME)
-            if state.of(place) == place and place not in self._known and not is_saved:
-                self.faults.append(f"{each.text!r} reads {_said(place)}, which nothing has set")
-        reads_zero = "__zero_reg__" in each.text and _ZERO_REGISTER in each.reads
-        if reads_zero and state.of(_ZERO_REGISTER) != _ZERO:
-            self.faults.append(f"r1 may not be 0 in {each.text!r}")
-
-    def _check_end(self, end: _State) -> None:
-        if end.stack:
-            self.faults.append("more is pushed than popped")
-        for place, value in sorted(end.values.items()):
-            if place in self._free or value == place:
-                continue
-            if place == _ZERO_REGISTER and value == _ZERO and not self._is_handler:
-                continue
-            if place == T_FLAG and not self._is_handler:
-                continue
-            self.faults.append(f"{_said(place)} is changed and not declared")
-
-
-def _unsaid(statement: Statement, code: list[Instruction]) -> list[str]:
+def _unsaid(statement: Statement, code: list[Line]) -> list[str]:
     """Find effects that the compiler is not told of."""
-    names = {each.mnemonic for each in code}
+    names = {each.here.name for each in code}
+    interrupts = [each for each in code if each.text in ("cli", "sei")]
     faults = []
-    if names & set(MEMORY) and "memory" not in statement.clobbers:
+    if names & (_LOADS | _STORES) and "memory" not in statement.clobbers:
         faults.append("memory is touched and not declared")
-    if names & set(STORES) and not statement.is_volatile:
+    if (names & _WITH_EFFECTS or interrupts) and not statement.is_volatile:
         faults.append("what has an effect is not volatile")
-    if names & {"ret", "reti"} or (names & {"cli", "sei"} and len(code) > 1):
+    if names & RETURNS or (interrupts and len(code) > 1):
         faults.append("interrupts and returns have no place here")
-    if names & set(CALLS):
+    if names & CALLS:
         faults.append("calls have no place here")
     return faults
 
@@ -259,7 +128,3 @@ def _late_variables(statement: Statement) -> list[str]:
     if re.fullmatch(form, declared) is None:
         return ["variables with registers are not set right in front of the statement"]
     return []
-
-
-def _said(place: Place) -> str:
-    return {"r": f"r{place[1]}", "flags": "a flag", "T": "T"}.get(place[0], f"[{place[0]}]")

@@ -7,9 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-Place = tuple[str, int]
-"""A byte: ``("r", 24)`` is a register, ``("left", 1)`` the second byte of an operand."""
-
 CLASSES = {
     "r": range(32),
     "l": range(16),
@@ -26,16 +23,21 @@ CLASSES = {
 
 _ONE_PAIR = ("x", "y", "z")
 _SIZES = {"char": 1, "float": 4}
+_MOST_BYTES = 8
+REGISTERS = 32
+"""Registers of a chip; those from here on stand for those that the compiler chooses."""
+FLAGS = range(-8, 0)
+"""Flags, where registers are numbered."""
 
 
 @dataclass(frozen=True)
 class Operand:
-    """An operand: its name in the text, its constraint, its bytes, its register if fixed."""
+    """An operand: its name in the text, its constraint, its bytes, and their first register."""
 
     name: str
     constraint: str
     size: int
-    fixed: int | None = None
+    first: int
 
     @property
     def letter(self) -> str:
@@ -55,13 +57,17 @@ class Operand:
     @property
     def registers(self) -> range:
         """The registers that the compiler may choose from."""
-        if self.fixed is not None:
-            return range(self.fixed, self.fixed + self.size)
-        return CLASSES[self.letter]
+        return CLASSES[self.letter] if self.first >= REGISTERS else self.places
 
-    def place(self, byte: int) -> Place:
-        """Return the place of a byte."""
-        return (self.name, byte) if self.fixed is None else ("r", self.fixed + byte)
+    @property
+    def choices(self) -> range:
+        """The registers in which it may begin: a pair begins in an even one."""
+        return self.registers[: len(self.registers) - self.size + 1 : 1 if self.size == 1 else 2]
+
+    @property
+    def places(self) -> range:
+        """Its registers."""
+        return range(self.first, self.first + self.size)
 
 
 @dataclass(frozen=True)
@@ -110,9 +116,9 @@ def statements_in(code: str) -> Iterator[Statement | str]:
 
 def _statement(parts: list[str], variables: _Variables, is_volatile: bool) -> Statement:
     text, outs, ins, clobbers = (*parts, "", "")[:4]
-    listed = [variables.operand(each) for each in _split(outs, ",") if each.strip()]
+    listed = [variables.operand(*each) for each in enumerate(_listed(outs))]
     free = []
-    for each in (variables.operand(each) for each in _split(ins, ",") if each.strip()):
+    for each in (variables.operand(*part) for part in enumerate(_listed(ins), len(listed))):
         if each.letter.isdigit():  # it is tied to an output
             tied = listed[int(each.letter)]
             listed[int(each.letter)] = replace(tied, constraint="+" + tied.constraint[1:])
@@ -135,21 +141,21 @@ class _Variables:
     function: str
     code: str
 
-    def operand(self, part: str) -> Operand:
+    def operand(self, number: int, part: str) -> Operand:
         match = re.fullmatch(r'\s*(?:\[(\w+)\])?\s*"([^"]*)"\s*\((.*)\)\s*', part, re.DOTALL)
         assert match is not None, part
         constraint, value = match[2], match[3].strip()
         letter = constraint.lstrip("=+&")
         if letter not in CLASSES:
-            return Operand(match[1] or value, constraint, 0)
+            return Operand(match[1] or value, constraint, 0, 0)
         size = 2 if letter in _ONE_PAIR else self._size(value)
         variable = re.search(
             rf'\bregister\b[^;]*\b{re.escape(value)} __asm__\("r(\d+)"\)', self.function
         )
-        fixed = int(variable[1]) if variable else None
+        first = int(variable[1]) if variable else REGISTERS + _MOST_BYTES * number
         if letter in _ONE_PAIR:
-            fixed = CLASSES[letter][0]
-        return Operand(match[1] or value, constraint, size, fixed)
+            first = CLASSES[letter][0]
+        return Operand(match[1] or value, constraint, size, first)
 
     def _size(self, value: str) -> int:
         cast = re.match(r"\(([\w ]+?)\s*(\*?)\)", value)
@@ -219,6 +225,10 @@ def _split(inside: str, separator: str) -> list[str]:
         else:
             parts[-1] += token
     return parts
+
+
+def _listed(operands: str) -> list[str]:
+    return [each for each in _split(operands, ",") if each.strip()]
 
 
 def _text(part: str) -> str:

@@ -90,7 +90,7 @@ WRONG = {
     "adiw to an upper register": (
         """
         __asm__("adiw %[wide], 5" : [wide] "+d"(wide));""",
-        "%[wide] may be another register than r24..r31",
+        "%[wide] may be another register than r24..r30",
     ),
     "mulsu of any upper register": (
         """

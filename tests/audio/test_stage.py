@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,19 +15,8 @@ from stored_features import from_arrays, to_arrays
 
 from protonn_edge.features.audio.clips import fitted_to
 from protonn_edge.model.features import feeding
-from protonn_edge.model.file import load_model, model_bytes, save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
-
-
-def test_a_model_of_sound_is_read_as_it_was(tmp_path: Path) -> None:
-    stage = scaled(audio_of(3, 2, 128, 11_025.0), 1.5, 4.0)
-    model = random_audio_model(stage)
-    save_model(model, tmp_path / "model.npz")
-    loaded = load_model(tmp_path / "model.npz")
-    assert loaded.features == stage
-    assert (loaded.n_features, loaded.n_inputs) == (256, 6)
-    assert model_bytes(loaded) == model_bytes(model)
 
 
 def declared(place: str, **changes: Any) -> dict[str, np.ndarray]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-import pytest
 from avr_programs import compile_text
 from avr_tools import needs_emulated_avr
 from generated_programs import printed_by_uno
 
 from protonn_edge.chips.avr.paths import Paths, paths_through
 from protonn_edge.chips.avr.program import read_program
-from protonn_edge.chips.cores import CORES
 
 # A function each, but for its return. Of two ways both are here; the other one has more cycles.
 STRAIGHT = (
@@ -113,18 +111,3 @@ def test_cycles_of_every_class_of_instructions_are_the_emulated_chips(tmp_path: 
         shortest, longest = paths.shortest.cycles - 4, paths.longest.cycles - 4
         assert taken == (shortest if piece in SHORTER else longest), piece
         assert (shortest == longest) == (piece in STRAIGHT), piece
-
-
-@needs_emulated_avr
-@pytest.mark.parametrize("mcu", ["atmega2560", "attiny85"])
-def test_return_addresses_of_three_bytes_take_a_cycle_more(tmp_path: Path, mcu: str) -> None:
-    program = """
-        __asm__(".text\\n.global leaf\\nleaf: ret\\n.size leaf, .-leaf\\n.global f1\\n"
-                "f1: rcall leaf\\n ret\\n.size f1, .-f1\\n");
-        void f1(void);
-        int main(void) { f1(); }
-    """
-    elf = compile_text(program, tmp_path / f"{mcu}.elf", "-O2", mcu=mcu)
-    large = read_program(elf).core is CORES["avr6"]
-    # RCALL, RET and RET: 3 + 4 + 4 cycles with two bytes
-    assert paths_through(read_program(elf), "f1").longest.cycles == 11 + 3 * large

@@ -6,21 +6,12 @@ import re
 import subprocess
 
 import pytest
+from assembly.decoding import SYNONYMS
 from avr_tools import needs
 
 from protonn_edge.chips.avr.instructions import decode
 from protonn_edge.chips.avr.program import read_program
 
-# What binutils calls a special case of another instruction.
-BRANCHES_IF_SET = "brcs brlo breq brmi brvs brlt brhs brts brie"
-BRANCHES_IF_CLEAR = "brcc brsh brne brpl brvc brge brhc brtc brid"
-SETS, CLEARS = "sec sez sen sev ses seh set sei", "clc clz cln clv cls clh clt cli"
-SYNONYMS = {"tst": "and", "clr": "eor", "lsl": "add", "rol": "adc", "ser": "ldi"} | {
-    **dict.fromkeys(BRANCHES_IF_SET.split(), "brbs"),
-    **dict.fromkeys(BRANCHES_IF_CLEAR.split(), "brbc"),
-    **dict.fromkeys(SETS.split(), "bset"),
-    **dict.fromkeys(CLEARS.split(), "bclr"),
-}
 LINE = re.compile(r" *([0-9a-f]+):\t((?:[0-9a-f]{2} )+) *\t(\S+)\s*([^;]*)(?:; 0x([0-9a-f]+))?")
 
 

@@ -14,7 +14,9 @@ import pytest
 from avr_programs import compile_text
 from avr_tools import needs_avr_gcc, needs_emulated_avr
 from command_line import run, succeed
-from model_factory import random_inputs, random_model
+from convolution_factory import random_layers
+from convolution_factory import random_model as random_convolutional_model
+from model_factory import forms_in_place_of, random_model, random_pooling_model
 from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
@@ -22,9 +24,14 @@ from protonn_edge.chips.emulator import EmulatedBoard, EmulatedUno, EmulatorStat
 from protonn_edge.chips.toolchain.javascript import EMULATOR, script_file
 from protonn_edge.codegen.projects.project import build, trial_build
 from protonn_edge.codegen.verification.agreement import verify_device
+from protonn_edge.codegen.verification.tryout import trial_points
+from protonn_edge.features.pooling.making import average_pooling
+from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.file import save_model
+from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
+from protonn_edge.system.extensions import DeviceForm
 
 UNO = load_board("uno")
 WITHOUT_SIMAVR = "gcc is missing; install libsimavr-dev"
@@ -65,13 +72,29 @@ def without_simavr(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "_simavr", missing)
 
 
+SMALL = random_model(5, features=30, projections=8, prototypes=20)
+MODELS = {
+    "plain": (random_model(), None),
+    # Timer1 overflows on the way, so that interrupts and their response count, too.
+    "longer than the timer": (
+        random_model(3, features=300, projections=21, prototypes=400, gamma_numerator=0.4),
+        None,
+    ),
+    "pooled images": (random_pooling_model(average_pooling((16, 15), (12, 14), (5, 6))), None),
+    "layers of convolutions": (random_convolutional_model(random_layers()), None),
+    **{form.choice: (SMALL, form) for form in forms_in_place_of(SMALL)},
+}
+
+
 @needs_emulated_avr
-def test_it_gives_the_same_scores_and_cycles_as_simavr():
-    model = random_model()
+@pytest.mark.parametrize(("model", "form"), MODELS.values(), ids=MODELS)
+def test_it_gives_the_same_scores_and_cycles_as_simavr(model: Model, form: DeviceForm | None):
     reference = quantize(model)
-    Q = random_inputs(0, 20, reference)
+    if form is not None:
+        reference = form.of(reference, model)
+    Q = trial_points(DeviceModel(model, reference), 10)
     found = []
-    with trial_build(model, UNO) as trial:
+    with trial_build(DeviceModel(model, reference), UNO) as trial:
         for emulator in programs.EMULATORS:
             with EmulatedBoard(trial.elf, board=UNO, emulator=emulator) as uno:
                 for _ in range(2):  # the second client resets the board

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import shutil
 
-import pytest
 from avr_tools import needs_emulated_avr
 from checkout import CHECKOUT
 from command_line import succeed
@@ -18,27 +16,15 @@ PAGE = CHECKOUT / "docs" / "boards.md"
 DOCUMENT = PAGE.read_text(encoding="utf-8")
 
 
-def texts_of(language: str) -> list[str]:
-    return [block.text for block in blocks_of(PAGE) if block.language == language]
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch, digits):
-    """Give a folder with a model, points, and the board of the example; be in it."""
-    for path in (digits.model_file, digits.points_file):
-        shutil.copy(path, tmp_path)
-    (example,) = texts_of("toml")
-    (tmp_path / "sensor_node.toml").write_text(example)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 @needs_emulated_avr
-def test_its_board_is_added_by_its_one_file(folder):
+def test_its_board_is_added_by_its_one_file(tmp_path, monkeypatch, model_file):
+    monkeypatch.chdir(model_file.parent)
+    (example,) = (block.text for block in blocks_of(PAGE) if block.language == "toml")
+    (tmp_path / "sensor_node.toml").write_text(example)
     said = succeed("build", "--board", "sensor_node.toml", "model.npz", "-o", "node").stdout
     assert "fits sensor_node" in said
-    run_pio(folder / "node", "run", deadline_s=120)
-    assert (folder / "node" / ".pio" / "build" / "sensor_node" / "firmware.hex").is_file()
+    run_pio(tmp_path / "node", "run", deadline_s=120)
+    assert (tmp_path / "node" / ".pio" / "build" / "sensor_node" / "firmware.hex").is_file()
     assert load_board("sensor_node.toml").mcu == "atmega644p"
 
 

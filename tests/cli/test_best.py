@@ -98,23 +98,6 @@ def test_ctrl_c_before_there_is_a_model_writes_none(
     assert (tmp_path / "model.search.jsonl").exists() == bool(kept)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--classifier", "best", "--epochs", 3], "has no such parameter"),
-        (["--classifier", "best", "--metric", "recall:falt"], "did you mean 'fault'?"),
-        (["--classifier", "best", "--minutes", 0], "--minutes"),
-    ],
-)
-def test_what_does_not_go_with_it_is_refused(
-    data: Path, tmp_path: Path, arguments: list[object], sentence: str
-) -> None:
-    refused = run("train", data, "-o", tmp_path / "model.npz", *arguments)
-    assert refused.exit_code == 2
-    assert sentence in refused.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_too_little_time_is_one_sentence(data: Path, tmp_path: Path) -> None:
     model = tmp_path / "model.npz"
     late = run("train", data, "-o", model, "--classifier", "best", "--minutes", 0.001)

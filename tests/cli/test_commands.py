@@ -291,20 +291,6 @@ def test_hil_shares_the_points_among_boards_and_tells_how_they_differ(
     assert "0 got different answers and 0 took different numbers of cycles" in text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--port", "a", "--port", "a"], "--port is given twice"),
-        (["--watts", "0"], "--watts"),
-        (["--repeat", "65537"], "--repeat"),
-    ],
-)
-def test_hil_refuses_options_that_make_no_sense(arguments: list[str], words: str) -> None:
-    result = run("hil", "data.csv", *arguments)
-    assert result.exit_code == 2
-    assert words in result.stderr
-
-
 @needs_avr_gcc
 def test_build_over_budget_leaves_one_json_object_with_the_figures(folder: Path) -> None:
     save_model(random_model(projections=10, classes=54, prototypes=490), folder / "large.npz")

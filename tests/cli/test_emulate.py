@@ -131,22 +131,6 @@ def test_a_fault_is_said_when_it_happens(emulate: Callable[..., Emulate], firmwa
     assert echoes(board.record["url"])  # opening the line has reset it
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ([], "name an ELF or HEX file"),
-        (["none.elf"], "none.elf does not exist; build the firmware first"),
-        (["none.elf", "--sensor", "a0"], "give NAME=FILE"),
-        (["none.elf", "--sensor", "a0=none.csv,rate=5"], "none.csv does not exist"),
-        (["none.elf", "--port", "0"], "--port"),
-    ],
-)
-def test_what_cannot_run_is_refused(arguments: list[str], sentence: str) -> None:
-    refused = run("emulate", *arguments)
-    assert refused.exit_code == 2
-    assert sentence in refused.stderr
-
-
 def test_a_file_is_not_replaced_by_a_link(firmware: Path, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("kept")

@@ -79,26 +79,6 @@ def test_whole_groups_of_the_file_are_held_out(table: Path) -> None:
     assert all(f"'{name}'" in notice["text"] for name in people)
 
 
-@pytest.mark.parametrize(
-    ("groups", "kind"),
-    [
-        (["mia"] * 40, "one_group"),
-        ([f"take{row // 4}" for row in range(40)], "groups_of_one_class"),
-        ([f"p{row % 4}" for row in range(40)], None),
-    ],
-)
-def test_groups_that_are_no_new_people_get_a_warning(
-    tmp_path: Path, groups: list[str], kind: str | None
-) -> None:
-    y, data = np.arange(40) // 20, tmp_path / "data.npz"
-    X = np.random.default_rng(0).normal(y[:, None], 0.5, (40, 4))
-    np.savez(data, X=X, y=y, groups=groups)
-    told = run_json("train", data, "-o", tmp_path / "m.npz", *LINEAR)["notices"]
-    found = [each for each in told if each["kind"] in {"one_group", "groups_of_one_class"}]
-    assert [each["kind"] for each in found] == ([] if kind is None else [kind])
-    assert all("the accuracy is not for new people" in each["text"] for each in found)
-
-
 def test_an_array_of_groups_and_a_file_of_groups_are_found_again(tmp_path: Path) -> None:
     rng, data, model = np.random.default_rng(0), tmp_path / "d.npz", tmp_path / "m.npz"
     y, people = np.arange(90) % 3, np.arange(90) // 9
@@ -166,17 +146,6 @@ def test_a_training_that_goes_on_with_another_division_is_warned_of(table: Path)
         assert "training_rows" in kinds_of(run_json(*words, *other))
 
 
-def test_a_test_part_of_the_file_is_the_test_part(tmp_path: Path) -> None:
-    data, X = tmp_path / "d.npz", np.random.default_rng(0).normal(size=(60, 3))
-    y = (X[:, 0] > 0).astype(int)
-    parts = {"X_train": X[:40], "y_train": y[:40], "X_test": X[40:], "y_test": y[40:]}
-    np.savez(data, **parts)
-    trained = run_json("train", data, "-o", tmp_path / "m.npz", *LINEAR)
-    assert (trained["n"], trained["tested"]) == (20, "test points")
-    predicted = run_json("predict", tmp_path / "m.npz", data)
-    assert predicted["accuracy"] == trained["accuracy"]
-
-
 @needs_emulated_avr
 def test_one_class_finds_its_held_out_points_and_all_others(tmp_path: Path) -> None:
     data, model = tmp_path / "t.csv", tmp_path / "m.npz"
@@ -203,24 +172,6 @@ def test_a_search_holds_points_out_too(tmp_path: Path) -> None:
     assert run_json("predict", model, data)["n"] == 24
     words = (*words, "--search", tmp_path / "again.jsonl")
     assert run_json(*words, "--holdout", 0)["n"] == 0
-
-
-def test_the_options_for_reading_are_those_of_the_training(table: Path) -> None:
-    model, new = table.with_name("m.npz"), table.with_name("new.csv")
-    head, *rows = table.read_text().splitlines()
-    lines = [f"{line};{'yes' if row % 3 else 'no'}" for row, line in enumerate(rows)]
-    table.write_text("\n".join([f"{head};label", *lines]) + "\n")
-    read = ("label=state", "drop=q,label", "decimal=comma")
-    words = [f"--{each}" for each in read]
-    trained = run_json("train", table, "-o", model, *LINEAR, *words)
-    assert load_model(model).record["file"]["read"] == [*read]
-    again = run_json("predict", model, table)
-    assert (again["n"], again["accuracy"]) == (20, trained["accuracy"])
-    new.write_text(table.read_text().replace(";q;", ";z;") + "x;p9;0,1;0,2;b;no\n")
-    predicted = run_json("predict", model, new)
-    assert (predicted["n"], set(predicted["classes"])) == (81, {"a", "b"})
-    assert "accuracy" in predicted
-    assert "accuracy" not in run_json("predict", model, new, "--label", "label")
 
 
 # --- rows without labels --------------------------------------------------------------------------
@@ -306,20 +257,6 @@ def test_names_of_columns_do_not_collide(table: Path, model: Path) -> None:
     assert head[5:] == ["predicted_class_2", "confidence_percent"]
 
 
-def test_labels_may_be_missing_in_some_rows_or_not_be_classes(table: Path, model: Path) -> None:
-    new = table.with_name("new.csv")
-    lines = table.read_text().splitlines()
-    some = [line if row < 40 else line[:-1] for row, line in enumerate(lines)]
-    new.write_text("\n".join(some) + "\n")
-    done = succeed("predict", model, new)
-    assert "% of 39 points" in done.stderr
-    new.write_text("\n".join([lines[0], *(line[:-1] + "walk" for line in lines[1:])]) + "\n")
-    record = run_json("predict", model, new, "--label", "state")
-    assert "accuracy" not in record
-    (text,) = (each["text"] for each in record["notices"] if each["kind"] == "labels")
-    assert "labels that are not classes of the model, 'walk'" in text
-
-
 def test_points_of_arrays_have_their_rows_and_labels(tmp_path: Path) -> None:
     data, out = tmp_path / "d.npz", tmp_path / "o.csv"
     X = np.random.default_rng(0).normal(size=(40, 3))
@@ -336,19 +273,3 @@ def test_points_of_arrays_have_their_rows_and_labels(tmp_path: Path) -> None:
 
 
 # --- names of options -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("words", "flag"),
-    [
-        (("train", "t.csv", "--test", 0.25), "--holdout"),
-        (("tune", "t.csv", "--test", 0.25), "--holdout"),
-        (("windows", "t.csv", "--holdout", 0.25), "--test"),
-    ],
-)
-def test_an_option_of_another_command_leads_to_the_one_for_the_same(
-    words: tuple[object, ...], flag: str
-) -> None:
-    done = run(*words)
-    assert done.exit_code == 2
-    assert f"did you mean '{flag}'?" in done.stderr

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import assert_one_sentence, run, run_json, succeed
+from command_line import run_json, succeed
 from model_factory import random_model, random_points
 
 from protonn_edge.model.file import save_model
@@ -108,19 +108,3 @@ def test_without_calibration_there_is_no_column_of_confidence(
     data, out = write(tmp_path / "new.csv", points), tmp_path / "out.csv"
     assert "confidence_percent" not in run_json("predict", tmp_path / "m.npz", data, "-o", out)
     assert out.read_text().startswith("1,2,3,4,predicted_class\n")
-
-
-@pytest.mark.usefixtures("model")
-def test_other_columns_than_the_models_are_refused(tmp_path: Path, points: np.ndarray) -> None:
-    short = write(tmp_path / "short.csv", points[:, :3], "a,b,c")
-    assert_one_sentence(run("predict", tmp_path / "m.npz", short), "short.csv")
-    np.savez(tmp_path / "x.npz", X=points[:, :3])
-    refused = run("predict", tmp_path / "m.npz", tmp_path / "x.npz")
-    assert_one_sentence(refused, "3 features, but the model expects 4")
-    np.savez(tmp_path / "y.npz", Z=points)
-    assert_one_sentence(
-        run("predict", tmp_path / "m.npz", tmp_path / "y.npz"), "no array of points"
-    )
-    bad = tmp_path / "bad.csv"
-    bad.write_text("1,2,3,4\n1,x,3,4\n")
-    assert_one_sentence(run("predict", tmp_path / "m.npz", bad), "bad.csv:2")

@@ -143,42 +143,11 @@ def read_or_empty(path: Path) -> str:
         return ""
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--choose", "worst"], "'worst' is not one of 'best', 'smallest', 'fastest'"),
-        (["--jobs", "0"], "is neither a number of processes"),
-        (["--groups", "nobody"], "neither an array of"),
-        (["--groups", "X_train"], "groups"),
-        (["--max-flash", "much"], "not a number of bytes"),
-        (["--folds", "100"], "--folds"),
-        (["--features", "crop:6x6"], "such as pool:4x4 or gradients:4x4"),
-        (["--window", "32"], "no features of windows are"),
-        (["--budget", "2kB"], "--budget determines the sizes, which 'tune' searches; omit it"),
-    ],
-)
-def test_what_cannot_be_searched_is_refused(
-    data: Path, tmp_path: Path, arguments: list[str], sentence: str
-) -> None:
-    refused = run("tune", data, "-o", tmp_path / "model.npz", *arguments)
-    assert refused.exit_code == 2
-    assert sentence in refused.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_size_that_is_given_stays(data: Path, tmp_path: Path) -> None:
     model, sizes = tmp_path / "model.npz", ("--prototypes", 14, "--epochs", 2)
     done = tune(data, "-o", model, *sizes, "--trials", 1, "--jobs", 1)
     assert done.exit_code == 0, done.output
     assert load_model(model).head.prototypes.shape[1] == 14
-
-
-def test_sets_of_labels_are_refused(tmp_path: Path) -> None:
-    data = tmp_path / "labels.txt"
-    data.write_text("".join(f"{i % 3},{i % 2 + 3} 1:{i} 2:{i % 5}\n" for i in range(30)))
-    refused = tune(data, "-o", tmp_path / "model.npz")
-    assert refused.exit_code == 2
-    assert "sets of labels" in refused.stderr
 
 
 def test_images_find_their_features(data: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from model_factory import random_model, random_pooling_model, tiny_pooling_model
 
 from protonn_edge.codegen.context import raw_context, render_context
 from protonn_edge.codegen.planner import make_plan, plan_of
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.raw_inputs import float_quantizer
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from protonn_edge.features.average_pooling.integers import Areas
 from protonn_edge.features.deskew.integers import row_shifts
 from protonn_edge.features.deskew.kernels import most_moved_rows, moved_rows
+from protonn_edge.features.pooling.areas import Areas
 
 SHAPES = [
     ((12, 12), (10, 10), (5, 5)),

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import pytest
 from chains import replace
-from drawn_poolings import poolings
 from generated_programs import assert_equal_to_reference
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from model_factory import (
-    random_images,
     random_inputs,
     random_model,
-    random_pooling_model,
 )
 
 from protonn_edge.codegen.context import c_comment, c_string
 from protonn_edge.codegen.host import host_program
-from protonn_edge.features.images.pixel_scale import UNSCALED
-from protonn_edge.model.features import Features
 from protonn_edge.model.quantization import quantize
 
 
@@ -36,23 +31,6 @@ def test_extreme_sizes_give_the_reference_scores_under_sanitizers(
     )
     with host_program(model, sanitize=True) as program:
         assert_equal_to_reference(program, model, random_inputs(1, 50, model))
-
-
-@given(
-    seed=st.integers(0, 1_000),
-    pooling=poolings(
-        st.tuples(st.integers(1, 20), st.integers(1, 20)),
-        crops=True,
-        scales=st.sampled_from([None, UNSCALED]),
-    ),
-)
-@settings(max_examples=7, deadline=None)
-def test_random_poolings_give_the_reference_scores(seed: int, pooling: Features) -> None:
-    model = quantize(random_pooling_model(pooling, seed))
-    Q = random_images(seed, 40, pooling)
-    Q[0], Q[1] = 0, 255
-    with host_program(model, sanitize=True) as program:
-        assert_equal_to_reference(program, model, Q)
 
 
 @given(name=st.text(max_size=20))

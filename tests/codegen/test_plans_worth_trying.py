@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from chains import replace
 from dense_factory import random_dense_model
 from extension_parts import additions
 from forest_factory import random_forest_model
 from model_factory import random_model, tiny_deskew_model, tiny_pooling_model
+from plans import plan_with as plan_of_kernel
 from refusals import refused_by
 
 from protonn_edge.chips.cores import CORES
@@ -115,3 +116,19 @@ def test_choices_that_are_left_out_are_the_first_ones() -> None:
     assert plan.choices == plan_of(model, {"feeding": "held"}).choices
     with refused_by("codegen.planner"):
         plan_of(model, {"feeding": "streamed"})
+
+
+def test_two_weights_a_byte_are_as_fast_and_half_as_large() -> None:
+    """That is where columns are best: too many weights for instructions."""
+    model = quantize(replace(random_model(features=128, projections=16), projection_bits=4))
+    columns, packed = (plan_of_kernel(model, kernel) for kernel in ("columns", "packed"))
+    assert columns.table_bytes - packed.table_bytes == 128 * 16 // 2
+    assert packed.cycles < columns.cycles
+    limits = Limits(flash_bytes=columns.flash_bytes)
+    assert make_plan(model, limits).kernel == "packed"
+
+
+def test_weights_that_need_more_bits_are_not_packed() -> None:
+    model = quantize(random_model())
+    with refused_by("codegen.planner"):
+        make_plan(model, kernel="packed")

@@ -30,7 +30,7 @@ from refusals import refused_by
 from protonn_edge.chips.cores import CORES, UNO_CORE, Core
 from protonn_edge.codegen.renderer import check_prefix, render_c
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from any_order import Call, build_on_host, check_calls, check_on_uno, raw
 from avr_tools import needs_avr_gcc, needs_emulated_avr
-from byte_programs import answer_on, answered_by, host_program, uno_program
+from byte_programs import answered_by, host_program
 from chains import replace
 from generated_programs import compile_with, write_c
 from model_factory import forms_in_place_of, random_model, random_pooling_model
 from refusals import refused_by
 
 from protonn_edge.chips.avr.program import read_program
-from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.families.avr.checks import check_no_floats
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.quantization import quantize
@@ -27,7 +26,6 @@ from protonn_edge.model.raw_inputs import MANY_DECIMALS, choose_exponents, float
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.extensions import DeviceForm
 
-MAIN = Path(__file__).with_name("raw_main.c")
 RANGES = [(-32768, 32767), (0, 255), (-128, 127), (0, 1023), (0, 1), (-5, 5), (40_000, 50_000)]
 
 
@@ -79,16 +77,6 @@ def questions(model: IntegerChain) -> tuple[np.ndarray, np.ndarray]:
     return pairs[:, 0].astype(np.uint16), pairs[:, 1].astype(np.int16)
 
 
-def expected_bytes(model: IntegerChain, features: np.ndarray, values: np.ndarray) -> bytes:
-    rows = np.repeat(values[:, None], model.n_features, axis=1)
-    return model.raw_inputs.quantize(rows)[np.arange(len(rows)), features].tobytes()
-
-
-def wire(features: np.ndarray, values: np.ndarray) -> bytes:
-    pairs = np.stack([features.astype("<u2"), values.astype("<i2").view("<u2")], axis=1)
-    return pairs.astype("<u2").tobytes()
-
-
 MODELS = {
     "ranges": model_of_raw_ranges,
     "many": model_of_many_scales,
@@ -100,39 +88,6 @@ MODELS = {
         for name, made in (("ranges", model_of_raw_ranges), ("decimals", model_of_decimals))
     },
 }
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_host_c_gives_the_bytes_of_numpy_under_sanitizers(tmp_path: Path, name: str):
-    model = MODELS[name]()
-    features, values = questions(model)
-    found = answered_by(host_program(model, MAIN, tmp_path), wire(features, values))
-    assert found == expected_bytes(model, features, values)
-
-
-@needs_emulated_avr
-@pytest.mark.parametrize("name", MODELS)
-def test_the_uno_gives_the_bytes_of_numpy(tmp_path: Path, name: str):
-    model = MODELS[name]()
-    features, values = questions(model)
-    received = answers_of_uno(model, tmp_path, wire(features, values))
-    assert received == expected_bytes(model, features, values)
-
-
-def answers_of_uno(model: IntegerChain, folder: Path, sent: bytes, *flags: str) -> bytes:
-    """Return a byte for each request of 4 bytes, or 6 with -DRAW_FLOATS, of the emulated Uno."""
-    size = 6 if flags else 4
-    elf = uno_program(model, MAIN, folder, *flags)
-    at_once = 10 * size  # what the ring buffer forgives
-    parts = [sent[start : start + at_once] for start in range(0, len(sent), at_once)]
-    with EmulatedUno(elf) as uno:
-        with socket.create_connection(("127.0.0.1", uno.port), timeout=20.0) as line:
-            received = b""
-            for part in parts:
-                line.sendall(part)
-                received += answer_on(line, len(part) // size)
-        assert uno.stats().faults == ()
-    return received
 
 
 @pytest.mark.parametrize("compiler", ["cc", pytest.param("avr-gcc", marks=needs_avr_gcc)])
@@ -196,17 +151,6 @@ def float_questions(model: IntegerChain) -> tuple[np.ndarray, np.ndarray]:
     return features, np.concatenate([raw, odd])
 
 
-def expected_of_floats(model: IntegerChain, features: np.ndarray, raw: np.ndarray) -> bytes:
-    rows = np.repeat(raw[:, None], model.n_features, axis=1)
-    return float_quantizer(model.quantizer).quantize(rows)[np.arange(len(rows)), features].tobytes()
-
-
-def float_wire(features: np.ndarray, raw: np.ndarray) -> bytes:
-    pairs = np.empty(len(raw), np.dtype([("feature", "<u2"), ("raw", "<f4")]))
-    pairs["feature"], pairs["raw"] = features, raw
-    return pairs.tobytes()
-
-
 def test_floats_give_the_bytes_of_the_host_but_at_half_steps():
     model = model_of_decimals()
     X = np.random.default_rng(1).uniform(-0.2, 1.2, (500, model.n_features))
@@ -216,28 +160,6 @@ def test_floats_give_the_bytes_of_the_host_but_at_half_steps():
     differs = float_quantizer(model.quantizer).quantize(X) != model.quantize(X)
     assert not (differs & ~edge).any()
     assert edge.mean() < 0.01
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["ranges", "decimals", "pixels", *(name for name in MODELS if name.startswith("decimals, "))],
-)
-def test_host_c_gives_the_bytes_of_numpy_for_floats(tmp_path: Path, name: str):
-    model = MODELS[name]()
-    main = tmp_path / "main.c"
-    main.write_text(f'#define RAW_FLOATS\n#include "{MAIN}"\n')
-    features, raw = float_questions(model)
-    found = answered_by(host_program(model, main, tmp_path), float_wire(features, raw))
-    assert found == expected_of_floats(model, features, raw)
-
-
-@needs_emulated_avr
-@pytest.mark.parametrize("name", ["decimals", "pixels"])
-def test_the_uno_gives_the_bytes_of_numpy_for_floats(tmp_path: Path, name: str):
-    model = MODELS[name]()
-    features, raw = float_questions(model)
-    received = answers_of_uno(model, tmp_path, float_wire(features, raw), "-DRAW_FLOATS")
-    assert received == expected_of_floats(model, features, raw)
 
 
 @needs_avr_gcc
@@ -265,3 +187,26 @@ def test_the_linker_leaves_it_out_where_nobody_calls_it(tmp_path: Path):
     assert "raw_" not in names
     assert "float_" not in names
     assert "pnn_quantize" not in names
+
+
+def calls_of(model: IntegerChain) -> list[Call]:
+    """Return the calls that ask for the bytes of raw integers, and of raw floats."""
+    asked = (questions(model), float_questions(model))
+    return [
+        raw(int(f), value)
+        for features, values in asked
+        for f, value in zip(features, values, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_host_c_gives_the_bytes_of_numpy_under_sanitizers(tmp_path: Path, name: str):
+    model = MODELS[name]()
+    check_calls(build_on_host(model, None, tmp_path), model, calls_of(model))
+
+
+@needs_emulated_avr
+@pytest.mark.parametrize("name", MODELS)
+def test_the_uno_gives_the_bytes_of_numpy(tmp_path: Path, name: str):
+    model = MODELS[name]()
+    check_on_uno(model, None, calls_of(model)[::3], tmp_path)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from chains import replace
 from model_factory import random_model
-from worst_inputs import moved_cycles, prototype_costs, prototype_cycles, worst_inputs
+from worst_inputs import compared, moved_cycles, prototype_costs, prototype_cycles, worst_inputs
 
 from protonn_edge.codegen.planner import make_plan
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import row_shifts
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.quantization import quantize
@@ -43,3 +43,12 @@ def test_worst_inputs_take_long_and_none_is_0() -> None:
         > prototype_cycles(model, named_stages(model)["projection"].run(ordinary), costs).max()
     )
     assert (np.diff(cycles) <= 0).all()
+
+
+def test_prototypes_take_the_cycles_of_the_coordinates_that_are_compared() -> None:
+    model = quantize(random_model(features=60, projections=8, prototypes=40))
+    costs = np.array([10, 17, 29, 30, 31, 32, 33, 34, 40])
+    points = np.random.default_rng(0).integers(-128, 128, (20, 8))
+    reached = compared(named_stages(model)["prototypes"], points)
+    expected = [sum(int(costs[each.sum() - 1]) for each in point) for point in reached]
+    assert prototype_cycles(model, points, costs).tolist() == expected

@@ -10,11 +10,9 @@ import numpy as np
 from conformance.instances import Instance
 from model_factory import random_images, random_pooling_model
 
-from protonn_edge.features.average_pooling.integers import (
-    Axis,
-    IntegerAveragePooling,
-)
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.areas import Axis
+from protonn_edge.features.pooling.integers import IntegerAveragePooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.quantization import quantize
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from any_order import build_on_host, check_calls, check_on_uno, random_calls, wrong_calls
+from any_order import FINISH, build_on_host, check_calls, check_on_uno, random_calls, wrong_calls
 from avr_tools import EMULATED_AVR, skip_without
 from conformance.instances import Instance, Program, instances_of, maker_of, programs_of
 from elftools.elf.constants import SH_FLAGS
@@ -326,10 +326,11 @@ def check_calls_in_any_order_are_safe(kind: str) -> None:
     skip_without("cc", *EMULATED_AVR)
     program = programs_of(kind)[0]
     model, plan = program.instance.model, program.plan
-    calls = random_calls(np.random.default_rng(0), model, _CALLS)
+    wrong = wrong_calls(program.instance.points)
+    calls = [*wrong, *20 * [FINISH], *random_calls(np.random.default_rng(0), model, _CALLS)]
     with scratch_folder() as folder:
         check_calls(build_on_host(model, plan, folder), model, calls)
-        check_on_uno(model, plan, wrong_calls(program.instance.points), folder)
+        check_on_uno(model, plan, wrong, folder)
 
 
 CHECKS: tuple[Callable[[str], None], ...] = (

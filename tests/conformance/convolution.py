@@ -15,10 +15,10 @@ from convolution_factory import (
     random_window_layers,
 )
 
-from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.making import layered
-from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.features.pooling.areas import Areas
+from protonn_edge.features.pooling.integers import IntegerAveragePooling, IntegerPooling
 from protonn_edge.model.features import Features
 from protonn_edge.model.quantization import quantize
 

@@ -8,8 +8,8 @@ import numpy as np
 from conformance.instances import Instance
 from model_factory import random_images, random_pooling_model
 
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import IntegerDeskew
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.quantization import quantize
 
 

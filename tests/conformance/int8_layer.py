@@ -13,7 +13,6 @@ from int8_factory import random_int8_layer, whole_window
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling
-from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.quantization import quantize
 
 
@@ -38,12 +37,6 @@ def instances() -> Iterator[Instance]:
     yield _instance("fully connected, behind pooling", row, largest, last, number=1)
     plain = random_int8_layer(8, (4, 5, 6), 6, (1, 1), offset=255)
     yield _instance("a point, below its offset", plain)
-
-
-def golden_chain() -> IntegerChain:
-    """Return a small fully connected layer, which rounds twice."""
-    layer = random_int8_layer(0, (1, 1, 4), 2, (1, 1))
-    return quantize(random_model(layered((layer,))))
 
 
 def _instance(name: str, *layers: IntegerInt8Layer | IntegerPooling, number: int = -1) -> Instance:

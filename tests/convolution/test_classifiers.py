@@ -10,10 +10,8 @@ from convolution_factory import random_convolution, random_images_of, random_lay
 from dense_factory import random_dense_model
 from extension_parts import additions
 from forest_factory import random_forest_model
-from generated_programs import assert_equal_to_reference
 from model_factory import random_model
 
-from protonn_edge.codegen.host import host_program
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.model.features import Features
 from protonn_edge.model.integer_chain import own_inputs
@@ -50,12 +48,3 @@ def test_inputs_are_the_bytes_of_the_last_layer(kind: str) -> None:
         assert integers.inputs.maximum == stage.stages[-1].maximum
         assert (values == stage.apply(images)).all()
         assert (integers.inputs.quantize(values) == values).all()
-
-
-@pytest.mark.parametrize("kind", ["protonn", "forest"])
-def test_rows_are_pushed_to_products_and_to_trees(kind: str) -> None:
-    """The others begin with a product, too."""
-    integers = quantize(behind(random_layers(), kind))
-    images = random_images_of(2, 20, random_layers())
-    with host_program(integers, sanitize=True) as program:
-        assert_equal_to_reference(program, integers, integers.quantize(images))

@@ -9,7 +9,6 @@ from refusals import refused_by
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
-from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.train.learning import (
     NetworkSpec,
     Schedule,
@@ -20,6 +19,8 @@ from protonn_edge.features.convolution.train.network import Network
 from protonn_edge.features.convolution.train.notation import read_layers
 from protonn_edge.features.convolution.train.rounding import Bits
 from protonn_edge.features.images.pixel_scale import PixelScale
+from protonn_edge.features.pooling.areas import Areas
+from protonn_edge.features.pooling.integers import IntegerAveragePooling
 
 WANTED = NetworkSpec(
     (8, 8),

@@ -6,15 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from chains import replace
 from command_line import refusal, run, succeed
 from convolution_factory import image_shape_of
 from refusals import refused_by
 
-from protonn_edge.cli.inspect import _sizes
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.learn.augmentation import SignalMovement
-from protonn_edge.model.file import load_model, save_model
+from protonn_edge.model.file import load_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.signals import Signal
@@ -68,15 +66,6 @@ def test_each_channel_has_its_own_scale(model: Model) -> None:
     ends = stage.points.to_bytes(X.reshape(N, -1)).reshape(-1, 3)
     assert (ends.min(axis=0) == 0).all()
     assert (ends.max(axis=0) == 255).all()
-
-
-def test_a_file_keeps_the_window(model: Model, tmp_path: Path) -> None:
-    save_model(model, tmp_path / "model.npz")
-    loaded = load_model(tmp_path / "model.npz")
-    assert _sizes(replace(loaded, feature_names=()))[0] == (
-        "samples",
-        "96: 32 samples of 3 channels at 50 Hz",
-    )
 
 
 def test_averages_are_along_time() -> None:

@@ -12,8 +12,9 @@ A case is a few lines of a text file of this folder::
 ``##`` begins a case with its title, and ``~`` gives a name to each of several values in turn, or
 several names: the case is read once for each of them. Lines behind ``@ name.csv`` are those of
 another file; the first file is ``data.csv``. Several files may have the same lines: ``@ one.csv &
-two.csv``. What is read is the only file, or its folder. Lines are taken as they are; ``40*``
-repeats a line, which is a Python f-string, for n from 0 to 39. It knows:
+two.csv``. What is read is the only file, or its folder, or the file that a reading names first.
+Lines are taken as they are; ``40*`` repeats a line, which is a Python f-string, for n from 0 to
+39. It knows:
 
 - ``x`` and ``y``: noise of two decimals, another in each row, as in `NOISE`
 - ``ab`` and ``half``: the label 'a' or 'b', in turns or first all a
@@ -23,7 +24,14 @@ repeats a line, which is a Python f-string, for n from 0 to 39. It knows:
 - ``file``: the number of the file among those with the same lines
 - the names of the case, and ``np``
 
+The lines of an ``.npz`` file are its arrays, ``NAME = EXPRESSION``, where None leaves an array of
+an earlier line out. The line of an image is an expression of its pixels.
+
+Extensions have writers of other files: the lines are then what such a file says, for example the
+samples of a sound.
+
 ``>`` reads the files: as a table, as a recording, or by a command, with the options that follow.
+``train`` writes the model that later commands of the case use, such as ``predict``.
 Options such as ``label=x`` are ``--label x``. Behind the colon are facts, separated by ``|``; a
 line that begins with two blanks has more of them. A fact is a name of `FACTS` with its value, or a
 Python expression behind ``=``, in which `found` is what was read. If the reading is ``refused``,
@@ -48,20 +56,32 @@ from extension_parts import additions, folders
 from flower_tables import shuffled_flowers
 from refusals import places_of
 
-from protonn_edge.data.options import READ_NAMES, options_of_texts
+from protonn_edge.data.options import options_of_texts
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 
 NOISE = np.random.default_rng(0).normal(0, 9, (400, 2)).round(2)
 SPECIES = ("setosa", "versicolor", "virginica")
-READERS: dict[str, Callable[..., Any]] = {"table": load_dataset, **additions("readers")}
+READERS: dict[str, Callable[..., Any]] = {
+    "table": lambda path, texts: load_dataset(path, options_of_texts(texts)),
+    "numbers": lambda path, texts: load_dataset(path, options_of_texts(texts), target="value"),
+    **additions("readers of cases"),
+}
+WRITERS: dict[str, Callable[[Path, str], object]] = additions("writers of files")
+"""How lines become a file with this ending of an extension."""
 OUTPUTS: dict[str, tuple[str, ...]] = {
     "train": ("-o", "out.npz"),
     "data": (),
+    "predict": (),
+    "verify": (),
+    "inspect": (),
     **additions("commands that read"),
 }
 """The commands that read, and what they are given besides the data."""
-OF_EXTENSIONS = {"recording", "windows"} - {*READERS, *OUTPUTS}
+OF_MODELS = {"predict": (), "verify": (), "inspect": ("--data",)}
+"""The commands of a model, and what stands between the model and the data."""
+IMAGES = (".png", ".jpg", ".bmp", ".webp")
+OF_EXTENSIONS = {"recording", "windows", "played"} - {*READERS, *OUTPUTS}
 """Ways to read of extensions that are not there."""
 
 
@@ -85,11 +105,25 @@ class Case:
             for number, name in enumerate(self._filled(some).split(" & ")):
                 path = folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
-                text = "".join(f"{each}\n" for line in lines for each in self._lines(line, number))
-                path.write_bytes(text.encode())
+                self._write(path, [each for line in lines for each in self._lines(line, number)])
                 names.append(name)
         path = folder / names[0]
         return folder if len(names) > 1 else path.parent if "/" in names[0] else path
+
+    def _write(self, path: Path, lines: list[str]) -> None:
+        if path.suffix == ".npz":
+            arrays: dict[str, Any] = {}
+            for line in map(self._filled, lines):
+                name, _, value = line.partition(" = ")
+                arrays[name] = eval(value, {"np": np, "NOISE": NOISE, **self.values, **arrays})
+            np.savez(path, **{name: each for name, each in arrays.items() if each is not None})
+        elif path.suffix.lower() in IMAGES:
+            image = pytest.importorskip("PIL.Image", reason="needs Pillow; to run: install it")
+            pixels = eval(self._filled(lines[0]), {"np": np, "NOISE": NOISE, **self.values})
+            image.fromarray(pixels).save(path, lossless=True)
+        else:
+            text = "".join(f"{line}\n" for line in lines)
+            WRITERS.get(path.suffix, _write_text)(path, text)
 
     def check(self, folder: Path, where: Path) -> None:
         """Read the files in each of the ways, and check what they mean."""
@@ -124,6 +158,10 @@ def _of_row(n: int, count: int) -> dict[str, Any]:
     own = {"n": n, "x": x, "y": y, "flower": ",".join(map(str, flower)), "kind": kind}
     own["code"] = SPECIES.index(kind)
     return {**known, **labels, **own}
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_bytes(text.encode())
 
 
 @cache
@@ -165,9 +203,18 @@ class Reading:
                 FACTS[name](found, value)
 
     def _found(self, path: Path, where: Path) -> Any:
-        if self.reader in READERS:
-            return READERS[self.reader](path, options_of_texts(shlex.split(self.options)))
-        return run_json(*self._command(path, where))
+        if self.reader not in READERS:
+            return run_json(*self._command(path, where))
+        path, words = self._named(path, where)
+        return READERS[self.reader](path, words)
+
+    def _named(self, path: Path, where: Path) -> tuple[Path, list[str]]:
+        """Return the file that is named first, or else the path, and the other words."""
+        words = shlex.split(self.options)
+        for folder in (path, where) if words else ():
+            if folder.is_dir() and (folder / words[0]).exists():
+                return folder / words[0], words[1:]
+        return path, words
 
     def _refusal(self, path: Path, where: Path) -> BaseException | None:
         if self.reader in READERS:
@@ -179,8 +226,10 @@ class Reading:
         return done.exception
 
     def _command(self, path: Path, where: Path) -> tuple[object, ...]:
+        path, words = self._named(path, where)
         output = (where / word if "." in word else word for word in OUTPUTS[self.reader])
-        return (self.reader, path, *output, *_as_options(shlex.split(self.options)))
+        model = (where / "out.npz", *OF_MODELS[self.reader]) if self.reader in OF_MODELS else ()
+        return (self.reader, *model, path, *output, *_as_options(words))
 
 
 def assert_refused(
@@ -197,8 +246,8 @@ def assert_refused(
 
 
 def _as_options(words: Sequence[str]) -> Iterator[str]:
-    """Yield options of a command, also those for reading without dashes."""
-    return (f"--{word}" if word.partition("=")[0] in READ_NAMES else word for word in words)
+    """Yield options of a command, also those that are written without dashes."""
+    return (f"--{word}" if re.match("[a-z][a-z-]*=", word) else word for word in words)
 
 
 # --- facts ----------------------------------------------------------------------------------------

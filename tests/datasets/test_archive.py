@@ -1,4 +1,4 @@
-"""Reading .npz archives: the limits that do not depend on what is in them."""
+"""Reading .npz archives: what no content excuses, and limits of size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
+from protonn_edge.data import arrays
 from protonn_edge.data.archive import ArrayArchive
+from protonn_edge.data.reading import load_dataset
 
 
 @pytest.mark.parametrize(
@@ -108,3 +110,19 @@ def test_an_unusual_compression_is_refused(tmp_path: Path) -> None:
         archive.writestr("a.npy", b"")
     with refused_by("data.archive"):
         ArrayArchive(tmp_path / "a.npz", limit_bytes=2**20)
+
+
+def test_a_file_that_would_unpack_too_large_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrays, "FILE_LIMIT_BYTES", 1_500)
+    np.savez_compressed(tmp_path / "data.npz", X=np.zeros((1_000, 10)), y=np.zeros(1_000))
+    with refused_by("data.archive"):
+        load_dataset(tmp_path / "data.npz")
+
+
+def test_too_many_values_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "TABLE_LIMIT_BYTES", 40)
+    np.savez(tmp_path / "data.npz", X=np.zeros((4, 3)), y=[0, 1, 0, 1])
+    with refused_by("data.arrays"):
+        load_dataset(tmp_path / "data.npz")

@@ -82,3 +82,10 @@ def test_gaps_do_not_count_for_the_rate() -> None:
     times = np.arange(100) * 0.01
     times[50:] += 30
     assert rate_of(times, gaps(times)) == pytest.approx(100)
+
+
+def test_rows_that_were_all_interrupted_have_no_rate() -> None:
+    """It was the mean of no steps, with a warning of NumPy."""
+    times, seams = np.array([0.0, 5.0, 0.0]), np.array([False, True, True])
+    with np.errstate(all="raise"):
+        assert Clock.of(times, seams).interval == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import random
 import subprocess
 from pathlib import Path
 
@@ -91,13 +92,6 @@ def test_a_feature_without_any_number_is_listed(tmp_path: Path) -> None:
     assert (record["columns"][1]["unreadable"], record["columns"][1]["distinct"]) == (2, 0)
 
 
-def test_other_data_has_no_columns(tmp_path: Path) -> None:
-    path = tmp_path / "d.npz"
-    np.savez(path, X=np.arange(8.0).reshape(4, 2), y=np.array([0, 1, 0, 1]))
-    assert run_json("data", path)["columns"] == []
-    assert load_dataset(path).columns == ()
-
-
 @pytest.mark.parametrize(
     ("column", "is_copy"),
     [
@@ -147,3 +141,18 @@ def test_a_suggested_option_can_be_pasted_into_a_shell(tmp_path: Path, name: str
     flag, option = shown.stdout.splitlines()
     assert flag == "--keep"
     assert load_dataset(path, options_of({"keep": [option]})).feature_names == (name, "x")
+
+
+@pytest.mark.parametrize("columns", ["", "80"])
+def test_a_pipe_gets_tables_in_full_width(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.delenv("COLUMNS")
+    if columns:
+        monkeypatch.setenv("COLUMNS", columns)
+    names = [f"class {random.Random(number).random()}" for number in range(12)]
+    rows = [f"{row},{row % 7},{names[row % 12]}" for row in range(120)]
+    (tmp_path / "d.csv").write_text("\n".join(["x,y,label", *rows]) + "\n")
+    said = succeed("data", tmp_path / "d.csv").stdout.splitlines()
+    (line,) = (each for each in said if "12 classes" in each)
+    assert all(name in line for name in names) != bool(columns)

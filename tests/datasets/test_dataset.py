@@ -131,15 +131,6 @@ def test_no_points_are_refused(tmp_path: Path) -> None:
         load_points(tmp_path / "d.npz", Expected(n_features=2, classes=("1", "2")))
 
 
-def test_a_test_part_in_another_unit_is_noticed(tmp_path: Path) -> None:
-    X, y = np.random.default_rng(0).uniform(1, 2, (40, 2)), [0, 1] * 20
-    for factor, named in ((1, []), (1000, [("2",)])):
-        parts = {"X_train": X, "y_train": y, "X_test": X * (1, factor), "y_test": y}
-        np.savez(tmp_path / "d.npz", **parts)
-        notices = load_dataset(tmp_path / "d.npz").notices
-        assert [each.columns for each in notices if each.kind == "clamped"] == named
-
-
 # --- real data, where it is ----------------------------------------------------------------------
 
 

@@ -143,6 +143,9 @@ def test_groups_of_the_file_are_an_array_or_a_column(tmp_path: Path) -> None:
     np.savez(path, X=X, y=np.arange(36) // 9 % 2, groups=names[:9])
     with pytest.raises(InputError, match="'groups' of the shape .9,. for 36 training points"):
         with_own_groups(load_dataset(path), path)
+    np.savez(path, X=X, y=np.arange(36) // 9 % 2, groups=np.where(np.arange(36) == 5, np.nan, 1))
+    with pytest.raises(InputError, match="the group of point 5 is missing"):
+        with_own_groups(load_dataset(path), path)
     table = tmp_path / "t.csv"
     rows = [f"{n % 7},{n % 5},p{n % 3},{'ab'[n % 2]}" for n in range(24)]
     table.write_text("\n".join(["x,y,person,label", *rows]) + "\n")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by, refuses
 
-from protonn_edge.data.cells import Notation, is_gap, meaning_of
+from protonn_edge.data.cells import Notation, meaning_of
 from protonn_edge.data.options import TableOptions
 from protonn_edge.data.preparation import Preparation
 from protonn_edge.data.reading import load_dataset, load_points
@@ -78,20 +78,6 @@ def test_a_model_fills_the_gaps_of_other_tables(gappy: Path) -> None:
     assert "gaps" in refusal(run("predict", model, other, "--missing", "error"))
 
 
-def test_a_model_without_values_does_not_invent_them(gappy: Path) -> None:
-    model = gappy.with_name("m.npz")
-    succeed("train", gappy, "-o", model, "--missing", "drop", *EPOCHS, "--holdout", 0)
-    table = {"missing": "drop", "values": [], "one_hot": {}, "offsets": {}}
-    assert load_model(model).record["table"] == table
-    assert (
-        run_json("predict", model, gappy)["n"]
-        == run_json("data", gappy, "--missing", "drop")["n_train"]
-    )
-    assert "gaps" in refusal(run("predict", model, gappy, "--missing", "error"))
-    sentence = refusal(run("predict", model, gappy, "--missing", "median"))
-    assert "the model has no values for gaps; fill them, or" in sentence
-
-
 @pytest.mark.parametrize(("label", "n"), [("colour", 2), ("x", 3)], ids=["classes", "numbers"])
 def test_rows_without_a_label_of_the_training_file_are_answered(
     gappy: Path, label: str, n: int
@@ -108,16 +94,6 @@ def test_rows_without_a_label_of_the_training_file_are_answered(
     found = run_json("predict", model, gappy)
     (text,) = (each["text"] for each in found["notices"] if each["kind"] == "held_out")
     assert found["n"] == int(text.split("held out ")[1].split()[0]) + n
-
-
-def test_a_model_without_values_is_not_told_to_fill_gaps(gappy: Path) -> None:
-    model, whole = gappy.with_name("m.npz"), gappy.with_name("whole.csv")
-    lines = gappy.read_text().splitlines(keepends=True)
-    write(whole, "".join(line for line in lines if not any(map(is_gap, line.split(",")))))
-    succeed("train", whole, "-o", model, *EPOCHS)
-    sentence = refusal(run("predict", model, gappy))
-    assert "the model has no values for gaps" in sentence
-    assert "median" not in sentence
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import assert_one_sentence, run, run_json
-from numpy.typing import NDArray
 from PIL import Image
 from refusals import refused_by, refuses
 
@@ -35,66 +34,6 @@ def folder_of(path: Path, count: int = 12, side: int = 8) -> Path:
     return path
 
 
-def one(path: Path, image: Image.Image, size: Any = None, **settings: Any) -> NDArray[Any]:
-    """Return the pixels that are read of an image beside a plain one."""
-    for name in "ab":
-        (path / name).mkdir()
-    image.save(path / "a" / "1.png", **settings)
-    Image.new("L", image.size).save(path / "b" / "1.png")
-    read = load_dataset(path, size=size)
-    return read.X_train[0].reshape(read.point_shape)
-
-
-def test_each_folder_is_a_class(tmp_path: Path) -> None:
-    dataset = load_dataset(folder_of(tmp_path))
-    assert dataset.classes == ("dark", "light")
-    assert dataset.X_train.shape == (24, 64)
-    assert dataset.point_shape == (8, 8)
-    means = [dataset.X_train[dataset.y_train == index].mean() for index in (0, 1)]
-    np.testing.assert_allclose(means, list(SHADES.values()), atol=3)
-
-
-def test_pixels_are_those_of_the_file(tmp_path: Path) -> None:
-    pixels = np.arange(96, dtype=np.uint8).reshape(8, 12)
-    assert np.array_equal(one(tmp_path, Image.fromarray(pixels)), pixels)
-
-
-def test_scaled_pixels_are_the_means_of_their_areas(tmp_path: Path) -> None:
-    pixels = np.random.default_rng(0).integers(0, 256, (12, 8)).astype(np.uint8)
-    sums = pixels.reshape(4, 3, 4, 2).sum(axis=(1, 3), dtype=int)
-    # as the sketch of docs/images.md divides: rounded once, not in each direction
-    assert np.array_equal(one(tmp_path, Image.fromarray(pixels), (4, 4)), (sums + 3) // 6)
-
-
-def test_pixels_that_cover_parts_of_others_are_rounded_once(tmp_path: Path) -> None:
-    pixels = np.random.default_rng(1).integers(0, 256, (7, 5)).astype(np.uint8)
-    fine = pixels.repeat(3, axis=0).repeat(2, axis=1).astype(int)  # 21 x 10, to 3 x 2
-    sums = fine.reshape(3, 7, 2, 5).sum(axis=(1, 3))
-    assert np.array_equal(one(tmp_path, Image.fromarray(pixels), (3, 2)), (2 * sums + 35) // 70)
-
-
-def test_colours_become_gray_over_white(tmp_path: Path) -> None:
-    image = Image.new("RGBA", (3, 1), (0, 0, 0, 0))
-    image.putpixel((1, 0), (255, 0, 0, 255))
-    image.putpixel((2, 0), (0, 0, 0, 255))
-    assert one(tmp_path, image).tolist() == [[255, 76, 0]]
-
-
-def test_sixteen_bits_become_eight(tmp_path: Path) -> None:
-    image = Image.fromarray(np.array([[0, 256, 65535]], dtype=np.uint16))
-    assert one(tmp_path, image).tolist() == [[0, 1, 255]]
-
-
-@pytest.mark.parametrize("ending", ["bmp", "webp", "BMP"])
-def test_other_files_without_losses_are_read(tmp_path: Path, ending: str) -> None:
-    pixels = np.random.default_rng(0).integers(0, 256, (2, 8, 12)).astype(np.uint8)
-    for label, values in zip("ab", pixels, strict=True):
-        (tmp_path / label).mkdir()
-        settings = {"lossless": True} if ending == "webp" else {}
-        Image.fromarray(values).save(tmp_path / label / f"1.{ending}", **settings)
-    assert np.array_equal(load_dataset(tmp_path).X_train, pixels.reshape(2, 96))
-
-
 def test_photographs_are_turned_upright(tmp_path: Path) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # a quarter turn
@@ -104,22 +43,6 @@ def test_photographs_are_turned_upright(tmp_path: Path) -> None:
     read = load_dataset(tmp_path)
     assert read.point_shape == (3, 1)
     assert read.X_train[0].tolist() == [10, 20, 30]
-
-
-def test_folders_of_parts_are_a_training_and_a_test_part(tmp_path: Path) -> None:
-    folder_of(tmp_path / "train")
-    folder_of(tmp_path / "test", 3)
-    dataset = load_dataset(tmp_path)
-    assert (len(dataset.y_train), len(dataset.y_test)) == (24, 6)
-    alone = load_dataset(tmp_path / "test")
-    assert np.array_equal(alone.X_train, dataset.X_test)
-
-
-def test_names_of_files_may_have_the_class(tmp_path: Path) -> None:
-    for label, shade in SHADES.items():
-        for number in range(2):
-            Image.new("L", (2, 2), shade).save(tmp_path / f"{label}_{number}.png")
-    assert load_dataset(tmp_path, name="{class}_{take}").classes == ("dark", "light")
 
 
 def test_a_model_is_trained_and_used_without_the_size_again(tmp_path: Path) -> None:
@@ -207,24 +130,3 @@ def test_without_pillow_a_sentence_names_the_extra(
         "protonn_edge.system.lazy.find_spec", lambda name: None if name == "PIL" else found(name)
     )
     refuses(run("data", folder_of(tmp_path)), "system.lazy")
-
-
-def test_options_of_other_data_are_refused(tmp_path: Path) -> None:
-    images, table = folder_of(tmp_path / "images"), tmp_path / "table.csv"
-    table.write_text("a,b,label\n1,2,x\n3,4,y\n5,6,x\n")
-    np.savez(tmp_path / "arrays.npz", X=np.zeros((4, 2)), y=[0, 1, 0, 1])
-    assert_one_sentence(run("data", images, "--label", "1"), "--label needs a table with columns")
-    for data in (table, tmp_path / "arrays.npz"):
-        done = run("data", data, "--size", "2x2")
-        assert_one_sentence(done, "--size needs a folder of images")
-        with refused_by("data.reading"):
-            load_dataset(data, name="{class}_{take}")
-
-
-def test_other_files_are_named(tmp_path: Path) -> None:
-    images = folder_of(tmp_path)
-    (images / "light" / "notes.md").write_text("x")
-    assert (
-        "files that are neither .png, .jpg, .jpeg, .bmp nor .webp were not read: 'light/notes.md'"
-        in run("data", images).stderr
-    )

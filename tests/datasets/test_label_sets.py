@@ -31,43 +31,6 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def test_a_matrix_of_zeros_and_ones_is_sets_of_labels(tmp_path: Path) -> None:
-    dataset = load_dataset(save(tmp_path))
-    assert isinstance(dataset, MultiLabelDataset)
-    assert dataset.y_train.dtype == np.float32
-    assert np.array_equal(dataset.y_train, LABELS)
-    assert np.array_equal(dataset.y_test, LABELS[:2])
-    assert np.array_equal(dataset.X_train, X)
-    assert dataset.classes == ("0", "1", "2")
-    assert (dataset.n_features, dataset.n_classes) == (3, 3)
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"y_train": 2 * LABELS}, "'y_train' is a 4 x 3 matrix, but a matrix of label sets"),
-        ({"y_train": LABELS[:3]}, r"'y_train' has the shape \(3, 3\), but 'X_train' has 4 points"),
-        ({"y_train": np.zeros((4, 3))}, "no point with a label"),
-        ({"y_test": LABELS[:2, :2]}, "has 2 columns of labels, but the training part has 3"),
-        ({"y_train": None}, "no array 'y_train'"),
-        (
-            {"class_names": ["a", "b"]},
-            "has 3 columns of labels, but the number of names in 'class_names' is 2",
-        ),
-        ({"class_names": ["a", "b", "a"]}, "twice"),
-        ({"X_test": np.zeros((2, 5))}, "5 features, but the training part has 3"),
-        ({"X_test": None}, "no array 'X_test'"),
-    ],
-)
-def test_what_is_wrong_is_told_in_one_sentence(
-    tmp_path: Path, changes: dict[str, Any], problem: str
-) -> None:
-    path = save(tmp_path, **changes)
-    with pytest.raises(InputError, match=problem) as caught:
-        load_dataset(path)
-    assert "\n" not in str(caught.value)
-
-
 # --- libsvm text ---------------------------------------------------------------------------------
 
 

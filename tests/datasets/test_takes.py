@@ -1,4 +1,4 @@
-"""Patterns of names, and names of takes that look like patterns."""
+"""Patterns of names, names of takes that look like patterns, and texts that repeat."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from refusals import refused_by
 
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.name_pattern import NamePattern
 
 
@@ -46,3 +47,14 @@ def test_a_name_that_is_not_like_the_pattern_is_refused(pattern: str, name: str)
 def test_a_pattern_without_a_class_or_that_is_ambiguous_is_refused(pattern: str) -> None:
     with refused_by("data.name_pattern"):
         NamePattern(pattern)
+
+
+def test_texts_that_repeat_are_held_once() -> None:
+    texts = Coded.repeated([("a", 3), ("none", 0), ("b", 2)])
+    assert list(texts) == ["a", "a", "a", "b", "b"] == list(texts[:])
+    assert (len(texts), texts[2], texts[3], texts[-1]) == (5, "a", "b", "b")
+    assert texts.runs == Coded.of(list(texts)).runs == [("a", 3), ("b", 2)]
+    assert texts.used == ["a", "b"]
+    assert (len(Coded.of([])), Coded.of([]).runs) == (0, [])
+    with pytest.raises(IndexError):
+        texts[5]

@@ -98,3 +98,16 @@ def test_any_bytes_are_read_or_refused_but_never_a_traceback(
         return
     assert np.isfinite(dataset.X_train).all()
     assert dataset.n_classes >= 2
+
+
+@given(base=st.integers(-(2**40), 2**40), spread=st.integers(10, 10**6))
+def test_different_whole_numbers_stay_different(
+    tmp_path_factory: pytest.TempPathFactory, base: int, spread: int
+) -> None:
+    """Numbers beyond 24 bits lost their last digits."""
+    rng = np.random.default_rng(spread)
+    values = base + rng.permutation(np.repeat(np.linspace(0, spread, 10).astype(int), 4))
+    rows = [f"{value},{rng.normal():.3f},{'ab'[row % 2]}\n" for row, value in enumerate(values)]
+    path = write(tmp_path_factory.getbasetemp() / "large.csv", "p,q,label\n" + "".join(rows))
+    X = load_dataset(path, keep="p").X_train
+    assert len(np.unique(X[:, 0])) == len(np.unique(values))

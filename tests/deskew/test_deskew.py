@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from refusals import refused_by
 
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.deskew.integers import SIDE_LIMIT, IntegerDeskew, row_shifts
 from protonn_edge.features.images.cropped_image import CroppedImage
 from protonn_edge.features.images.pixel_scale import PixelScale
+from protonn_edge.features.pooling.making import average_pooling
 
 _SCALE = PixelScale(0.0, 1.0)
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from checkout import CHECKOUT
+from command_line import succeed
+from one_process import Answer, answers_of
 
 from protonn_edge.system.extensions import extensions
 
@@ -56,32 +58,35 @@ def ran(site: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[st
     )
 
 
-def run(site: Path, folder: Path, *words: str) -> str:
-    """Run a command, which succeeds; return what it prints."""
-    done = ran(site, folder, "-m", "protonn_edge", *words)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+CLOSE = "inspect model.npz --data digits.csv --close 2"
+ALONE = "inspect model.npz --close 2"
+EXPORT = "export model.npz --arduino library --no-try"
 
 
 @pytest.fixture(scope="module")
-def folder(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with data and a model."""
     folder = tmp_path_factory.mktemp("data")
-    run(site, folder, "demo", "--csv", "-o", ".")
-    run(site, folder, "train", "digits.csv", "-o", "model.npz", "--classifier", "linear")
+    succeed("demo", "--csv", "-o", folder)
+    linear = ("--classifier", "linear")
+    succeed("train", folder / "digits.csv", "-o", folder / "model.npz", *linear)
     return folder
 
 
-def test_its_option_works(site: Path, folder: Path) -> None:
-    printed = run(site, folder, "inspect", "model.npz", "--data", "digits.csv", "--close", "2")
-    assert "of 359 points of digits.csv have close answers" in printed
-    refused = ran(site, folder, "-m", "protonn_edge", "inspect", "model.npz", "--close", "2")
-    assert refused.returncode == 2
-    assert "--close works only with --data" in refused.stderr
+@pytest.fixture(scope="module")
+def answers(site: Path, folder: Path) -> dict[str, Answer]:
+    """Return how commands end where the extension is installed."""
+    return answers_of((CLOSE, ALONE, EXPORT), site, folder)
 
 
-def test_a_library_has_its_paragraph(site: Path, folder: Path) -> None:
-    run(site, folder, "export", "model.npz", "--arduino", "library", "--no-try")
+def test_its_option_works(answers: dict[str, Answer]) -> None:
+    assert "of 359 points of digits.csv have close answers" in answers[CLOSE].stdout
+    assert answers[ALONE].returncode == 2
+    assert "--close works only with --data" in answers[ALONE].stderr
+
+
+def test_a_library_has_its_paragraph(answers: dict[str, Answer], folder: Path) -> None:
+    assert answers[EXPORT].returncode == 0, answers[EXPORT].stderr
     assert "the two largest numbers of `pnn_scores()`" in (folder / "library/README.md").read_text()
 
 
@@ -101,10 +106,12 @@ def test_its_folders_bring_commands_kinds_and_their_c(folder: Path, tmp_path: Pa
         text = module.read_text().replace("protonn_edge.kinds.", f"{NAME}.kinds.")
         module.write_text(text)
     site = installed(package.parent, tmp_path / "site")
-    assert "margins  Say what this extension is for" in run(site, folder, "--help")
-    assert run(site, folder, "margins", "--json") == '{"for": "margins"}\n'
-    run(site, folder, "train", "digits.csv", "-o", "mean.npz", "--classifier", "nearest_mean")
-    run(site, folder, "verify", "mean.npz", "digits.csv")
+    train = "train digits.csv -o mean.npz --classifier nearest_mean"
+    verify = "verify mean.npz digits.csv"
+    answers = answers_of(("--help", "margins --json", train, verify), site, folder)
+    assert {name: each for name, each in answers.items() if each.returncode != 0} == {}
+    assert "margins  Say what this extension is for" in answers["--help"].stdout
+    assert answers["margins --json"].stdout == '{"for": "margins"}\n'
     named = (
         "from protonn_edge import NearestMeanClassifier; print(NearestMeanClassifier.__module__)"
     )

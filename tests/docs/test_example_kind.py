@@ -8,11 +8,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from avr_tools import needs_emulated_avr
 from checkout import CHECKOUT
+from one_process import answers_of
 
 EXAMPLE = CHECKOUT / "docs" / "adding-a-kind" / "nearest_mean"
 
@@ -60,45 +60,32 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return kinds.parents[1]
 
 
-def run(copied: Path, folder: Path, *words: str) -> str:
-    """Run Python with the package and the kind in a folder; return what it prints."""
+def test_it_computes_its_formula_in_numpy_and_in_c(copied: Path, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, *words],
-        cwd=folder,
+        [sys.executable, "-c", COMPARED],
+        cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(copied)},
         capture_output=True,
         check=False,
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def folder(copied: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with data, and with a model of the kind."""
-    folder = tmp_path_factory.mktemp("data")
-    run(copied, folder, "-m", "protonn_edge", "demo", "--csv", "-o", ".")
-    words = ["train", "digits.csv", "-o", "model.npz", "--classifier", "nearest_mean"]
-    run(copied, folder, "-m", "protonn_edge", *words)
-    return folder
-
-
-def test_it_computes_its_formula_in_numpy_and_in_c(copied: Path, folder: Path) -> None:
-    run(copied, folder, "-c", COMPARED)
 
 
 @needs_emulated_avr
-def test_its_model_is_built_bounded_and_verified(copied: Path, folder: Path) -> None:
-    def protonn_edge(*words: str) -> dict[str, Any]:
-        answer: dict[str, Any] = json.loads(
-            run(copied, folder, "-m", "protonn_edge", *words, "--json")
-        )
-        return answer
-
-    assert protonn_edge("build", "model.npz", "-o", "project")["cycles"]["proven"]
-    verified = protonn_edge("verify", "model.npz", "digits.csv")
+def test_its_model_is_trained_built_bounded_and_verified(copied: Path, tmp_path: Path) -> None:
+    commands = (
+        "demo --csv -o . --json",
+        "train digits.csv -o model.npz --classifier nearest_mean --json",
+        "build model.npz -o project --json",
+        "verify model.npz digits.csv --json",
+        "hil digits.csv --emulate --project project --json",
+        "export model.npz --arduino library --json",
+    )
+    answers = answers_of(commands, copied, tmp_path).values()
+    assert [(each.returncode, each.stderr) for each in answers if each.returncode != 0] == []
+    _, _, built, verified, measured, exported = (json.loads(each.stdout) for each in answers)
+    assert built["cycles"]["proven"]
     assert [each["execution"] for each in verified["executions"]] == ["host C", "emulated uno"]
-    measured = protonn_edge("hil", "digits.csv", "--emulate", "--project", "project")
     assert verified["mismatches"] == measured["mismatches"] == measured["cycles_out_of_range"] == 0
-    assert protonn_edge("export", "model.npz", "--arduino", "library")["tried"]["mismatches"] == 0
+    assert exported["tried"]["mismatches"] == 0

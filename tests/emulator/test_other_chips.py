@@ -1,4 +1,7 @@
-"""Other chips than the Uno's in the emulator: memories, cycles of interrupts, pins for a line."""
+"""Other chips than the Uno's in the emulator: memories, and cycles of interrupts.
+
+That pins are a serial line shows in what the ATtiny85 answers, in tests/boards.
+"""
 
 from __future__ import annotations
 
@@ -28,37 +31,6 @@ int main(void) {
         "1: ret\n"
         "2:\n" :: "I"(_SFR_IO_ADDR(GPIOR0)) : "r24");
     for (;;) {}
-}
-"""
-ECHO = """
-#include <avr/io.h>
-#define RX 3
-#define TX 4
-/* 38,400 baud at 8 MHz are 208 cycles a bit; the loops take the rest. */
-static void delay(void) { __builtin_avr_delay_cycles(198); }
-int main(void) {
-    PORTB = _BV(TX);
-    DDRB = _BV(TX);
-    for (;;) {
-        unsigned char byte = 0;
-        while (PINB & _BV(RX)) {}
-        __builtin_avr_delay_cycles(300);
-        for (unsigned char i = 0; i < 8; i++) {
-            byte >>= 1;
-            if (PINB & _BV(RX)) byte |= 0x80;
-            delay();
-        }
-        byte ^= 0x55;
-        PORTB &= ~_BV(TX);
-        delay();
-        for (unsigned char i = 0; i < 8; i++) {
-            if (byte & 1) PORTB |= _BV(TX); else PORTB &= ~_BV(TX);
-            byte >>= 1;
-            delay();
-        }
-        PORTB |= _BV(TX);
-        delay();
-    }
 }
 """
 STRAY = "int main(void) { *(volatile unsigned char *)ADDRESS = 1; for (;;) {} }"
@@ -109,14 +81,3 @@ def test_a_stray_write_is_one_past_the_chips_own_sram(compile_for, name, end):
     assert (
         f"writes to address 0x{end + 1:04x}, past the end of the SRAM at 0x{end:04x}" in faults[0]
     )
-
-
-def test_two_pins_are_a_serial_line(compile_for, connect):
-    board = load_board("attiny85")
-    elf = compile_for(ECHO, board.mcu, "-w")
-    with EmulatedBoard(elf, board=board) as emulated:
-        line = connect(emulated)
-        for byte in (0x00, 0xFF, 0x55, 0xAA, 0x01, 0x80):
-            line.write(bytes([byte]))
-            assert line.read(1) == bytes([byte ^ 0x55])
-        assert emulated.stats().overruns == 0

@@ -62,3 +62,9 @@ def test_unknown_answers_are_a_column_of_their_own_and_no_mistake():
     assert (third.n, third.precision, third.recall) == (1, 1.0, 1.0)
     known = [result for result in results if result.predicted != NO_CLASS]
     assert answer_matrix(known, tiny_integer_model()).shape == (3, 3)
+
+
+def test_a_class_without_points_has_no_precision() -> None:
+    without, other = class_figures(np.array([[0, 0], [3, 7]]))
+    assert (without.precision, without.recall) == (None, None)
+    assert (other.precision, other.recall) == (1.0, 0.7)

@@ -10,7 +10,7 @@ from model_factory import (
     window_features_of,
 )
 
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.policy.rejection.rule import Rejection

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from arduino_ide import (
     link_sketch,
     needs_arduino_core,
     run_on_uno,
-    spoil_score_of_vector_7,
 )
 from chains import replace
 from model_factory import random_model, random_points, random_window_model, window_features_of
@@ -24,7 +22,6 @@ from model_factory import random_model, random_points, random_window_model, wind
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.codegen.export import Export
 from protonn_edge.model.model import Model
-from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.rule import Rejection
 
@@ -69,55 +66,41 @@ def test_examples_print_a_class_within_the_budget(
     assert example != "Stream" or name.split()[-1].lstrip("-").isdecimal()  # its score
 
 
-def test_the_first_difference_is_told(arduino_core: Path, tmp_path: Path):
-    export_for_uno(random_model(), "arduino", tmp_path / "digits")
-    right, wrong = spoil_score_of_vector_7(tmp_path / "digits" / "src" / "pnn_self_test.c")
-    ran = run_on_uno(build_sketch(tmp_path / "digits", "SelfTest", arduino_core, tmp_path / "out"))
-    said = f"first vector 7, score 0: {wrong} expected, {right} computed\r\n"
-    assert ran.printed == f"FAIL: 1 of 20 test vectors; {said}"
+def windows_model() -> Model:
+    """Return a model of windows of three channels, each in a unit of its own, at 200 Hz."""
+    made = window_features_of("mean,deviation,crossings,bands:2", 20, 3)
+    scale = replace(
+        made.points.scale, zero=np.array([-500.0, 0.0, 100.0]), step=np.array([4.0, 1.5, 0.7])
+    )
+    return random_window_model(replace(made, points=replace(made.points, scale=scale, rate=200.0)))
 
 
-@pytest.mark.parametrize("example", ["Classify", "Stream"])
+@pytest.mark.parametrize(
+    ("example", "model", "reads", "place"),
+    [
+        ("Classify", random_model(features=12), "A0", "feature"),
+        ("Stream", random_model(features=12), "A0", "pushed"),
+        ("Stream", windows_model(), "A0 + channel", "3 * pushed + channel"),
+    ],
+    ids=["a row", "streamed", "streamed samples"],
+)
 def test_examples_answer_what_the_integer_model_does(
-    arduino_core: Path, tmp_path: Path, example: str
+    arduino_core: Path, tmp_path: Path, example: str, model: Model, reads: str, place: str
 ):
-    model = random_model(features=12)
     export_for_uno(model, "arduino", tmp_path / "digits")
     sketch = tmp_path / "digits" / "examples" / example / f"{example}.ino"
-    raw = np.rint(random_points(1, 1, 12)).astype(np.int16)
-    values = ", ".join(map(str, raw[0]))
-    counter = "feature" if example == "Classify" else "pushed"
-    text = sketch.read_text().replace("analogRead(A0)", f"raw[{counter}]")
-    sketch.write_text(f"static const int16_t raw[] = {{{values}}};\n{text}")
+    raw = np.rint(random_points(1, 1, model.n_features)).clip(-600, 700).astype(np.int16)
+    text = sketch.read_text()
+    assert f"analogRead({reads})" in text
+    assert ("PERIOD_US = 5000;" in text) == ("channel" in reads)
+    text = text.replace(f"analogRead({reads})", f"raw[{place}]")
+    sketch.write_text(f"static const int16_t raw[] = {{{', '.join(map(str, raw[0]))}}};\n{text}")
     reference = quantize(model)
     Q = reference.raw_inputs.quantize(raw)
     ran = run_on_uno(build_sketch(tmp_path / "digits", example, arduino_core, tmp_path / "out"))
     expected = model.classes[reference.predict(Q)[0]]
     if example == "Stream":
         expected = f"{expected} {reference.scores(Q).max()}"
-    assert ran.printed.splitlines()[0] == expected
-
-
-def test_streamed_samples_of_a_window_get_the_integer_models_answer(
-    arduino_core: Path, tmp_path: Path
-):
-    made = window_features_of("mean,deviation,crossings,bands:2", 20, 3)
-    scale = replace(
-        made.points.scale, zero=np.array([-500.0, 0.0, 100.0]), step=np.array([4.0, 1.5, 0.7])
-    )
-    window_features = replace(made, points=replace(made.points, scale=scale, rate=200.0))
-    model = random_window_model(window_features)
-    export_for_uno(model, "arduino", tmp_path / "motion")
-    sketch = tmp_path / "motion" / "examples" / "Stream" / "Stream.ino"
-    raw = np.random.default_rng(0).integers(-600, 700, (1, 60))
-    text = sketch.read_text().replace("analogRead(A0 + channel)", "raw[3 * pushed + channel]")
-    assert "PERIOD_US = 5000;" in text
-    values = ", ".join(map(str, raw[0]))
-    sketch.write_text(f"static const int16_t raw[] = {{{values}}};\n{text}")
-    reference = quantize(model)
-    Q = reference.raw_inputs.quantize(raw)
-    ran = run_on_uno(build_sketch(tmp_path / "motion", "Stream", arduino_core, tmp_path / "out"))
-    expected = f"{model.classes[reference.predict(Q)[0]]} {reference.scores(Q).max()}"
     assert ran.printed.splitlines()[0] == expected
 
 
@@ -136,78 +119,6 @@ def test_test_vectors_stay_in_flash(arduino_core: Path, tmp_path: Path):
     elf = build_sketch(tmp_path / "digits", "SelfTest", arduino_core, tmp_path / "out")
     initial = sum(len(constants.contents) for constants in read_program(elf).initial_values)
     assert initial < 64  # one vector's features would not fit
-
-
-def test_the_header_is_included_from_two_cpp_files(arduino_core: Path, tmp_path: Path):
-    export_for_uno(random_model(), "arduino", tmp_path / "digits")
-    library = tmp_path / "digits"
-    use = '#include <Arduino.h>\n#include <digits.h>\n#include "pnn_model.h"\n#include <digits.h>\n'
-    (library / "src" / "feeding.cpp").write_text(
-        f"{use}void feed() {{ pnn_begin(); pnn_push(1); }}\n"
-    )
-    (library / "src" / "asking.cpp").write_text(f"{use}uint8_t ask() {{ return pnn_finish(); }}\n")
-    folder = library / "examples" / "Both"
-    folder.mkdir()
-    (folder / "Both.ino").write_text(
-        "#include <digits.h>\nvoid feed();\nuint8_t ask();\n"
-        "void setup() { Serial.begin(115200); feed(); Serial.println(ask() < PNN_CLASSES); }\n"
-        "void loop() {}\n"
-    )
-    ran = run_on_uno(build_sketch(library, "Both", arduino_core, tmp_path / "out"))
-    assert ran.printed == "1\r\n"
-
-
-TWO_LIBRARIES = """
-#include <gestures.h>
-#include <sounds.h>
-
-void setup() {
-  Serial.begin(115200);
-  gesture_difference first;
-  sound_difference other;
-  Serial.println(gesture_self_test(&first) + sound_self_test(&other));
-  gesture_begin();
-  sound_begin();
-  for (uint16_t i = 0; i < GESTURE_FEATURES || i < SOUND_FEATURES; ++i) {
-    gesture_push(gesture_quantize(i % GESTURE_FEATURES, analogRead(A0)));
-    sound_push(sound_quantize(i % SOUND_FEATURES, analogRead(A1)));
-  }
-  char name[10];
-  Serial.println(gesture_class_name(gesture_finish(), name, sizeof name));
-  Serial.println(sound_class_name(sound_finish(), name, sizeof name));
-}
-
-void loop() {}
-"""
-
-
-def test_two_libraries_with_different_prefixes_fit_into_one_sketch(
-    arduino_core: Path, tmp_path: Path
-):
-    gestures = random_window_model(window_features_of("mean,deviation,crossings", 16, 3))
-    sounds = with_rules(random_model(7, features=30), Rejection(score=0.2, rbf=0.1))
-    first, second = tmp_path / "gestures", tmp_path / "sounds"
-    export_for_uno(gestures, "arduino", first, prefix="gesture")
-    export_for_uno(sounds, "arduino", second, prefix="sound")
-    for library in (first, second):
-        for path in library.rglob("*"):
-            assert path.is_dir() or not re.search("pnn_", path.read_text(), re.IGNORECASE), path
-    folder = first / "examples" / "Both"
-    folder.mkdir()
-    (folder / "Both.ino").write_text(TWO_LIBRARIES)
-    elf = build_sketch(first, "Both", arduino_core, tmp_path / "out", second)
-    differing, gesture, sound = run_on_uno(elf, lines=3).printed.splitlines()
-    assert differing == "0"
-    assert gesture in gestures.classes
-    assert sound in (*sounds.classes, "unknown")
-
-
-@pytest.mark.parametrize("example", ["Stream", "SelfTest"])
-def test_examples_use_the_prefix_of_their_library(arduino_core: Path, tmp_path: Path, example: str):
-    model = random_model()
-    export_for_uno(model, "arduino", tmp_path / "digits", prefix="digit")
-    ran = run_on_uno(build_sketch(tmp_path / "digits", example, arduino_core, tmp_path / "out"))
-    assert ran.printed.startswith(("PASS", *model.classes))
 
 
 def test_a_name_and_classes_that_are_no_c_still_build(arduino_core: Path, tmp_path: Path):

@@ -80,19 +80,24 @@ def test_the_usual_prefix_may_be_given(tmp_path: Path, model_file: Path):
 
 
 @pytest.mark.parametrize(
-    ("prefix", "said"),
+    ("option", "value", "complaint"),
     [
-        ("My-Wave", "prefix 'My-Wave': C names cannot begin"),
-        ("switch", "prefix 'switch': reserved in C or C++"),
-        ("print", "two names in the generated C would both be print_difference"),
+        ("prefix", "My-Wave", "prefix 'My-Wave': C names cannot begin"),
+        ("prefix", "switch", "prefix 'switch': reserved in C or C++"),
+        ("prefix", "print", "two names in the generated C would both be print_difference"),
+        ("author", "A\nincludes=evil.h", "the library's author: "),
+        ("author", " ", "the library's author: "),
+        ("url", "javascript:x", "begins with https://"),
+        ("url", "https://example.org/\n", "the library's url: "),
+        ("version", "1.0", "three numbers"),
     ],
 )
-def test_a_bad_prefix_is_refused_in_one_sentence(
-    tmp_path: Path, model_file: Path, prefix: str, said: str
+def test_what_no_library_can_have_is_refused_in_one_sentence(
+    tmp_path: Path, model_file: Path, option: str, value: str, complaint: str
 ):
-    assert said in refusal(
-        export(model_file, "--c", tmp_path / "x", "--library", f"prefix={prefix}")
-    )
+    kind = "--c" if option == "prefix" else "--arduino"
+    done = export(model_file, kind, tmp_path / "x", "--library", f"{option}={value}")
+    assert complaint in refusal(done)
     assert not (tmp_path / "x").exists()
 
 
@@ -184,24 +189,6 @@ def test_a_manifest_names_who_publishes_the_library(tmp_path: Path, model_file: 
     manifest = json.loads((tmp_path / "platformio" / "library.json").read_text())
     assert manifest["authors"] == [{"name": 'Ada "A" <ada@example.org>'}]
     assert (manifest["homepage"], manifest["version"]) == ("https://example.org/x", "2.10.0")
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "complaint"),
-    [
-        ("author", "A\nincludes=evil.h", "the library's author: "),
-        ("author", " ", "the library's author: "),
-        ("url", "javascript:x", "begins with https://"),
-        ("url", "https://example.org/\n", "the library's url: "),
-        ("version", "1.0", "three numbers"),
-    ],
-)
-def test_what_no_manifest_can_say_is_refused(
-    tmp_path: Path, model_file: Path, option: str, value: str, complaint: str
-):
-    done = export(model_file, "--arduino", tmp_path / "x", "--library", f"{option}={value}")
-    assert complaint in refusal(done)
-    assert not (tmp_path / "x").exists()
 
 
 def test_classes_are_listed_with_their_constants(tmp_path: Path):

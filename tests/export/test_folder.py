@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -122,22 +121,6 @@ def test_an_export_into_the_current_folder_is_replaced_in_place(
     monkeypatch.chdir(tmp_path / "library")
     write_folder(Path(), {"a.txt": "two\n"})
     assert files_in(tmp_path / "library") == {"a.txt": "two\n"}
-
-
-def test_a_write_that_fails_on_the_way_leaves_what_was_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    write_folder(tmp_path / "library", FILES)
-    whole, written = os.write, []
-
-    def full_disk(descriptor: int, data: bytes) -> int:
-        written.append(descriptor)
-        if len(written) == 2:
-            raise OSError(28, "No space left on device")
-        return whole(descriptor, data)
-
-    monkeypatch.setattr(os, "write", full_disk)
-    refuses(tmp_path / "library", "No space left on device")
 
 
 @pytest.mark.parametrize(

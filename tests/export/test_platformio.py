@@ -42,26 +42,6 @@ def test_a_project_finds_it_in_its_lib_folder(tmp_path: Path):
     assert run_on_uno(build_firmware(project)).printed == "PASS: 20 test vectors\r\n"
 
 
-def test_a_project_takes_two_libraries_with_different_prefixes(tmp_path: Path):
-    for seed, name in enumerate(("gesture", "sound")):
-        library = tmp_path / "lib" / f"{name}s"
-        export_for_uno(random_model(seed, features=9 + seed), "platformio", library, prefix=name)
-    bare = library / "examples" / "BareSelfTest"
-    text = (bare / "src" / "main.c").read_text()
-    for found, put in (
-        ("#include <sound_model.h>", "#include <gestures.h>\n#include <sound_model.h>"),
-        ("    uart_begin();", "    struct gesture_difference other;\n    uart_begin();"),
-        ("sound_self_test(&first);", "gesture_self_test(&other) + sound_self_test(&first);"),
-    ):
-        assert text.count(found) == 1
-        text = text.replace(found, put)
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "main.c").write_text(text)
-    settings = (bare / "platformio.ini").read_text()
-    (tmp_path / "platformio.ini").write_text(settings[: settings.index("lib_deps")])
-    assert run_on_uno(build_firmware(tmp_path)).printed == "PASS: 20 test vectors\r\n"
-
-
 def test_its_sketches_are_those_of_the_arduino_library(tmp_path: Path):
     for kind in ("arduino", "platformio"):
         export_for_uno(random_model(), kind, tmp_path / kind, name="digits")

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -157,14 +158,19 @@ class Ended:
 
 
 def run_command(arguments: Sequence[str], folder: Path, fault: str = "", at: int = -1) -> Ended:
-    """Run a command in a folder, in a child process, with a fault at one operation, from 0."""
+    """Run a command in a folder, in a child process, with a fault at one operation, from 0.
+
+    What the child imports of the package, this process then imports, for the next child.
+    """
     with TemporaryDirectory(prefix="faults-") as place:
         notes = Path(place)
         child = os.fork()
         if child == 0:
             _be_child(arguments, folder, Injector(folder, fault, at), notes)
         _, raw = os.waitpid(child, 0)
-        said, done = notes / "said", notes / "operations"
+        said, done, imported = (notes / name for name in ("said", "operations", "imported"))
+        for name in imported.read_text().split() if imported.exists() else ():
+            import_module(name)
         return Ended(
             os.waitstatus_to_exitcode(raw),
             said.read_text("utf-8") if said.exists() else "",
@@ -173,7 +179,7 @@ def run_command(arguments: Sequence[str], folder: Path, fault: str = "", at: int
 
 
 def _be_child(arguments: Sequence[str], folder: Path, injector: Injector, notes: Path) -> None:
-    status, said = _BUG, io.StringIO()
+    status, said, known = _BUG, io.StringIO(), {*sys.modules}
     try:
         os.chdir(folder)
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -187,6 +193,8 @@ def _be_child(arguments: Sequence[str], folder: Path, injector: Injector, notes:
                 said.write(traceback.format_exc())
     finally:
         injector.remove()
+        new = (name for name in {*sys.modules} - known if name.startswith("protonn_edge."))
+        (notes / "imported").write_text(" ".join(sorted(new)))
         (notes / "operations").write_text(" ".join(injector.operations))
         (notes / "said").write_text(said.getvalue(), "utf-8")
         os._exit(status)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from model_factory import random_images, random_points, random_pooling_model
 from refusals import refused_by
 
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.quantize import (
     byte_inputs,

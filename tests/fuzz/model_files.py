@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import json
 import shutil
 from pathlib import Path
 
 import numpy as np
-from audio_factory import audio_of, random_audio_model
-from chains import protonn_model, replace
-from convolution_factory import random_layers
-from convolution_factory import random_model as random_convolutional_model
-from dense_factory import random_dense_model
-from extension_parts import additions
-from forest_factory import random_forest_model
+from chains import protonn_model
 from fuzz.edited_models import edited
 from fuzz.mutation import (
     mutated_arrays,
@@ -26,30 +19,17 @@ from fuzz.mutation import (
 )
 from fuzz.sentences import REFUSALS, check_command, check_refusal
 from generated_programs import assert_equal_to_reference
-from int8_factory import random_int8_layer, whole_window
-from model_factory import (
-    random_gradients_model,
-    random_model,
-    random_pooling_model,
-    random_window_model,
-    window_features_of,
-)
+from stored_models import RECORD, stored_models
 
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.features.convolution.making import layered
-from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.model.file import load_model, model_bytes, save_model
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.statistics import InputStatistics, Normalizer
-from protonn_edge.policy.label_sets.rule import LabelSets
-from protonn_edge.policy.rejection.rule import Rejection
 
 BRIEF_CASES = 20
 DEADLINE_S = 120.0
@@ -58,7 +38,6 @@ _OLD_FILES = sorted((Path(__file__).parents[1] / "model").glob("format_*.npz"))
 _EDITED = 0.3  # of the files, in their JSON
 _RENDERED, _COMPILED, _COMMANDS = 0.2, 0.03, 0.05  # of the models that are accepted
 _LARGE = 3e38  # a float32 holds it
-_RECORD = {"settings": {"image_shape": [3, 4], "projection_dim": 5, "seed": 0}, "accuracy": 0.5}
 
 
 def run_case(seed: int, folder: Path) -> None:
@@ -94,7 +73,7 @@ def _changed_file(rng: np.random.Generator) -> bytes:
     with np.load(io.BytesIO(_whole_file(rng)), allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     if rng.random() < 0.05:
-        text = json.dumps(mutated_json(rng, _RECORD))
+        text = json.dumps(mutated_json(rng, RECORD))
         arrays["record"] = np.frombuffer(text.encode(), np.uint8)
     if rng.random() < _EDITED:
         return npz_bytes(rng, edited(rng, arrays))
@@ -104,31 +83,8 @@ def _changed_file(rng: np.random.Generator) -> bytes:
 def _whole_file(rng: np.random.Generator) -> bytes:
     if rng.random() < 0.1:
         return pick(rng, _OLD_FILES).read_bytes()
-    return model_bytes(_large_model(rng) if rng.random() < 0.01 else pick(rng, _models()))
-
-
-@functools.cache
-def _models() -> tuple[Model, ...]:
-    """Return small models of every kind."""
-    plain = random_model(1)
-    windows = window_features_of("mean,deviation,max,change,bands:2", 16, 2)
-    return (
-        replace(plain, record=_RECORD, feature_names=tuple(f"feature {i}" for i in range(12))),
-        replace(with_rules(plain, LabelSets(0.25)), clipped=True, cutoff=1 / 128),
-        with_rules(plain, Rejection(0.1, 0.2, 0.05)),
-        replace(plain, projection_bits=4),
-        replace(plain, normalizer=Normalizer.identity(12, "l2")),
-        random_model(2, features=1, projections=1, prototypes=1, classes=2),
-        random_pooling_model(average_pooling((5, 6), (3, 4), (2, 3))),
-        random_pooling_model(average_pooling((5, 6), (5, 6), (2, 3), deskew=True)),
-        random_gradients_model(gradient_features((5, 6), (5, 5), (2, 1), 4, deskew=True)),
-        random_convolutional_model(random_layers(3)),
-        random_convolutional_model(layered((random_int8_layer(3), whole_window(4, (4, 5, 3), 2)))),
-        random_window_model(replace(windows, points=replace(windows.points, rate=50.0))),
-        random_audio_model(audio_of(3, 2, 128)),
-        random_forest_model(3),
-        random_dense_model(3, hidden=(5, 4)),
-        *(made() for made in additions("stored models").values()),
+    return model_bytes(
+        _large_model(rng) if rng.random() < 0.01 else pick(rng, [*stored_models().values()])
     )
 
 
@@ -159,7 +115,7 @@ def _check_scores(rng: np.random.Generator, model: Model) -> None:
     X = _points(rng, model)
     scores = model.scores(X)
     assert np.isfinite(scores).all(), "scores of an accepted model are not finite"
-    if model.policy.predicts != "labels":
+    if model.policy.predicts == "class":
         classes = model.predict(X)
         known = (classes >= 0) & (classes < model.n_classes)
         assert (known | (classes == NO_CLASS)).all(), (

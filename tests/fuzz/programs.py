@@ -3,7 +3,8 @@
 Scores are the reference's, cycles between the shortest and the longest path of the machine code,
 and the stack no deeper than claimed, whatever the C is compiled with. For the level that it asks
 for, cycles are within the plan's figures, too. Some chains predict a number, whose value is the
-reference's, and some also run on the host, under sanitizers.
+reference's; some are ProtoNN models with sizes at the ends of counters, which are fed what takes
+long, too; and some also run on the host, under sanitizers.
 `benchmarks/run.py levels` makes a table of them.
 """
 
@@ -17,6 +18,8 @@ from avr_tools import EMULATED_AVR, skip_without
 from generated_programs import assert_equal_to_reference
 from measured_predictions import OTHER_LEVELS, OWN_LEVEL, build_program, measure
 from random_chains import points_of, random_chain
+from random_shapes import random_case
+from worst_inputs import worst_inputs
 
 from protonn_edge.chips.avr.paths import Paths
 from protonn_edge.chips.avr.program import read_program
@@ -26,6 +29,7 @@ from protonn_edge.codegen.families.avr.paths import prediction_paths, stated_fac
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import Limits
+from protonn_edge.model.head import channels_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.policy.value.rule import IntegerValue
 
@@ -39,7 +43,10 @@ LEVELS = (OWN_LEVEL, *OTHER_LEVELS, "-Og", AS_EXPORTED)
 
 _UNO = load_board("uno")
 _POINTS = 12
+_SEARCHED = 2
+_EFFORT = 0.02  # of the search, which takes seconds otherwise
 _ON_HOST = 4
+_AT_ENDS = 3  # one of this many programs has sizes at the ends of counters
 _OF_NUMBERS = 5  # one of this many programs predicts a number
 
 
@@ -73,20 +80,26 @@ class Case:
 
 def run_case(seed: int, folder: Path) -> None:
     """Check one random program; raise AssertionError with one line that says what is wrong."""
-    check_case(seed, folder, on_host=seed % _ON_HOST == 0).check()
+    at_ends = seed % _AT_ENDS == _AT_ENDS - 1
+    check_case(seed, folder, on_host=seed % _ON_HOST == 0, at_ends=at_ends).check()
 
 
-def check_case(seed: int, folder: Path, *, on_host: bool = False) -> Case:
+def check_case(seed: int, folder: Path, *, on_host: bool = False, at_ends: bool = False) -> Case:
     """Compare the answers of one random program, and return what was measured."""
     skip_without(*EMULATED_AVR)
     rng, level = np.random.default_rng(seed), LEVELS[seed % len(LEVELS)]
     chosen, asks = (OTHER_LEVELS[0], True) if level == AS_EXPORTED else (level, False)
     while True:
-        chain, plan = random_chain(rng, of_number=seed % _OF_NUMBERS == _OF_NUMBERS - 1)
+        if at_ends:
+            chain, plan = random_case(rng)
+        else:
+            chain, plan = random_chain(rng, of_number=seed % _OF_NUMBERS == _OF_NUMBERS - 1)
         program = read_program(build_program(chain, plan, folder, chosen, asks_for_level=asks))
         if program.sections.flash_bytes <= Limits().flash_bytes:
             break  # the plan's were an estimate
     Q = points_of(rng, _POINTS, chain)
+    if at_ends and channels_of(chain) is None:
+        Q = np.concatenate([Q, worst_inputs(chain, plan, _SEARCHED, seed, effort=_EFFORT)])
     if on_host:
         with host_program(chain, plan, sanitize=True) as on_this_host:
             assert_equal_to_reference(on_this_host, chain, Q)

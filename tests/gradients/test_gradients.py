@@ -88,15 +88,6 @@ def test_the_largest_sums_fit() -> None:
         Cells((32, 32), (32, 32), (1, 1))
 
 
-def test_a_slope_has_the_direction_in_which_it_rises() -> None:
-    y, x = np.mgrid[:5, :5]
-    slopes = np.array([30 * x, 30 * (4 - x), 30 * y, 30 * (4 - y), 30 * (x + y)], np.uint8)
-    magnitudes, directions = gradients(slopes, 8)
-    assert magnitudes[:, 2, 2].tolist() == [60, 60, 60, 60, 60]
-    assert directions[:, 2, 2].tolist() == [1, 0, 5, 2, 7]
-    assert gradients(slopes, 4)[1][:, 2, 2].tolist() == [0, 0, 1, 1, 3]
-
-
 def test_what_training_sees_is_what_the_device_computes() -> None:
     model = random_gradients_model(shared(deskew=True))
     X = 255.0 - 0.5 * random_images(1, 30, SHARED)

@@ -260,42 +260,43 @@ def test_the_json_has_the_names_that_all_commands_use():
     json.dumps(fields)
 
 
-def test_points_without_a_label_are_neither_right_nor_wrong() -> None:
-    results = [Result(0, 1, 1, 16), Result(1, NO_LABEL, 0, 16), Result(2, NO_LABEL, 1, 16)]
-    summary = summarize(results, load_board("uno"))
-    assert (summary.n, summary.labelled, summary.accuracy) == (3, 1, 1.0)
-    assert summary.accuracy_of_classified == 1.0
-
-
-def test_a_run_without_an_answer_has_no_cycles():
-    summary = summarize([Result(0, 0, None, None)], load_board("uno"))
-    assert (summary.accuracy, summary.lost, summary.cycles, summary.energy_mj) == (0, 1, None, None)
-
-
 def test_no_results_have_no_summary():
     with refused_by("device.results"):
         summarize([], load_board("uno"))
 
 
-def test_unknown_answers_are_counted_apart():
-    answers = [(0, 0), (0, 1), (1, NO_CLASS), (1, 1), (1, None)]
+@pytest.mark.parametrize(
+    ("answers", "counted"),
+    [
+        # points without a label are neither right nor wrong
+        (
+            [(1, 1), (NO_LABEL, 0), (NO_LABEL, 1)],
+            {"n": 3, "labelled": 1, "accuracy": 1.0, "accuracy_of_classified": 1.0},
+        ),
+        ([(0, None)], {"accuracy": 0.0, "lost": 1, "cycles": None, "energy_mj": None}),
+        # unknown ones are counted apart
+        (
+            [(0, 0), (0, 1), (1, NO_CLASS), (1, 1), (1, None)],
+            {"n": 5, "lost": 1, "unknown": 1, "accuracy": 2 / 5, "accuracy_of_classified": 2 / 3},
+        ),
+        ([(0, NO_CLASS)], {"unknown": 1, "accuracy_of_classified": None}),
+        # points of no class are right if they are unknown
+        (
+            [(0, 0), (0, NO_CLASS), (NO_CLASS, NO_CLASS), (NO_CLASS, NO_CLASS), (NO_CLASS, 0)],
+            {
+                "accuracy": 3 / 5,
+                "others": 3,
+                "others_found": 2,
+                "false_alarms": 1,
+                "accuracy_of_classified": 1 / 2,
+            },
+        ),
+    ],
+)
+def test_answers_are_counted(answers, counted):
     results = [
         Result(i, label, predicted, None if predicted is None else 100)
         for i, (label, predicted) in enumerate(answers)
     ]
     summary = summarize(results, load_board("uno"))
-    assert (summary.n, summary.lost, summary.unknown) == (5, 1, 1)
-    assert summary.accuracy == pytest.approx(2 / 5)
-    assert summary.accuracy_of_classified == pytest.approx(2 / 3)
-    assert summary.to_json()["unknown"] == 1
-    nothing = summarize([Result(0, 0, NO_CLASS, 9)], load_board("uno"))
-    assert nothing.accuracy_of_classified is None
-
-
-def test_points_of_no_class_are_right_if_they_are_unknown():
-    answers = [(0, 0), (0, 255), (255, 255), (255, 255), (255, 0)]
-    results = [Result(i, label, said, 9) for i, (label, said) in enumerate(answers)]
-    summary = summarize(results, load_board("uno"))
-    assert summary.accuracy == pytest.approx(3 / 5)
-    assert (summary.others, summary.others_found, summary.false_alarms) == (3, 2, 1)
-    assert summary.accuracy_of_classified == pytest.approx(1 / 2)
+    assert {name: getattr(summary, name) for name in counted} == pytest.approx(counted)

@@ -141,6 +141,8 @@ def test_a_request_without_an_answer_is_sent_again_with_a_new_number():
         assert session.retried == 2
     numbers = [body[1] for body in device.requests if body[0] == protocol.PREDICT]
     assert numbers == [1, 2, 3]
+    kinds = [body[0] for body in device.requests[-3:]]
+    assert kinds == [protocol.PREDICT, protocol.HELLO, protocol.PREDICT]
 
 
 def test_an_answer_with_a_wrong_crc_is_as_good_as_none():
@@ -215,17 +217,6 @@ def test_a_device_that_comes_back_with_another_model_is_refused(device, model_ha
             CheckFailed, match="runs model 0000000000000000, not .*protonn-edge upload"
         ):
             session.predict(X)
-
-
-def test_after_a_silence_hello_comes_before_the_request_is_sent_again():
-    device = HostileDevice(answer=silent_at_first(1))
-    with simulate(device) as session:
-        assert session.predict(X).label == 1
-    assert [body[0] for body in device.requests[-3:]] == [
-        protocol.PREDICT,
-        protocol.HELLO,
-        protocol.PREDICT,
-    ]
 
 
 def test_a_refusal_of_the_device_is_an_error_if_it_is_said_again_and_again(make_device):

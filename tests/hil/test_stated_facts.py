@@ -24,16 +24,6 @@ UNO = load_board("uno")
 POINTS = np.random.default_rng(0).integers(1, 64, (6, 12)).astype(np.uint8)
 
 
-@pytest.mark.parametrize("kernel", ["columns", "unrolled"])
-def test_true_facts_are_confirmed(tmp_path: Path, kernel: str) -> None:
-    chain = random_chain(0, rows=4, features=12)
-    plan = plan_of(chain, {"linear": kernel, "decision": "largest"})
-    elf = build_program(chain, plan, tmp_path)
-    facts = stated_facts(read_program(elf), plan, UNO)
-    assert {each.name for each in facts.sums} >= {"decision_class"}
-    measure(elf, chain, POINTS, facts)
-
-
 def test_a_false_fact_makes_a_wrong_bound_and_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 from avr_tools import needs_uploads
 from extension_parts import needs
 from model_factory import random_inputs, random_model
+from refusals import refused_by
 from uploads import UPLOAD_DEADLINE_S, upload_patiently
 
 from protonn_edge.chips.boards import load_board
@@ -40,6 +41,9 @@ def test_uploaded_firmware_answers_with_the_reference_scores(
         another = quantize(random_model(1))
         with pytest.raises(CheckFailed, match="protonn-edge build"):
             open_session(uno.url, another).__enter__()
+    if link == "tcp":  # nobody listens there any more
+        with refused_by("chips.toolchain.platformio", kind=CheckFailed):
+            run_pio(tmp_path, *upload, deadline_s=UPLOAD_DEADLINE_S)
 
 
 @needs("lab")

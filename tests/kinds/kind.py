@@ -47,7 +47,7 @@ class Kind:
     scores_of : callable
         Returns the scores (n, L) of a model for normalized points (n, D), by the formula's text.
     damages : sequence of Damage
-        Of the arrays of ``random_model()``.
+        Of the arrays of ``random_model()``, which only this kind refuses.
     settings : mapping
         With which it is trained on digits in no time.
     accuracy : float
@@ -93,7 +93,7 @@ class Kind:
     folder: str = ""
     has_branches: bool = False
     scores_of: Callable[[Any, np.ndarray], np.ndarray]
-    damages: Sequence[Damage]
+    damages: Sequence[Damage] = ()
     settings: Mapping[str, Any]
     accuracy: float
     own_settings: Mapping[str, Any]

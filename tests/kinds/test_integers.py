@@ -11,11 +11,8 @@ from kinds.kind import Kind, kind_of, kinds_with_models
 from model_factory import random_points
 from refusals import refused_by
 
-from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize, stage_losses
 from protonn_edge.model.statistics import Normalizer
-from protonn_edge.policy.rejection.rule import Rejection
 
 every_kind = pytest.mark.parametrize("kind", kinds_with_models())
 
@@ -92,17 +89,3 @@ def test_what_has_no_integers_is_refused(kind: str) -> None:
             quantize(replace(model, **{name: changed if given is arrays else changed[0]}))
     with refused_by("model.quantization"):
         quantize(replace(model, normalizer=Normalizer("l2", np.zeros(12), np.ones(12))))
-
-
-@every_kind
-def test_thresholds_are_those_of_the_float_model(kind: str) -> None:
-    model = kind_of(kind).random_model(3)
-    X = random_points(3, 300, 12)
-    highest = np.sort(model.scores(X), axis=1)
-    score = max(0.0, float(np.quantile(highest[:, -1], 0.1)))
-    margin = float(np.quantile(highest[:, -1] - highest[:, -2], 0.1))
-    model = with_rules(model, Rejection(score=score, rbf=0, margin=margin))
-    integers = quantize(model)
-    answers, expected = integers.predict(integers.quantize(X)), model.predict(X)
-    assert np.mean(answers == expected) > 0.95
-    assert 0 < np.mean(answers == NO_CLASS) < 0.5

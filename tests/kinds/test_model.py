@@ -9,10 +9,7 @@ import pytest
 from kinds.kind import kind_of, kinds_with_models, pairs_of
 from model_factory import random_points
 
-from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.model.file import load_model, model_bytes, save_model
-from protonn_edge.model.policy import with_rules
-from protonn_edge.policy.rejection.rule import Rejection
+from protonn_edge.model.file import load_model, save_model
 from protonn_edge.system.errors import InputError
 
 every_kind = pytest.mark.parametrize("kind", kinds_with_models())
@@ -34,31 +31,6 @@ def test_scores_are_those_of_the_formula(kind: str, classes: int) -> None:
     np.testing.assert_allclose(model.scores(X), expected, rtol=1e-10, atol=1e-12)
     assert (model.predict(X) == expected.argmax(axis=1)).all()
     assert model.n_classes == classes
-
-
-@every_kind
-@pytest.mark.parametrize("by", ["score", "margin"])
-def test_it_rejects_by_score_and_by_margin(kind: str, by: str) -> None:
-    model = kind_of(kind).random_model(1)
-    X = random_points(1, 200, 12)
-    ordered = np.sort(model.scores(X), axis=1)
-    measure = ordered[:, -1] if by == "score" else ordered[:, -1] - ordered[:, -2]
-    threshold = float(np.quantile(measure, 0.3)) + 1e-9
-    thresholds = {"score": 0.0, "rbf": 0.0, "margin": 0.0} | {by: threshold}
-    rejecting = with_rules(model, Rejection(**thresholds))
-    low = measure < threshold
-    assert 0 < low.sum() < 200
-    assert (rejecting.predict(X) == np.where(low, NO_CLASS, model.predict(X))).all()
-
-
-@every_kind
-@pytest.mark.parametrize("classes", [2, 5])
-def test_a_file_gives_the_same_model(kind: str, classes: int, tmp_path: Path) -> None:
-    model = kind_of(kind).random_model(classes=classes, record={"trainer": "somebody"})
-    save_model(model, tmp_path / "model.npz")
-    loaded = load_model(tmp_path / "model.npz")
-    assert type(loaded) is type(model)
-    assert model_bytes(loaded) == model_bytes(model)
 
 
 @pytest.mark.parametrize(("kind", "number"), pairs_of("damages", kinds_with_models()))

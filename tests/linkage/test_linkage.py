@@ -33,78 +33,65 @@ def build_with(tmp_path):
     return build_changed
 
 
-def test_a_float_in_the_firmware_is_refused(build_with):
-    with refused_by("codegen.families.avr.checks", kind=CheckFailed):
-        build_with(
-            "prediction.c",
-            "cycles += span;",
-            "static volatile float sum; sum += 0.5f; cycles += span;",
-        )
-
-
-def test_a_function_of_the_mathematical_library_is_refused(build_with):
-    with refused_by("codegen.families.avr.checks", kind=CheckFailed):
-        build_with(
-            "prediction.c",
-            "cycles += span;",
-            "extern double exp(double); static volatile double sum; sum = exp(sum);"
-            " cycles += span;",
-        )
-
-
-def test_a_table_that_is_not_in_flash_is_refused_by_its_name(build_with):
-    with refused_by("codegen.families.avr.checks", kind=CheckFailed, naming="primes"):
-        build_with(
-            "prediction.c",
-            "cycles += span; }",
-            "static const uint8_t primes[33] = {2, 3, 5, 7}; static volatile uint8_t i;"
-            " cycles += span + primes[i]; }",
-        )
-
-
-def test_a_string_that_is_not_in_flash_is_refused_by_its_text(build_with):
-    with refused_by(
-        "codegen.families.avr.checks", kind=CheckFailed, naming="'hello' (src/prediction.o)"
-    ):
-        build_with(
-            "prediction.c",
-            "cycles += span; }",
-            'static const char *volatile text; text = "hello"; cycles += span + text[0]; }',
-        )
-
-
-def test_a_variable_of_the_firmware_may_have_an_initial_value(build_with):
-    folder = build_with(
-        "prediction.c", "static uint32_t cycles;", "static volatile uint32_t cycles = 7;"
-    )
-    assert (folder / "platformio.ini").is_file()
-
-
-def test_a_constant_that_the_linker_leaves_out_does_not_count(build_with):
-    folder = build_with(
-        "prediction.c",
-        "static uint32_t cycles;",
-        "static volatile uint32_t cycles = 7;\nextern const uint8_t unused[9];\n"
-        "const uint8_t unused[9] = {1};",
-    )
-    assert (folder / "platformio.ini").is_file()
-
-
+SPAN, LAST_SPAN, CYCLES = "cycles += span;", "cycles += span; }", "static uint32_t cycles;"
 WAKE = "    sei();\n    byte = uart_ring[tail];"  # where uart_receive() has interrupts disabled
+KEPT = "static volatile uint32_t cycles = 7;"
+REFUSED = {
+    "a float": ("prediction.c", SPAN, f"static volatile float sum; sum += 0.5f; {SPAN}", ""),
+    "a function of the mathematical library": (
+        "prediction.c",
+        SPAN,
+        f"extern double exp(double); static volatile double sum; sum = exp(sum); {SPAN}",
+        "",
+    ),
+    "a table that is not in flash": (
+        "prediction.c",
+        LAST_SPAN,
+        "static const uint8_t primes[33] = {7}; static volatile uint8_t i; cycles += primes[i]; }",
+        "primes",
+    ),
+    "a string that is not in flash": (
+        "prediction.c",
+        LAST_SPAN,
+        'static const char *volatile text; text = "hello"; cycles += span + text[0]; }',
+        "'hello' (src/prediction.o)",
+    ),
+    "interrupts off for longer than the line can wait": (
+        "uart.c",
+        WAKE,
+        f'    __asm__(".rept 3000\\n nop\\n .endr");\n{WAKE}',
+        "",
+    ),
+    "waiting with interrupts off": (
+        "uart.c",
+        WAKE,
+        f"    loop_until_bit_is_set(UCSR0A, UDRE0);\n{WAKE}",
+        "",
+    ),
+}
+"""A file of the firmware, what is replaced in it, and what the sentence names."""
+
+ALLOWED = {
+    "a variable with an initial value": ("prediction.c", CYCLES, KEPT),
+    "a constant that the linker leaves out": (
+        "prediction.c",
+        CYCLES,
+        f"{KEPT}\nextern const uint8_t unused[9];\nconst uint8_t unused[9] = {{1}};",
+    ),
+}
 
 
-def test_interrupts_off_for_longer_than_the_line_can_wait_are_refused(build_with):
-    with refused_by("codegen.families.avr.checks", kind=CheckFailed):
-        build_with("uart.c", WAKE, '    __asm__(".rept 3000\\n nop\\n .endr");\n' + WAKE)
-
-
-def test_waiting_with_interrupts_off_is_refused(build_with):
-    with refused_by("chips.avr.interrupts", kind=CheckFailed):
-        build_with("uart.c", WAKE, "    loop_until_bit_is_set(UCSR0A, UDRE0);\n" + WAKE)
-
-
-def test_nothing_is_written_when_a_check_fails(build_with, tmp_path):
-    with pytest.raises(CheckFailed):
-        build_with("uart.c", WAKE, "    loop_until_bit_is_set(UCSR0A, UDRE0);\n" + WAKE)
+@pytest.mark.parametrize(("name", "old", "new", "naming"), REFUSED.values(), ids=REFUSED)
+def test_what_does_harm_is_refused_and_nothing_is_written(
+    build_with, tmp_path, name, old, new, naming
+):
+    where = "codegen.families.avr.checks", "chips.avr.interrupts"
+    with refused_by(*where, kind=CheckFailed, naming=naming):
+        build_with(name, old, new)
     assert not (tmp_path / "platformio.ini").exists()
     assert not (tmp_path / "firmware" / "generated").exists()
+
+
+@pytest.mark.parametrize(("name", "old", "new"), ALLOWED.values(), ids=ALLOWED)
+def test_what_does_no_harm_is_built(build_with, name, old, new):
+    assert (build_with(name, old, new) / "platformio.ini").is_file()

@@ -1,14 +1,17 @@
-"""Weights as instructions: what they add to sums, run on a machine of these few instructions."""
+"""Weights as instructions: what they add to sums."""
 
 from __future__ import annotations
 
-import re
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+from assembly.decoding import decoded
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protonn_edge.chips.avr.semantics import ACTIONS, KnownNumbers
 from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing
 from protonn_edge.codegen.kernels.matvec.products import SumRegisters, added_products, unrolled
 
@@ -17,29 +20,11 @@ def registers_of(sums: int, width: int = 2) -> SumRegisters:
     return SumRegisters(range(2, 2 + sums * width, width), "r23", "r22", "r25", width)
 
 
-def run(lines: list[str], registers: dict[str, int]) -> None:
-    """Run instructions on registers of a byte each."""
-    carry = 0
-    for line in lines:
-        name, to, *rest = re.split(r"[ ,]+", line)
-        given = registers.get(rest[0], 0) if rest else 0
-        if name == "ldi":
-            registers[to] = int(rest[0])
-        elif name == "mov":
-            registers[to] = given
-        elif name == "mul":
-            registers["r1"], registers["r0"] = divmod(registers[to] * given, 256)
-        else:
-            own = registers[to]
-            sums = {
-                "add": own + given,
-                "adc": own + given + carry,
-                "sub": own - given,
-                "sbc": own - given - carry,
-                "lsl": 2 * own,
-                "rol": 2 * own + carry,
-            }
-            carry, registers[to] = int(not 0 <= sums[name] <= 255), sums[name] % 256
+def run(lines: list[str], registers: list[int]) -> None:
+    chip: Any = SimpleNamespace(arithmetic=KnownNumbers())
+    state = SimpleNamespace(registers=registers, flags=[0] * 8)
+    for each in decoded("\n".join(lines), {}):
+        ACTIONS[each.here.name](chip, state, each.here.operands, each.here)
 
 
 @given(
@@ -53,13 +38,14 @@ def test_each_sum_gets_its_product(
 ) -> None:
     of, x = registers_of(len(weights), width), data.draw(st.integers(1, maximum))
     own = {low: weight for low, weight in zip(of.sums, weights, strict=True) if weight}
-    registers = {f"r{number}": 0 for number in range(32)} | {of.input: x, "r0": 7, "r1": 9}
+    registers, read, zero = [7, 9] + [0] * 30, int(of.input[1:]), int(of.zero[1:])
+    registers[read] = x
     run(added_products(own, maximum, of), registers)
     for low, weight in zip(of.sums, weights, strict=True):
-        found = bytes(registers[f"r{low + byte}"] for byte in range(width))
+        found = bytes(registers[low : low + width])
         assert int.from_bytes(found, "little") == weight * x % 256**width
-    assert registers[of.zero] == 0
-    assert registers[of.input] == x
+    assert registers[zero] == 0
+    assert registers[read] == x
 
 
 SIZES = (1, 2, 3, 4, 5, 8, 10, 13, 26, 27, 29, 58, 60, 100, 101, 128)

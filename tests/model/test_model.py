@@ -12,21 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 from chains import protonn_model, replace
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from model_factory import (
     plain_model,
     random_images,
     random_pooling_model,
-    random_window_model,
-    scaled,
-    window_features_of,
-    with_points,
 )
 from refusals import refused_by
 
-from protonn_edge.features.average_pooling.making import average_pooling
-from protonn_edge.features.images.pixel_scale import PixelScale
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.model import model as base
 from protonn_edge.model.file import (
@@ -84,22 +77,6 @@ def npy(array: np.ndarray) -> bytes:
 
 
 # --- what it computes ----------------------------------------------------------------------------
-
-
-def test_scores_are_the_formula() -> None:
-    model = make_model()
-    x = np.arange(5.0)
-    normalized = (x - model.normalizer.offset) * model.normalizer.scale
-    projected = model.head.projection.astype(float) @ normalized
-    expected = sum(
-        model.head.labels[:, j].astype(float)
-        * np.exp(
-            -(model.head.gamma**2)
-            * np.sum((model.head.prototypes[:, j].astype(float) - projected) ** 2)
-        )
-        for j in range(model.head.n_prototypes)
-    )
-    np.testing.assert_allclose(model.scores(x[None])[0], expected, rtol=1e-12)
 
 
 def test_scores_do_not_depend_on_the_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,40 +163,6 @@ def test_a_model_that_does_not_fit_together_is_refused(changes: dict[str, Any]) 
 # --- its file ------------------------------------------------------------------------------------
 
 
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    d=st.integers(1, 6),
-    D=st.integers(1, 8),
-    m=st.integers(1, 7),
-    L=st.integers(2, 5),
-    names=st.booleans(),
-    text=st.text(max_size=20),
-)
-@settings(max_examples=40)
-def test_a_saved_model_comes_back_the_same(
-    tmp_path_factory: pytest.TempPathFactory,
-    seed: int,
-    d: int,
-    D: int,
-    m: int,
-    L: int,
-    names: bool,
-    text: str,
-) -> None:
-    record = {"note": text.encode("utf-8", "replace").decode(), "list": [1, 2.5, None, True]}
-    model = make_model(seed, d, D, m, L, record=record)
-    model = model if names else replace(model, feature_names=())
-    path = tmp_path_factory.getbasetemp() / "roundtrip.npz"
-    save_model(model, path)
-    loaded = load_model(path)
-    assert model_bytes(loaded) == model_bytes(model)
-    assert loaded.classes == model.classes
-    assert loaded.feature_names == model.feature_names
-    assert loaded.record == record
-    X = np.random.default_rng(seed).normal(size=(5, D))
-    assert np.array_equal(loaded.scores(X), model.scores(X))
-
-
 def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("a.npz", "b.npz"):
         save_model(make_model(3), tmp_path / name)
@@ -249,35 +192,6 @@ def test_a_file_in_fortran_order_or_compressed_is_read_too(tmp_path: Path) -> No
     arrays["normalizer_kind"] = np.str_("standard")
     np.savez_compressed(tmp_path / "model.npz", **arrays)
     assert model_bytes(load_model(tmp_path / "model.npz")) == model_bytes(make_model())
-
-
-WINDOWS = scaled(
-    window_features_of("mean,crossings:3,bands:2", 16, 3), (0.1, -2.0, 1e-9), (1.0,) * 3
-)
-FILED = {
-    "four bits": lambda: replace(make_model(), projection_bits=4),
-    "clipping": lambda: replace(plain_model(), clipped=True),
-    "windows": lambda: random_window_model(with_points(WINDOWS, rate=None)),
-    "windows at a rate": lambda: random_window_model(with_points(WINDOWS, rate=50.0)),
-    "averages": lambda: random_pooling_model(average_pooling((9, 8), (8, 8), (6, 4))),
-    "images that are deskewed": lambda: random_pooling_model(
-        average_pooling((4, 6), (4, 6), (2, 3), PixelScale(255.0, -1.0), deskew=True)
-    ),
-    "rejecting": lambda: with_rules(plain_model(), Rejection(0.25, 0.5, 0.125)),
-    "sets of labels": lambda: with_rules(make_model(), LabelSets(0.25)),
-    "confident": lambda: with_rules(make_model(), Sharpness(2.5)),
-}
-
-
-@pytest.mark.parametrize("name", FILED)
-def test_a_model_is_read_as_it_was(name: str, tmp_path: Path) -> None:
-    model = FILED[name]()
-    save_model(model, tmp_path / "model.npz")
-    loaded = load_model(tmp_path / "model.npz")
-    for part in ("features", "policy", "clipped"):
-        assert getattr(loaded, part) == getattr(model, part)
-    assert loaded.head.projection_bits == model.head.projection_bits
-    assert model_bytes(loaded) == model_bytes(model)
 
 
 def test_what_a_model_does_not_have_is_not_in_its_file() -> None:
@@ -349,9 +263,6 @@ def test_a_file_that_was_written_long_ago_is_read_as_it_was() -> None:
     assert quantize(model).model_sha256.startswith("a1afbe15ca1dd9e3")
 
 
-NO_JSON = [np.frombuffer(text, np.uint8) for text in (b"{", b"\xff", b"[" * 100_000, b"")]
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -359,36 +270,13 @@ NO_JSON = [np.frombuffer(text, np.uint8) for text in (b"{", b"\xff", b"[" * 100_
         {"format_version": np.float64(7)},
         {"format_version": np.int64(FORMAT_VERSION + 1)},
         {"format_version": np.int64(FORMAT_VERSION - 1)},
-        {"head.projection": None},
-        {"surplus": np.zeros(3)},
-        {"head.projection": np.zeros((3, 5))},
-        {"head.projection": np.zeros(5, dtype=np.float32)},
-        {"head.projection": np.zeros((3, 6), dtype=np.float32)},
-        {"head.prototypes": np.zeros((2, 4), dtype=np.float32)},
-        {"head.prototypes": np.full((3, 4), np.nan, dtype=np.float32)},
-        {"head.labels": np.full((2, 4), np.inf, dtype=np.float32)},
-        {"head.labels": np.array([["a"] * 4] * 2)},
-        {"head": changed_head(gamma=-1.0)},
-        {"head": changed_head(gamma=None)},
-        {"head": changed_head(gamma=[1.0, 1.0])},
-        {"head": changed_head(kind="other")},
-        {"head": changed_head(kind=3)},
-        {"head": changed_head(more=3)},
         {"head": changed_head(projection_bits=5)},
         {"head": changed_head(projection_bits=4.0)},
-        {"head": changed_head(projection_bits=[4, 4])},
         {"head": changed_head(voters={"kind": "other"})},
-        {"head": changed_head(voters=3)},
-        {"head.surplus": np.zeros(3)},
-        {"normalizer_scale": np.full(5, np.inf)},
-        {"normalizer_scale": np.ones(4)},
-        {"normalizer_offset": np.ones(5, dtype=np.float32)},
         {"normalizer_kind": np.str_("other")},
         {"normalizer_kind": np.str_("l2")},  # which has no offsets
-        {"raw_exponents": np.zeros(4, np.int64)},
         {"raw_exponents": np.full(5, 37)},
         {"raw_exponents": np.full(5, -(2**63))},
-        {"raw_exponents": np.zeros(5)},
         {"rejection": np.array([1.0])},
         {"rejection": np.array([np.nan, 1.0, 0.0])},
         {"rejection": np.array([0.0, 0.0, 0.0])},
@@ -397,19 +285,12 @@ NO_JSON = [np.frombuffer(text, np.uint8) for text in (b"{", b"\xff", b"[" * 100_
         {"threshold": np.array([np.nan])},
         {"threshold": np.array([0.5, 0.5])},
         {"threshold": np.array([1])},
-        {"inputs_mean": np.ones(6)},
         {"inputs_lower": np.full(5, 100.0)},
         {"inputs_deviation": np.full(5, -1.0)},
-        {"classes": np.array(["a", "b", "c"])},
         {"classes": np.array(["a", "b" * 200])},
         {"classes": np.array(["a", "a"])},
         {"classes": np.array(["a", "\x1b[31m"])},
-        {"classes": np.array([b"a", b"b"])},
         {"classes": np.array([1, 2])},
-        *({"record": text} for text in NO_JSON),
-        *({"features": text} for text in NO_JSON),
-        {"record": np.frombuffer(b"[]", dtype=np.uint8)},
-        {"record": np.frombuffer(b'{"a": NaN}', dtype=np.uint8)},
         {"record": np.zeros(2**20 + 1, dtype=np.uint8)},
     ],
 )

@@ -21,9 +21,19 @@ OF_NAMES = "{take}"  # fields of a pattern of names
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
+def named_in(node: ast.AST) -> set[str]:
+    """Return the names in braces of a text."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return {match[1] for match in PLACEHOLDER.finditer(node.value)}
+    return set()
+
+
 def forgotten(source: str) -> Iterator[str]:
     """Yield the texts in a function that name one of its variables, but are no f-strings."""
-    for function in ast.walk(ast.parse(source)):
+    tree = ast.parse(source)
+    if not any(named_in(each) for each in ast.walk(tree)):
+        return
+    for function in ast.walk(tree):
         if isinstance(function, FUNCTIONS):
             names = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
             names |= {
@@ -32,10 +42,8 @@ def forgotten(source: str) -> Iterator[str]:
                 if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
             }
             for each in ast.walk(function):
-                if isinstance(each, ast.Constant) and isinstance(each.value, str):
-                    found = {match[1] for match in PLACEHOLDER.finditer(each.value)}
-                    if found & names:
-                        yield each.value
+                if named_in(each) & names:
+                    yield each.value
 
 
 @pytest.mark.parametrize(

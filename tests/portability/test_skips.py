@@ -12,7 +12,8 @@ def looked_for() -> dict[str, str]:
     """Return the modules whose absence skips a test, each with the file that looks for it."""
     found = {}
     for path in sorted(TESTS.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        text = path.read_text("utf-8")
+        for node in ast.walk(ast.parse(text)) if "importorskip" in text else ():
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("importorskip"):
                 name = node.args[0]
                 if isinstance(name, ast.Constant):

@@ -33,7 +33,7 @@ from protonn_edge.codegen.projects import folder as project_folder
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.codegen.verification import tryout
 from protonn_edge.device.connection import NoReplyError
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model
 from protonn_edge.system.errors import InputError

@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
-from chains import numbers_of, replace
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from chains import replace
 from model_factory import (
-    random_model,
     tiny_integer_model,
 )
 from refusals import refused_by
@@ -17,7 +14,6 @@ from protonn_edge.model.formulas import arrays_of
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.integer_stage import Range
-from protonn_edge.model.quantization import quantize
 
 
 def test_prototype_exactly_at_the_end_of_the_table_is_far() -> None:
@@ -35,38 +31,6 @@ def test_prototype_exactly_at_the_end_of_the_table_is_far() -> None:
     )
     assert near.tolist() == [[1, 1, 1, 1]] * 2
     assert not far.any()
-
-
-@given(seed=st.integers(0, 10_000), prototypes=st.integers(1, 60), features=st.integers(1, 80))
-@settings(max_examples=50, deadline=None)
-def test_proven_ranges_hold_on_the_inputs_that_reach_furthest(
-    seed: int, prototypes: int, features: int
-) -> None:
-    model = quantize(random_model(seed, prototypes=prototypes, features=features))
-    signs = numbers_of(model)["projection"].astype(int)
-    extremes = np.concatenate([signs > 0, signs < 0]).astype(np.uint8) * np.uint8(
-        model.inputs.maximum
-    )
-    stage = named_stages(model)["projection"]
-    accumulators = arrays_of(stage.sums, extremes)
-    assert (accumulators.min(), accumulators.max()) == named_stages(model)[
-        "projection"
-    ].accumulators.ends
-    limit = 1 << (numbers_of(model)["accumulator_bits"] - 1)
-    assert accumulators.min() >= -limit
-    assert accumulators.max() < limit
-    low, high = stage.scale.reached.ends
-    projections = named_stages(model)["projection"].run(extremes)
-    assert max(low, -128) <= projections.min()
-    assert projections.max() <= min(high, 127)
-    scaled = (accumulators >> (numbers_of(model)["accumulator_bits"] - 16)) * numbers_of(model)[
-        "multiplier"
-    ] + numbers_of(model)["offset"]
-    assert np.abs(scaled).max() < 1 << 31
-    low, high = model.own_stages[-1].output.ends
-    scores = model.scores(extremes)
-    assert low <= scores.min()
-    assert scores.max() <= high
 
 
 def test_inputs_saturate_and_a_negative_step_counts_from_the_upper_end() -> None:
@@ -95,34 +59,20 @@ def test_ties_go_to_the_lower_class() -> None:
     assert model.predict(np.zeros((1, 6), np.uint8)).tolist() == [0]
 
 
-def changed(value: object) -> object:
-    """Return another value of the same kind, no larger."""
-    if isinstance(value, np.ndarray):
-        return value ^ 1 if value.dtype.kind in "iu" else value + 0.5
-    if isinstance(value, tuple):
-        return value[::-1]
-    assert isinstance(value, float)
-    return value / 2
-
-
-def test_hash_changes_with_every_field() -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"zero": np.ones(6)},
+        {"step": np.full(6, 0.5)},
+        {"maximum": 62},
+        {"to_even": True},
+    ],
+)
+def test_hash_changes_with_the_inputs(change: dict[str, Any]) -> None:
+    """Conformance changes every number of a stage."""
     model = tiny_integer_model()
-    assert model.model_sha256 == tiny_integer_model().model_sha256
-    others = []
-    shared = {"score_scale": model.score_scale, "classes": model.classes}
-    for name, old in (numbers_of(model) | shared).items():
-        if name == "voters":
-            continue  # an extension has them, and a test of them
-        numbers = {"multiplier": 1601, "distance_shift": 5, "accumulator_bits": 24}
-        new = old + 256 if name == "offset" else numbers.get(name) or changed(old)
-        others.append(replace(model, **{name: new}))
-    for field in dataclasses.fields(InputQuantizer):
-        own = {"maximum": 62, "to_even": True}
-        new = own.get(field.name) or changed(getattr(model.inputs, field.name))
-        inputs = replace(model.inputs, **{field.name: new})
-        others.append(replace(model, inputs=inputs))
-    hashes = {other.model_sha256 for other in [model, *others]}
-    assert len(hashes) == 1 + len(others) == 16
+    other = replace(model, inputs=replace(model.inputs, **change))
+    assert other.model_sha256 != model.model_sha256
 
 
 def test_hash_does_not_depend_on_what_a_sketch_sends() -> None:

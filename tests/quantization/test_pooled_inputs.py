@@ -11,24 +11,13 @@ from hypothesis import strategies as st
 from model_factory import random_images, random_pooling_model, tiny_pooling_model
 from refusals import refused_by
 
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.images.pixel_scale import PixelScale
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.features import Features
 from protonn_edge.model.integer_chain import IntegerChain, own_inputs
 from protonn_edge.model.quantization import quantize
 
 HALVED = average_pooling((8, 8), (8, 8), (4, 4))
-
-
-def test_device_averages_as_the_formula_says() -> None:
-    model = tiny_pooling_model()
-    Q = np.arange(30, dtype=np.uint8)[None] * 8
-    image = Q[0].reshape(5, 6)[1:4, 1:5].astype(int)
-    rows = np.array([[2, 1, 0], [0, 1, 2]])
-    columns = np.array([[3, 1, 0, 0], [0, 2, 2, 0], [0, 0, 1, 3]])
-    sums = rows @ image @ columns.T
-    assert model.stages[0].multiplier == round(63 * 65_536 / (255 * 12))
-    assert (own_inputs(model, Q)[0] == np.rint(sums / 12 / 255 * 63).ravel()).all()
 
 
 @pytest.mark.parametrize("maximum", [15, 31, 63, 127, 255])

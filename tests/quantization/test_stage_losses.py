@@ -7,7 +7,7 @@ import pytest
 from chains import numbers_of, replace
 from model_factory import random_images, random_model, random_points, random_pooling_model
 
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.kinds.protonn.quantize import centre_of, dequantize, far_coordinates_first
 from protonn_edge.model.quantization import quantize, stage_losses
 

@@ -6,6 +6,7 @@ The Makefile runs on a PATH of stand-ins, which note how they were called.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -22,11 +23,27 @@ ALL_PACKAGES = (
 
 @pytest.fixture
 def machine(tmp_path):
-    """Return a machine with nothing on it but a shell and make."""
+    """Return a function that makes a machine with nothing on it but what it is told, and make.
+
+    That is Debian, with packages, or no Debian if `installed` is None; a user; a Python, if it is
+    not None, with or without `venv`, or too old; and programs with a script each.
+    """
     skip_unless_checked_out("Makefile")
     if shutil.which("make") is None:
         pytest.skip("make is not on PATH; to run: install it")
-    return Machine(tmp_path)
+
+    def made(installed=ALL_PACKAGES, *, user=0, python=(), **programs):
+        machine = Machine(tmp_path)
+        machine.add("id", f"echo {user}")
+        if installed is not None:
+            machine.add_debian(installed)
+        if python is not None:
+            machine.add_python(**dict(python))
+        for name, script in programs.items():
+            machine.add(name.replace("_", "-"), script)
+        return machine
+
+    return made
 
 
 class Machine:
@@ -48,7 +65,7 @@ class Machine:
         path.write_text(f'#!/bin/sh\necho "{name} $*" >>"{self._notes}"\n{script}\n')
         path.chmod(0o755)
 
-    def add_debian(self, installed: str, user: int = 0) -> None:
+    def add_debian(self, installed: str) -> None:
         """Add Debian's package manager, which installs whatever it is told to."""
         self._state = self.folder / "installed"
         self._state.write_text("\n".join(installed.split()) + "\n")
@@ -61,7 +78,6 @@ class Machine:
             "apt-get",
             f'[ "$1" = install ] && for p; do echo "$p" >>"{self._state}"; done; true',
         )
-        self.add("id", f"echo {user}")
 
     def add_python(self, name: str = "python3", *, venv: bool = True, new: bool = True) -> None:
         """Add a Python; its virtual environments hold the stand-in for another one."""
@@ -94,166 +110,104 @@ class Machine:
         return [line.removeprefix(program + " ") for line in lines if line.startswith(program)]
 
 
-def sentences(text: str) -> list[str]:
-    """Return what was said, without make's own words."""
-    return [line for line in text.splitlines() if not line.startswith("make")]
+TOOLS = dict.fromkeys(("avr_gcc", "avrdude", "simavr"), "")
+INSTALL = f"Please install {ALL_PACKAGES}, then run make again."
 
 
-def test_on_debian_what_is_missing_is_installed_once(machine):
-    machine.add_debian(installed="simavr")
-    machine.add_python()
-    machine.make("setup")
-    update, install = machine.calls("apt-get")
-    assert update.startswith("update")
-    assert install.startswith("install")
-    assert install.endswith(ALL_PACKAGES)
-    assert len(machine.calls("pip")) == 1
-    machine.make("setup")
-    assert machine.calls("apt-get") == machine.calls("pip") == machine.calls("python3") == []
+@pytest.mark.parametrize(
+    ("has", "target", "sentence"),
+    [
+        ({"installed": None}, "tools", f"Please install avr-gcc.*{ALL_PACKAGES}"),
+        ({"installed": None, "user": 1000}, "tools", f"Please install avr-gcc.*{ALL_PACKAGES}"),
+        ({"installed": "", "user": 1000, "python": None}, "tools", "Please install "),  # no sudo
+        ({"installed": "", "python": None, "apt_get": "exit 1"}, "tools", f"{INSTALL}$"),
+        (
+            {"python": {"new": False}},
+            "setup",
+            r"Please install Python 3\.11 or newer, then run make again\.$",
+        ),
+        ({"installed": None, "python": {"venv": False}, **TOOLS}, "setup", ".*python3-venv"),
+    ],
+)
+def test_what_is_missing_is_said_in_one_sentence(machine, has, target, sentence):
+    there = machine(**has)
+    done = there.make(target, check=False)
+    assert done.returncode != 0
+    (said,) = (line for line in done.stderr.splitlines() if not line.startswith("make"))
+    assert re.match(sentence, said)
+    assert not has.get("user") or there.calls("apt-get") == []
 
 
-def test_pip_takes_the_constraints_and_says_one_line(machine):
-    machine.add_debian(installed=ALL_PACKAGES)
-    machine.add_python()
-    said = machine.make("setup").stdout.splitlines()
-    (call,) = machine.calls("pip")
+@pytest.mark.parametrize(
+    ("has", "target", "installed"),
+    [
+        ({"installed": "simavr"}, "setup", [ALL_PACKAGES]),
+        ({"installed": "", "user": 1000, "sudo": '"$@"'}, "setup", [ALL_PACKAGES]),
+        ({"python": {"venv": False}}, "setup", ["python3-venv"]),
+        ({"installed": None, "python": None, **TOOLS}, "tools", []),
+        ({"installed": ""}, "docs", []),  # which needs no AVR tools
+        ({}, "test", ["nodejs npm", "chromium"]),
+        ({"apt_get": "exit 1"}, "test", ["nodejs npm", "chromium"]),  # it runs without
+        ({"node": "", "npm": "", "chromium": ""}, "test", []),
+        ({"node": "", "npm": "", "google_chrome": ""}, "test", []),
+    ],
+)
+def test_what_is_missing_is_installed_and_nothing_else(machine, has, target, installed):
+    there = machine(**has)
+    done = there.make(target, check="apt_get" not in has or target == "test")
+    asked = [call for call in there.calls("apt-get") if call.startswith("install")]
+    assert not asked or there.calls("apt-get")[0].startswith("update")
+    assert len(asked) == len(installed)
+    assert all(call.endswith(f" {names}") for call, names in zip(asked, installed, strict=True))
+    assert len(there.calls("sudo")) == ("sudo" in has) * len(there.calls("apt-get"))
+    assert ("sudo apt-get install" in done.stdout) == ("sudo" in has)
+    if target == "test":
+        assert there.calls("pip")[-1] == "-m pytest -n auto --dist loadfile"
+
+
+def test_pip_is_called_once_with_the_constraints_and_says_one_line(machine):
+    there = machine()
+    said = there.make("setup").stdout.splitlines()
+    (call,) = there.calls("pip")
     assert "--constraint constraints.txt --editable .[test]" in call
     assert said[0] == "python3 -m venv .venv"
     assert said[1].startswith("pip install --editable '.[test]'  # silent for up to ")
     assert len(said) == 2
+    there.make("setup")
+    assert there.calls("apt-get") == there.calls("pip") == there.calls("python3") == []
 
 
 @pytest.mark.parametrize("name", ["pyproject.toml", "constraints.txt"])
 def test_a_changed_dependency_is_installed_again(machine, name):
-    machine.add_debian(installed=ALL_PACKAGES)
-    machine.add_python()
-    machine.make("setup")
-    later = (machine.folder / ".venv" / "has-test").stat().st_mtime + 10
-    os.utime(machine.folder / name, (later, later))
-    machine.make("setup")
-    assert len(machine.calls("pip")) == 1
-    assert machine.calls("python3") == []
+    there = machine()
+    there.make("setup")
+    later = (there.folder / ".venv" / "has-test").stat().st_mtime + 10
+    os.utime(there.folder / name, (later, later))
+    there.make("setup")
+    assert len(there.calls("pip")) == 1
+    assert there.calls("python3") == []
 
 
-def test_the_linters_are_no_part_of_the_set_up_for_tests(machine):
-    machine.add_debian(installed=ALL_PACKAGES)
-    machine.add_python()
-    machine.make("setup")
-    assert "lint" not in "".join(machine.calls("pip"))
-    machine.make(".venv/has-lint")
-    assert ".[lint]" in machine.calls("pip")[0]
-
-
-def test_the_documentation_needs_no_avr_tools(machine):
-    machine.add_debian(installed="")
-    machine.add_python()
-    machine.make("docs")
-    assert machine.calls("apt-get") == []
-    install, build = machine.calls("pip")
-    assert "--editable .[docs]" in install
-    assert build == "-m sphinx -W --keep-going -n -q docs docs/_build"
-
-
-def test_another_user_than_root_installs_with_sudo(machine):
-    machine.add_debian(installed="", user=1000)
-    machine.add("sudo", '"$@"')
-    machine.add_python()
-    said = machine.make("setup").stdout
-    assert f"sudo apt-get install {ALL_PACKAGES}" in said
-    assert len(machine.calls("sudo")) == len(machine.calls("apt-get")) == 2
-
-
-@pytest.mark.parametrize("user", [0, 1000])
-def test_where_nothing_can_be_installed_one_sentence_says_what_is_missing(machine, user):
-    machine.add("id", f"echo {user}")
-    machine.add_python()
-    done = machine.make("tools", check=False)
-    assert done.returncode != 0
-    (sentence,) = sentences(done.stderr)
-    assert sentence.startswith("Please install avr-gcc")
-    assert ALL_PACKAGES in sentence
-
-
-def test_where_debian_has_no_sudo_one_sentence_says_what_is_missing(machine):
-    machine.add_debian(installed="", user=1000)
-    done = machine.make("tools", check=False)
-    assert done.returncode != 0
-    assert len(sentences(done.stderr)) == 1
-    assert machine.calls("apt-get") == []
-
-
-def test_elsewhere_tools_on_the_path_are_enough(machine):
-    for tool in ("avr-gcc", "avrdude", "simavr"):
-        machine.add(tool)
-    assert machine.make("tools").stderr == ""
-
-
-def test_an_installation_that_fails_stops_with_one_sentence(machine):
-    machine.add_debian(installed="")
-    machine.add("apt-get", "exit 1")
-    done = machine.make("tools", check=False)
-    assert done.returncode != 0
-    assert sentences(done.stderr) == [f"Please install {ALL_PACKAGES}, then run make again."]
-
-
-@pytest.mark.parametrize("apt_get_works", [True, False])
-def test_tests_run_with_node_and_a_browser_or_without(machine, apt_get_works):
-    machine.add_debian(installed=ALL_PACKAGES)
-    machine.add_python()
-    if not apt_get_works:
-        machine.add("apt-get", "exit 1")
-    machine.make("test")
-    asked = [call for call in machine.calls("apt-get") if call.startswith("install")]
-    assert [call.rpartition("=300 ")[2] for call in asked] == ["nodejs npm", "chromium"]
-    assert machine.calls("pip")[-1] == "-m pytest -n auto --dist loadfile"
-
-
-@pytest.mark.parametrize("browser", ["chromium", "google-chrome"])
-def test_node_and_a_browser_that_are_there_are_enough(machine, browser):
-    machine.add_debian(installed=ALL_PACKAGES)
-    machine.add_python()
-    machine.add("node")
-    machine.add("npm")
-    machine.add(browser)
-    machine.make("test")
-    assert machine.calls("apt-get") == []
+@pytest.mark.parametrize(
+    ("target", "extra"), [(".venv/has-lint", "lint"), ("docs", "docs"), ("setup", "test")]
+)
+def test_each_target_has_an_extra_of_its_own(machine, target, extra):
+    there = machine()
+    there.make(target)
+    install, *others = there.calls("pip")
+    assert f"--editable .[{extra}]" in install
+    assert others == ["-m sphinx -W --keep-going -n -q docs docs/_build"] * (target == "docs")
 
 
 def test_a_newer_python_than_the_first_is_found(machine):
-    machine.add_debian(installed=ALL_PACKAGES)
-    machine.add_python(new=False)
-    machine.add_python("python3.12")
-    assert "python3.12 -m venv .venv" in machine.make("setup").stdout
-
-
-def test_without_a_new_python_one_sentence_says_so(machine):
-    machine.add_debian(installed=ALL_PACKAGES)
-    machine.add_python(new=False)
-    done = machine.make("setup", check=False)
-    assert done.returncode != 0
-    assert sentences(done.stderr) == ["Please install Python 3.11 or newer, then run make again."]
-
-
-def test_debians_python_without_venv_is_completed(machine):
-    machine.add_debian(installed=ALL_PACKAGES)
-    machine.add_python(venv=False)
-    machine.make("setup")
-    assert machine.calls("apt-get")[-1].endswith("python3-venv")
-
-
-def test_elsewhere_a_python_without_venv_is_said(machine):
-    for tool in ("avr-gcc", "avrdude", "simavr"):
-        machine.add(tool)
-    machine.add("id", "echo 0")
-    machine.add_python(venv=False)
-    done = machine.make("setup", check=False)
-    assert done.returncode != 0
-    (sentence,) = sentences(done.stderr)
-    assert "python3-venv" in sentence
+    there = machine(python={"new": False})
+    there.add_python("python3.12")
+    assert "python3.12 -m venv .venv" in there.make("setup").stdout
 
 
 def test_help_lists_every_target_with_a_sentence(machine):
-    said = machine.make("help").stdout
-    assert machine.make().stdout == said
+    there = machine(None, python=None)
+    said = there.make("help").stdout
+    assert there.make().stdout == said
     for target in ("demo", "setup", "test", "lint", "docs", "firmware", "upload", "clean"):
         assert f"\n{target} " in said

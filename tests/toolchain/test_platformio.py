@@ -16,7 +16,6 @@ from avr_tools import AVR_GCC, needs_avr_gcc, skip_without
 from refusals import refused_by
 
 from protonn_edge.chips.avr.program import read_program
-from protonn_edge.chips.avr.stack import worst_case_stack
 from protonn_edge.chips.toolchain import platformio
 from protonn_edge.chips.toolchain.platformio import (
     build_firmware,
@@ -293,24 +292,3 @@ def test_a_shell_is_told_what_is_wrong():
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("PROTONN_EDGE_PLATFORMIO: 'sometimes', expected 'stock'")
-
-
-# --- the project's own firmware ------------------------------------------------------------------
-
-
-def test_the_firmware_builds_without_a_warning_and_its_stack_has_a_bound(
-    offline, tmp_path, monkeypatch
-):
-    folder = tmp_path / "project"
-    shutil.copytree(
-        resource("firmware"), folder / "firmware", ignore=shutil.ignore_patterns("generated")
-    )
-    shutil.copy(resource("platformio.ini"), folder)
-    fake_model = Path(__file__).parents[1] / "firmware" / "fake_model"
-    shutil.copytree(fake_model, folder / "firmware" / "generated")
-    monkeypatch.setenv("PLATFORMIO_BUILD_FLAGS", "-Werror")
-    elf = build_firmware(folder)
-    report = worst_case_stack(read_program(elf), elf.parent.rglob("*.su"))
-    assert report.path[0] == "main"
-    assert any(name.startswith("interrupt __vector_") for name in report.path)
-    assert 20 < report.bytes < 512

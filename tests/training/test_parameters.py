@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from typing import Any
 
+import numpy as np
 import pytest
 from command_line import every_command, run
 
 from protonn_edge.cli.train_options import flag_of
 from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
-from protonn_edge.learn.parameters import SharedParameters
+from protonn_edge.learn.parameters import Number, SharedParameters
+from protonn_edge.model.registry import ESTIMATORS, REGRESSORS
 
 every_kind = pytest.mark.parametrize("kind", CLASSIFIERS.values(), ids=CLASSIFIERS)
 
@@ -29,6 +32,21 @@ def test_every_parameter_of_an_estimator_is_declared(kind: type[DeviceClassifier
     assert set(kind().get_params()) == set(kind.parameters)
     assert set(inspect.signature(kind).parameters) == set(kind.parameters)
     assert set(kind._parameter_constraints) == set(kind.parameters)
+
+
+@pytest.mark.parametrize("kind", [*ESTIMATORS.values(), *REGRESSORS.values()])
+def test_a_number_beyond_its_ends_is_refused_with_its_name(kind: Any) -> None:
+    X, y = np.eye(4), [0, 1, 0, 1]
+    for name, declared in kind.parameters.items():
+        numbers = [each for each in declared.values if isinstance(each, Number)]
+        if not numbers:
+            continue
+        low, high = (end for end in (min(each.low for each in numbers), numbers[0].high))
+        assert high is not None or name in ("budget", "size_budget"), f"{name} has no end"
+        for value in (low - 1, high and 2 * high + 1, np.nan, np.inf, "many"):
+            if value is not None:
+                with pytest.raises(ValueError, match=f"The '{name}' parameter of "):
+                    kind(**{name: value}).fit(X, y)
 
 
 @every_kind

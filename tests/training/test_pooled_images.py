@@ -9,9 +9,9 @@ import pytest
 from drawn_poolings import areas_of
 
 from protonn_edge.data.splits import load_digits_dataset
-from protonn_edge.features.average_pooling.integers import Areas
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.images.pixel_scale import PixelScale
+from protonn_edge.features.pooling.areas import Areas
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.kinds.protonn.prototypes.integers import tabulated_rbf
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of

@@ -136,6 +136,11 @@ class Shown:
         )
         return answer
 
+    def paste(self, row: str) -> None:
+        """Give the Uno a row of text."""
+        self.page.fill("[data-part=row]", row)
+        self.page.click("[data-part=use]")
+
     def wait_for_answer(self, **wanted: object) -> dict[str, str]:
         """Wait until the Uno's answer has these values, and return it."""
         tests = [f'[data-{name}="{value}"]' for name, value in wanted.items()]

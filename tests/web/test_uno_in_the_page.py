@@ -11,10 +11,18 @@ from evidence_factory import HOSTILE
 from protonn_edge.data.preparation import Preparation
 from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.policy.value.rule import IntegerValue
+from protonn_edge.report.evidence import Evidence
 
 PAD = "[data-part=pad]"
 # A seven as a hand draws it: where the pen is put down, and where it goes; parts of the pad's side.
 SEVEN = [(0.25, 0.18), (0.75, 0.17), (0.58, 0.5), (0.45, 0.86)]
+
+
+def scores_of(evidence: Evidence, *raw: float) -> str:
+    """Return the scores of a point as the page has them."""
+    reference = evidence.reference
+    (scores,) = reference.scores(reference.quantize(np.array([raw], np.float32)))
+    return " ".join(map(str, scores.tolist()))
 
 
 def test_fifty_test_points_have_the_class_scores_and_cycles_of_the_results_file(show, digits):
@@ -116,8 +124,7 @@ def test_numbers_are_pasted_and_wrong_ones_are_told(show, digits):
     shown.page.click("summary:has-text('Paste')")
     result = digits.results[9]
     row = ", ".join(map(str, digits.points.raw[result.index].tolist()))
-    shown.page.fill("[data-part=row]", row)
-    shown.page.click("[data-part=use]")
+    shown.paste(row)
     answer = shown.wait_for_answer(point="", cycles=result.cycles)
     assert answer["scores"] == " ".join(map(str, result.scores))
     for text, sentence in (
@@ -129,8 +136,7 @@ def test_numbers_are_pasted_and_wrong_ones_are_told(show, digits):
         (row.replace("0.0", "<b>x</b>", 1), "“<b>x</b>” is not a number."),
         ("1,5; 2,5", "there are 2 values, but the model takes 64."),
     ):
-        shown.page.fill("[data-part=row]", text)
-        shown.page.click("[data-part=use]")
+        shown.paste(text)
         assert shown.page.inner_text("[data-part=status]") == sentence
         assert "label" not in shown.answer  # the one before
     assert not shown.complaints
@@ -145,13 +151,9 @@ def test_a_row_of_the_table_is_pasted_with_the_columns_that_training_left_out(sh
     shown.wait_for_answer()
     page = shown.page
     page.click("summary:has-text('Paste')")
-    page.fill("[data-part=row]", "CB-1052,,tomato,0.5,10:31,no")
-    page.click("[data-part=use]")
-    raw = np.array([[0, 1, 0.5, 0.25]], np.float32)
-    (expected,) = crops.reference.scores(crops.reference.quantize(raw))
-    shown.wait_for_answer(point="", scores=" ".join(map(str, expected.tolist())))
-    page.fill("[data-part=row]", "CB-1052,0.5")
-    page.click("[data-part=use]")
+    shown.paste("CB-1052,,tomato,0.5,10:31,no")
+    shown.wait_for_answer(point="", scores=scores_of(crops, 0, 1, 0.5, 0.25))
+    shown.paste("CB-1052,0.5")
     sentence = "there are 2 values, but the model takes 3: crop, soil, hour."
     assert page.inner_text("[data-part=status]") == sentence
     assert not shown.complaints
@@ -169,21 +171,15 @@ def test_a_row_with_texts_is_pasted_as_it_is_and_chosen_from_a_list(show, crops)
         ('"tomato"; 0,5; 0,1; no', ""),
         ("tomato\t0.5\t999", "Clamped to the range of the training data: hour from 999 to "),
     ):
-        page.fill("[data-part=row]", row)
-        page.click("[data-part=use]")
+        shown.paste(row)
         answer = shown.wait_for_answer(point="")
-        raw = np.array([[0, 1, 0.5, 999 if note else 0.1]], np.float32)
-        (expected,) = crops.reference.scores(crops.reference.quantize(raw))
-        expected = " ".join(map(str, expected.tolist()))
+        expected = scores_of(crops, 0, 1, 0.5, 999 if note else 0.1)
         page.wait_for_selector(f"#uno-page[data-scores='{expected}']", timeout=10_000)
         assert page.inner_text("[data-part=clamped]").startswith(note)
         assert page.input_value("#slider-0") == "tomato"
         assert answer["point"] == page.inner_text(status) == ""
     page.select_option("#slider-0", "basil")
-    (other,) = crops.reference.scores(
-        crops.reference.quantize(np.array([[1, 0, 0.5, page.input_value("#slider-2")]], np.float32))
-    )
-    other = " ".join(map(str, other.tolist()))
+    other = scores_of(crops, 1, 0, 0.5, float(page.input_value("#slider-2")))
     page.wait_for_selector(f"#uno-page[data-scores='{other}']", timeout=10_000)
     assert page.inner_text("[data-part=clamped]") == ""
     for row, sentence in (
@@ -191,8 +187,7 @@ def test_a_row_with_texts_is_pasted_as_it_is_and_chosen_from_a_list(show, crops)
         ("tomato,,0.1", "soil is empty, but the model takes a number."),
         ("tomato,1", "there are 2 values, but the model takes 3: crop, soil, hour."),
     ):
-        page.fill("[data-part=row]", row)
-        page.click("[data-part=use]")
+        shown.paste(row)
         assert page.inner_text(status) == sentence
     assert not shown.complaints
 
@@ -209,19 +204,14 @@ def test_a_row_has_large_numbers_as_in_the_data_and_no_index_for_a_feature(show,
     shown.wait_for_answer()
     page = shown.page
     page.click("summary:has-text('Paste')")
-    raw = np.array([[0, 1, 0.5, 0.25]], np.float32)
-    (expected,) = crops.reference.scores(crops.reference.quantize(raw))
     for row in ("7,tomato,523000000.5,0.25,1", "tomato,523000000.5,0.25"):
-        page.fill("[data-part=row]", row)
-        page.click("[data-part=use]")
-        shown.wait_for_answer(point="", scores=" ".join(map(str, expected.tolist())))
+        shown.paste(row)
+        shown.wait_for_answer(point="", scores=scores_of(crops, 0, 1, 0.5, 0.25))
         assert page.inner_text("[data-part=clamped]") == ""
     assert "soil \N{MINUS SIGN} 523000000" in page.inner_text("[data-part=sliders]")
-    page.fill("[data-part=row]", "tomato,523000000.5,0")
-    page.click("[data-part=use]")
+    shown.paste("tomato,523000000.5,0")
     shown.wait_for_answer(point="")
-    page.fill("[data-part=row]", "7,tomato,523000000.5,0")
-    page.click("[data-part=use]")
+    shown.paste("7,tomato,523000000.5,0")
     assert "is not a number" in page.inner_text("[data-part=status]")
     assert not shown.complaints
 
@@ -281,8 +271,7 @@ def test_the_uno_predicts_numbers_with_their_interval(show, levels):
         assert "match the results file" in page.inner_text("[data-part=agreement]")
         page.click("[data-part=next]")
     shown.page.locator("summary", has_text="Paste a row").click()
-    page.fill("[data-part=row]", "0.5, 0.25, 0.75")
-    page.click("[data-part=use]")
+    shown.paste("0.5, 0.25, 0.75")
     shown.wait_for_answer(point="")
     raw = np.array([[0.5, 0.25, 0.75]], np.float32)
     (word,) = levels.reference.policy.words(

@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from refusals import refused_by
 
+from protonn_edge.data.naming import match_columns, sample_names
 from protonn_edge.data.recordings import cut_windows
 from protonn_edge.system.errors import InputError
 
@@ -84,3 +85,9 @@ def test_the_share_for_testing_holds_for_many_short_runs(
 def test_numbers_that_give_no_windows_are_one_sentence(numbers: tuple[int, int, float]) -> None:
     with refused_by("data.recordings"):
         cut_windows(*recording((0, 8), (1, 8)), *numbers)
+
+
+@pytest.mark.parametrize("names", [("time", "ax", "ay"), ("time", "ax")])
+def test_a_recording_for_a_model_of_windows_is_to_be_cut(names: tuple[str, ...]) -> None:
+    with refused_by("data.naming"):
+        match_columns(names, sample_names(("ax", "ay"), 8), "rec.csv")

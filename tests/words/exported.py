@@ -29,8 +29,8 @@ from model_factory import (
 
 from protonn_edge.chips.boards import board_names, export_board_names, load_export_board
 from protonn_edge.codegen.export import export
-from protonn_edge.features.average_pooling.making import average_pooling
 from protonn_edge.features.convolution.making import layered
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.model import Model
 from words.chips import CHIPS, HERE, LX106, STRICT, Chip, compiled, lacks_clang, linked
 

@@ -158,7 +158,7 @@ class Decoded(NamedTuple):
 def written_by(here: Decoded) -> set[int]:
     """Return the registers that an instruction writes, also those of a pointer that it moves."""
     writes = registers_of(here)[1] | (0 if here.moved is None else 3 << here.moved)
-    return {number for number in range(32) if writes >> number & 1}
+    return {number for number in range(writes.bit_length()) if writes >> number & 1}
 
 
 def registers_of(here: Decoded) -> tuple[int, int]:
@@ -275,10 +275,19 @@ def _operands(word: int) -> Mapping[str, int]:
     for letter, bit in zip(encoding.pattern, f"{word:016b}", strict=True):
         if letter not in "01":
             operands[letter] = operands.get(letter, 0) << 1 | int(bit)
-    scale, start = _REGISTERS.get(encoding.name, (1, 0))
-    for letter in operands.keys() & {"d", "r"}:
-        operands[letter] = scale * operands[letter] + start
-    return operands
+    values = fields(encoding.name)
+    return {letter: values[letter][number] for letter, number in operands.items()}
+
+
+@functools.cache
+def fields(name: str) -> Mapping[str, range]:
+    """Return the values that each operand of an instruction may have, by its letter."""
+    pattern = next(line.pattern for line in _TABLE if line.name == name)
+    values = {letter: range(1 << pattern.count(letter)) for letter in pattern if letter not in "01"}
+    step, start = _REGISTERS.get(name, (1, 0))
+    for letter in values.keys() & {"d", "r"}:
+        values[letter] = range(start, start + step * len(values[letter]), step)
+    return values
 
 
 # How a register field counts that is too short for all 32: its step, and the register that 0 means.

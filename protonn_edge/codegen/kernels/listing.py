@@ -18,7 +18,7 @@ _PRINTED = {"jmp": "%~jmp"}  # the compiler prints RJMP for chips without JMP
 
 
 def cycles_of(mnemonic: str) -> int:
-    """Return the cycles of an instruction; macros stand only for those that take one.
+    """Return the cycles of an instruction; macros and synonyms stand only for those that take one.
 
     SBI occurs only to start an EEPROM read, for which the CPU stops.
     """

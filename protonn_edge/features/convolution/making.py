@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.images.pixel_scale import UNSCALED, PixelScale
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
-from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.features.pooling.integers import IntegerAveragePooling, IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.model.features import Features
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM

@@ -29,6 +29,16 @@ REFUSALS: tuple[Refusal, ...] = (
         "n_prototypes n_projections init_projection init_prototypes gamma gamma_numerator",
         "the model to start from determines the sizes and the initial values",
     ),
+    without_effect(
+        lambda case: case.settings.gamma is not None,
+        "gamma_numerator",
+        "{gamma} is the initial width already",
+    ),
+    without_effect(
+        lambda case: case.settings.projection_starts_from("identity"),
+        "n_projections",
+        "{init_projection} 'identity' keeps all features",
+    ),
     excluded(
         lambda case: (
             case.settings.budget is not None and case.first_set("n_prototypes n_projections")

@@ -19,7 +19,7 @@ from protonn_edge.codegen.planner import Limits, device_plans
 from protonn_edge.codegen.projects.checks import check_estimate
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.naming import did_you_mean, label_text, listed
+from protonn_edge.data.naming import label_text, listed
 from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.learn.calibration import least_log_loss, with_accuracy_floor
 from protonn_edge.learn.evaluation.accuracy import Quality, confusion_matrix
@@ -30,6 +30,7 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.rule_kinds import rule_kinds
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import CheckFailed, InputError, shortened
+from protonn_edge.system.meant import did_you_mean
 
 _FIGURES: dict[str, Callable[[Quality], float]] = {
     "accuracy": lambda quality: quality.accuracy,

@@ -50,7 +50,7 @@ class RejectionOptions(TrainAddition):
         """Return what the options ask for, by default what a training's target does; or None."""
         from protonn_edge.policy.rejection.steps import ThresholdChoice
 
-        rate, by = self.rejection, list(self.rejection_by)
+        rate, by = self.rejection, [*dict.fromkeys(self.rejection_by)]
         if target is not None:
             rate, by = (
                 rate or target.rejection_rate,

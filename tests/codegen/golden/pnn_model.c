@@ -649,12 +649,13 @@ void pnn_push_many(const pnn_input_t *features, uint16_t count)
         count = features_left;
     }
     features_left = (uint16_t)(features_left - count);
-    pnn_input_t *to = pushed + (PNN_FEATURES - count - features_left);
     const pnn_input_t *const end = features + count;
+    pnn_input_t *to = pushed;
+    uint16_t at = (uint16_t)(PNN_FEATURES - count - features_left);
     //@ loop unroll PNN_FEATURES;
-    while (features != end) {
+    while (features != end && PNN_SURE(at < PNN_FEATURES)) {
         PNN_FACT(PASSED(pushed, PNN_FEATURES, PNN_FEATURES));
-        *to++ = *features++;
+        to[at++] = *features++;
     }
 }
 

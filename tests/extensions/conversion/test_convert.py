@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import Result
 from command_line import assert_one_sentence, run, run_json, succeed
+from extensions.conversion.additions import BOOSTERS, flowers, write_run
 from model_factory import random_model
 from sklearn.datasets import load_iris
 from sklearn.neural_network import MLPClassifier
@@ -19,8 +20,6 @@ from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.policy.rejection.rule import Rejection
 
-RNG = np.random.default_rng(0)
-
 
 def convert(*arguments: object) -> Result:
     return run("convert", *arguments)
@@ -28,20 +27,7 @@ def convert(*arguments: object) -> Result:
 
 @pytest.fixture
 def foo(tmp_path: Path) -> Path:
-    """Give a folder as the reference implementation has it: data, and a run's results below."""
-    folder = tmp_path / "foo"
-    results = folder / "results" / "ProtoNNTrainer_d3_m6"
-    results.mkdir(parents=True)
-    y = np.arange(90) % 3
-    X = RNG.normal(size=(90, 5)) + 3 * np.eye(3, 5)[y]
-    for name, rows in (("train.txt", slice(0, 60)), ("test.txt", slice(60, 90))):
-        np.savetxt(folder / name, np.column_stack([y + 1, X])[rows], delimiter="\t", fmt="%.6g")
-    W = np.eye(3, 5)
-    B = np.repeat(3 * np.eye(3), 2, axis=1)
-    Z = np.repeat(np.eye(3), 2, axis=1)
-    for name, matrix in (("W", W), ("B", B), ("Z", Z), ("gamma", np.array([[0.4]]))):
-        np.savetxt(results / name, matrix, delimiter="\t", fmt="%.9g")
-    return folder
+    return write_run(tmp_path / "foo").parents[1]
 
 
 def results_of(foo: Path) -> Path:
@@ -66,11 +52,6 @@ def test_the_data_may_lie_elsewhere_or_beside(foo: Path, tmp_path: Path):
         (foo / name).write_bytes((results / name).read_bytes())
     for source, options in ((foo, []), (results, ["--data", foo]), (results, [])):
         assert convert(source, "-o", tmp_path / "model.npz", *options).exit_code == 0
-    elsewhere = tmp_path / "elsewhere"
-    results.rename(elsewhere)
-    done = convert(elsewhere, "-o", tmp_path / "model.npz")
-    assert done.exit_code == 2
-    assert "name the training data with --data" in done.stderr
 
 
 @pytest.mark.parametrize("layout", ["text", "npy"])
@@ -93,37 +74,6 @@ def test_an_rbf_that_is_cut_is_mentioned(foo: Path, tmp_path: Path):
     assert done.exit_code == 0, done.output
     assert "% of 30 points\n" in done.stdout
     assert "the model ignores RBF values below 0.00781" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["nowhere", "-o", "run"], "nowhere does not exist"),
-        (["model.npz", "-o", "other.npz"], "a model file can be converted only into a folder"),
-        (["model.npz", "-o", "model.npz/run"], "choose another"),
-        (["foo", "-o", "model.npz"], "foo: neither W nor W.npy"),
-        (["results", "-o", "run"], "its name must end in .npz"),
-        (
-            ["results", "-o", "model.npz", "--data", "other.csv"],
-            "5 features, expected 2",
-        ),
-        (["machine.pkl", "-o", "run"], "name an estimator of skops (no pickle)"),
-        (["model.npz", "-o", "run", "--data", "foo"], "12 features, expected 5"),
-    ],
-)
-def test_what_cannot_be_converted_is_one_sentence(
-    foo: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: list[str],
-    words: str,
-):
-    monkeypatch.chdir(tmp_path)
-    save_model(random_model(), tmp_path / "model.npz")
-    (tmp_path / "machine.pkl").write_bytes(b"\x80\x04cos\nsystem\n(S'true'\ntR.")
-    (tmp_path / "other.csv").write_text("label,a,b\n1,2,3\n2,3,4\n3,4,5\n")
-    results_of(foo).rename(tmp_path / "results")
-    assert_one_sentence(convert(*arguments), words)
 
 
 def test_thresholds_that_are_left_out_are_mentioned(tmp_path: Path):
@@ -184,57 +134,6 @@ def test_an_estimator_becomes_a_model(foo: Path, machine: Path, tmp_path: Path):
     succeed("export", tmp_path / "model.npz", "--c", tmp_path / "c")
 
 
-@pytest.mark.parametrize(
-    ("source", "option", "words"),
-    [
-        (
-            "model.npz",
-            ["--reference", "normalization=none"],
-            "--reference normalization applies only to a folder, but SOURCE is",
-        ),
-        (
-            "model.npz",
-            ["--board", "uno"],
-            "--board applies only to an estimator, but SOURCE is a model file",
-        ),
-        (
-            "foo",
-            ["--reference", "layout=npy"],
-            "--reference layout applies only to a model file that becomes a folder, but",
-        ),
-        (
-            "machine.skops",
-            ["--reference", "features=raw"],
-            "--reference features applies only to a model file",
-        ),
-    ],
-)
-def test_options_of_another_direction_are_refused(
-    foo: Path, machine: Path, tmp_path: Path, source: str, option: list[str], words: str
-):
-    done = convert(tmp_path / source, "-o", tmp_path / "out.npz", *option)
-    assert done.exit_code == 2
-    assert words in done.stderr
-
-
-def test_an_estimator_that_has_no_room_is_a_failed_check(foo: Path, machine: Path, tmp_path: Path):
-    done = convert(machine, "-o", tmp_path / "model.npz", "--data", foo, "--budget", 10)
-    assert done.exit_code == 1
-    assert "is small enough for the uno or the budget" in done.stderr
-    assert not (tmp_path / "model.npz").exists()
-
-
-BOOSTERS = Path(__file__).parents[2] / "data" / "boosters"
-
-
-def flowers(path: Path, names: list[str]) -> Path:
-    """Write the data of `BOOSTERS` with names of classes."""
-    X, y = load_iris(return_X_y=True)
-    rows = [f"{','.join(map(str, x))},{names[label]}" for x, label in zip(X, y, strict=True)]
-    path.write_text("\n".join(["a,b,c,d,label", *rows]) + "\n", "utf-8")
-    return path
-
-
 @pytest.mark.parametrize("name", ["iris.json", "iris.ubj", "iris.txt"])
 @pytest.mark.parametrize("names", [["0", "1", "2"], ["lily", "rose", "tulip"]], ids="".join)
 def test_boosted_trees_become_a_model(name: str, names: list[str], tmp_path: Path):
@@ -261,19 +160,6 @@ def test_numbers_of_classes_are_named_in_the_order_of_the_training(
     assert right["accuracy"] > 0.94
     assert "order_of_classes" not in str(right["notices"])
     assert load_model(tmp_path / "model.npz").classes == tuple(names)
-    refused = convert(*command[:-1], "--classes", f"{order},{names[0]}")
-    assert refused.exit_code == 2
-    assert_one_sentence(refused)
-    assert "once with --classes" in refused.stderr
-
-
-def test_boosted_trees_need_all_their_classes(tmp_path: Path):
-    data = flowers(tmp_path / "flowers.csv", ["lily", "rose", "rose"])
-    done = convert(BOOSTERS / "iris.json", "-o", tmp_path / "model.npz", "--data", data)
-    assert done.exit_code == 2
-    assert_one_sentence(done)
-    assert "iris.json has 3 classes, but " in done.stderr
-    assert not (tmp_path / "model.npz").exists()
 
 
 @pytest.mark.parametrize("names", [["0", "1", "2"], ["lily", "rose", "tulip"]], ids="".join)
@@ -291,25 +177,10 @@ def test_a_network_becomes_a_model(names: list[str], tmp_path: Path):
     assert record["agreement"] > 0.98
     assert "B of flash and" in done.stderr
     assert load_model(tmp_path / "m.npz").classes == tuple(names)
-    for source in (tmp_path / "net.onnx", BOOSTERS / "iris.json"):
-        done = convert(source, "-o", tmp_path / "n.npz", "--data", data, "--bits", "4")
-        assert done.exit_code == 2
-        assert_one_sentence(done)
-        assert (
-            "cannot have weights of 4 bits" in done.stderr
-            or "--bits applies only to networks (.onnx" in done.stderr
-        )
-    done = convert(BOOSTERS / "iris.json", "-o", tmp_path / "n.npz", "--data", data, "--fine-tune")
-    assert done.exit_code == 2
-    assert_one_sentence(done)
-    assert "fine-tuning: only for networks of floats" in done.stderr
+    done = convert(tmp_path / "net.onnx", "-o", tmp_path / "n.npz", "--data", data, "--bits", "4")
+    assert_one_sentence(done, "cannot have weights of 4 bits")
     more = ["--fine-tune", "--epochs", 6, "--json"]
     done = convert(tmp_path / "net.onnx", "-o", tmp_path / "m.npz", "--data", data, *more)
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["fine_tuning"]["tested"] == 30
     assert "points: accuracy" in done.stderr
-    (tmp_path / "net.onnx").write_bytes(b"no network")
-    done = convert(tmp_path / "net.onnx", "-o", tmp_path / "n.npz", "--data", data)
-    assert done.exit_code == 2
-    assert_one_sentence(done)
-    assert "not a classifier in ONNX's format" in done.stderr

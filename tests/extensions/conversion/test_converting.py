@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from data_files import data_file
 from refusals import refused_by
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
@@ -22,7 +21,6 @@ from sklearn.svm import SVC
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.planner import Limits, make_plan
-from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.protonn.reduction import sizes_to_try
@@ -253,12 +251,3 @@ def test_sizes_shrink_until_nothing_is_left():
     assert taken[-1] < 250
     many = sizes_to_try(limit, n_features=64, n_classes=200, n_points=9000, most_projections=64)
     assert all(each.device_bytes(64, 200) <= UNO.flash_bytes for each in many)
-
-
-def test_an_svm_of_usps_fits_the_uno_and_keeps_93_percent():
-    data = load_dataset(data_file("usps10_libsvm.npz"))
-    machine = make_pipeline(StandardScaler(), SVC(C=10)).fit(data.X_train, data.y_train)
-    found = from_sklearn(machine, data.X_train, evaluate_on=(data.X_test, data.y_test), epochs=15)
-    assert found.accuracy >= 0.93
-    assert found.flash_bytes <= UNO.flash_bytes
-    assert found.landmarks > 1_000

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import BaggingClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
@@ -24,9 +24,17 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 from sklearn.svm import SVC, LinearSVC, NuSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.estimators import read_estimator
+from protonn_edge.extensions.conversion.protonn.reference import (
+    ReferenceModel,
+    from_reference,
+    read_reference_model,
+)
+from protonn_edge.extensions.conversion.reading import refusing
+from protonn_edge.system.errors import InputError
 
 X, Y = load_wine(return_X_y=True)
 X_TWO, Y_TWO = X[Y < 2], Y[Y < 2]
@@ -212,3 +220,118 @@ def test_columns_of_a_table_are_found_by_name(scalers: list[Any]):
     assert np.array_equal(taken, np.float32(iris))
     renamed = Table(["A", "b", "c", "d"], iris)
     assert np.array_equal(converted.source.features.taken(renamed, "X"), np.float32(iris))
+
+
+# --- damaged estimators ---------------------------------------------------------------------------
+
+
+OF_SMALL = np.random.default_rng(0)
+Y_SMALL = np.arange(45) % 3
+SMALL = (OF_SMALL.normal(size=(45, 4)) + Y_SMALL[:, None]).astype(np.float32)
+
+
+def refusal_of(estimator):
+    with pytest.raises(InputError) as caught:  # and warnings are errors
+        from_sklearn(estimator, SMALL, epochs=0)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [
+        (SVC(), "kernel"),
+        (NearestCentroid(), "metric"),
+        (LogisticRegression(), "solver"),
+        (KNeighborsClassifier(), "weights"),
+    ],
+)
+def test_a_parameter_that_is_missing_is_named(estimator, name):
+    estimator.fit(SMALL, Y_SMALL)
+    delattr(estimator, name)
+    assert f"{type(estimator).__name__}.{name}" in refusal_of(estimator)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name", "value"),
+    [
+        (SVC(), "kernel", [1]),
+        (SVC(), "break_ties", np.zeros(2)),
+        (KNeighborsClassifier(), "n_neighbors", "5"),
+        (NearestCentroid(), "metric", {}),
+        (SVC(), "n_features_in_", "4"),
+        (SVC(), "n_features_in_", None),
+        (SVC(), "_gamma", 1e300),
+        (SVC(), "dual_coef_", [[1.0], [1.0, 2.0]]),
+        (SVC(), "classes_", [[0], [1, 2]]),
+        (LogisticRegression(), "intercept_", [[1], [2, 3]]),
+        (LogisticRegression(), "intercept_", "x"),
+        (LogisticRegression(), "coef_", np.full((3, 4), 1e200)),
+        (KNeighborsClassifier(), "outputs_2d_", np.zeros(3)),
+        (KNeighborsClassifier(), "effective_metric_", np.zeros(3)),
+    ],
+)
+def test_a_parameter_or_attribute_of_another_type_is_refused(estimator, name, value):
+    estimator.fit(SMALL, Y_SMALL)
+    setattr(estimator, name, value)
+    assert type(estimator).__name__ in refusal_of(estimator)
+
+
+@pytest.mark.parametrize("steps", [[], None, [1], [("a",)], "ab"])
+def test_a_pipeline_without_steps_is_refused(steps):
+    pipeline = make_pipeline(StandardScaler(), SVC()).fit(SMALL, Y_SMALL)
+    pipeline.steps = steps
+    assert "Pipeline.steps" in refusal_of(pipeline)
+
+
+def test_places_of_a_sparse_matrix_are_checked():
+    damaged = csr_array(SVC().fit(SMALL, Y_SMALL).support_vectors_)
+    damaged.indices[0] = 10**6
+    estimator = SVC().fit(SMALL, Y_SMALL)
+    estimator.support_vectors_ = damaged
+    assert "SVC.support_vectors_" in refusal_of(estimator)
+
+
+def test_a_scale_next_to_nothing_is_refused():
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(SMALL, Y_SMALL)
+    pipeline.steps[0][1].scale_ = np.full(4, 5e-324)
+    with refused_by("extensions.conversion.reading"):
+        from_sklearn(pipeline, SMALL, epochs=0)
+
+
+def test_a_gamma_whose_square_overflows_is_refused():
+    W, B, Z = np.ones((2, 4)), np.ones((2, 3)), np.ones((3, 3))
+    reference = ReferenceModel(*(array.astype(np.float32) for array in (W, B, Z)), gamma=1e200)
+    with refused_by("kinds.protonn.head"):
+        from_reference(reference, SMALL, "none", ("a", "b", "c"))
+
+
+def test_a_damaged_header_is_refused(tmp_path):
+    for name, shape in (("W", (4, 2)), ("B", (2, 3)), ("Z", (3, 3)), ("gamma", ())):
+        np.save(tmp_path / f"{name}.npy", np.ones(shape, np.float32))
+    read_reference_model(tmp_path)
+    whole = (tmp_path / "B.npy").read_bytes()
+    (tmp_path / "B.npy").write_bytes(whole.replace(b"(2, 3)", b"(2, 3 "))
+    with refused_by("data.archive"):
+        read_reference_model(tmp_path)
+
+
+@pytest.mark.parametrize("kind", [DecisionTreeClassifier, RandomForestClassifier])
+def test_a_tree_of_one_class_is_called_that(kind):
+    estimator = kind().fit(SMALL, np.zeros(len(SMALL), int))
+    with refused_by("extensions.conversion.estimators"):
+        from_sklearn(estimator, SMALL)
+
+
+def test_a_tree_of_other_classes_than_its_forest_is_called_that():
+    estimator = RandomForestClassifier(2, random_state=0).fit(SMALL, Y_SMALL)
+    estimator.estimators_[1] = DecisionTreeClassifier().fit(SMALL, np.arange(len(SMALL)) % 5)
+    with refused_by("extensions.conversion.trees.trees"):
+        from_sklearn(estimator, SMALL)
+
+
+def test_a_refusal_has_no_characters_that_a_terminal_acts_on():
+    """The reason that another library gave for a damaged estimator had names from its file."""
+    with pytest.raises(InputError) as caught, refusing("a.skops", "skops"):
+        raise TypeError("no loader \u202e for type \x1b[2J")
+    assert str(caught.value).isprintable()
+    assert r"no loader \u202e for type \x1b[2J" in str(caught.value)

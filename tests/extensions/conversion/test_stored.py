@@ -1,4 +1,4 @@
-"""Estimators in files of skops are read; anything that could run code is not."""
+"""Estimators in files of skops are read, other files are named; what could run code is not read."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
+from command_line import run
 from refusals import refused_by
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -25,7 +26,8 @@ from sklearn.svm import SVC
 
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.reading import load_estimator
-from protonn_edge.model.file import model_bytes
+from protonn_edge.model.file import load_model, model_bytes
+from protonn_edge.model.other_files import other_file
 from protonn_edge.system.errors import InputError
 
 X, Y = load_iris(return_X_y=True)
@@ -173,3 +175,39 @@ def test_an_array_that_is_named_too_often_takes_no_memory(tmp_path: Path):
     path = with_member(path, "schema.json", json.dumps([node] * 10).encode())
     with refused_by("extensions.conversion.reading"):
         load_estimator(path)
+
+
+FOLDER = Path(__file__).parents[2] / "data"
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("boosters/iris.json", "a booster of XGBoost"),
+        ("boosters/iris.ubj", "a booster of XGBoost"),
+        ("boosters/iris.txt", "a booster of LightGBM"),
+        ("tflite/one-output.tflite", "a network of TensorFlow Lite"),
+    ],
+)
+def test_what_convert_reads_is_read_under_any_name(name: str, what: str, tmp_path: Path):
+    path = tmp_path / "model.bin"
+    path.write_bytes((FOLDER / name).read_bytes())
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    assert f"is {what}; convert it first: protonn-edge convert" in str(caught.value)
+    if "iris" in name:
+        rows = np.random.default_rng(0).uniform(0, 8, (30, 4)).round(1).tolist()
+        data = tmp_path / "data.csv"
+        lines = [*(f"{row}"[1:-1] + f",{at % 3}" for at, row in enumerate(rows))]
+        data.write_text("\n".join(["a,b,c,d,label", *lines]) + "\n")
+        done = run("convert", path, "--data", data, "-o", tmp_path / "model.npz")
+        assert done.exit_code == 0, done.output
+        assert load_model(tmp_path / "model.npz").head.kind == "forest"
+
+
+def test_a_model_file_is_none_of_them(tmp_path: Path):
+    np.savez(tmp_path / "model.npz", format_version=7)
+    (tmp_path / "model.npz").rename(tmp_path / "model.h5")
+    assert other_file(tmp_path / "model.h5") is None
+    assert other_file(tmp_path / "nowhere") is None
+    assert other_file(tmp_path) is None

@@ -21,7 +21,6 @@ def observed_linear() -> IntegerChain:
 
 
 ADDITIONS: Mapping[str, Mapping[str, Any]] = {
-    "golden": {"observation": observed_linear},
     "messages": {"HEALTH request": HealthRequest, "HEALTH reply": HealthReply},
     "drawn messages": {
         "HEALTH request": st.just(HealthRequest()),

@@ -53,7 +53,7 @@ from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_projects import live_files
 from protonn_edge.extensions.sensing.windowing import windowing_of
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.integer_chain import IntegerChain, own_inputs
 from protonn_edge.model.model import Model

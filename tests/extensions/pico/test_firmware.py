@@ -1,15 +1,38 @@
-"""The firmware of the RP2040 starts from flash, answers, measures itself, and restarts."""
+"""Firmware of a Pico: its start, what it answers, and what it learns."""
 
+from __future__ import annotations
+
+import struct
 import subprocess
 
+import numpy as np
 import pytest
+from chains import replace
 from extensions.pico.conftest import BOARD
 from fake_firmware import Line
+from model_factory import random_inputs, random_model
 from refusals import refused_by
 
+from protonn_edge.codegen.families import family_of
+from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.device import protocol
+from protonn_edge.device.session import Session
 from protonn_edge.extensions.pico.emulator import EmulatedRP2040
+from protonn_edge.extensions.pico.flash import (
+    BOOT2_BYTES,
+    FLASH_START,
+    crc32,
+    has_right_crc,
+    uf2,
+    with_crc,
+)
 from protonn_edge.extensions.pico.program import read_program
+from protonn_edge.extensions.teaching import board as teaching
+from protonn_edge.extensions.teaching import session as device
+from protonn_edge.extensions.teaching.examples import Taught
+from protonn_edge.model.integer_chain import coordinates
+from protonn_edge.model.quantization import quantize
+from protonn_edge.system.errors import CheckFailed
 
 AS_LONG_AS_IT_SAYS = """
 #include "pnn_model.h"
@@ -146,3 +169,60 @@ def test_the_second_stage_is_small_and_calls_nothing(build):
 def test_noise_before_a_request_does_no_harm(line, sent):
     line.send(sent)
     assert hello(line).features == 4
+
+
+FLASH = bytes(n % 251 for n in range(1000))
+
+
+def test_the_crc_is_that_of_the_boot_rom():
+    assert crc32(b"123456789") == 0x0376E6E7  # CRC-32/MPEG-2
+
+
+def test_the_crc_is_put_behind_the_second_stage():
+    flash = with_crc(FLASH)
+    assert has_right_crc(flash[:BOOT2_BYTES])
+    assert flash[:252] + flash[256:] == FLASH[:252] + FLASH[256:]
+    assert not has_right_crc(FLASH[:BOOT2_BYTES])
+
+
+@pytest.mark.parametrize("size", [1, 256, 257, 1000])
+def test_the_blocks_of_a_uf2_file_make_up_the_flash(size: int):
+    contents = uf2(FLASH[:size])
+    blocks = [contents[place : place + 512] for place in range(0, len(contents), 512)]
+    flash = b""
+    for number, block in enumerate(blocks):
+        first, second, flags, address, length, its, count, family = struct.unpack("<8I", block[:32])
+        assert (first, second) == (0x0A324655, 0x9E5D5157)
+        assert struct.unpack("<I", block[508:]) == (0x0AB16F30,)
+        assert (flags, family) == (0x2000, 0xE48BFF56)
+        assert (address, length) == (FLASH_START + 256 * number, 256)
+        assert (its, count) == (number, len(blocks))
+        flash += block[32 : 32 + length]
+    assert flash.rstrip(b"\0") == FLASH[:size].rstrip(b"\0")
+    assert len(flash) < size + 256
+
+
+FLOATS = replace(random_model(projections=3, features=6, classes=3), teachable=4)
+
+
+def test_it_learns_and_gives_its_examples_back() -> None:
+    model = quantize(FLOATS)
+    Q, taught = random_inputs(0, 20, model), Taught.nothing(3)
+    points = coordinates(model, Q)
+    with (
+        trial_build(FLOATS, BOARD) as trial,
+        family_of(BOARD).emulated(trial.elf, BOARD) as board,
+        Session(board.url) as session,
+    ):
+        with pytest.raises(CheckFailed, match="no prediction to learn"):
+            device.learn(session, 0)
+        for row, label in enumerate((0, 1, 2, 1, 1)):
+            session.predict(Q[row])
+            taught = taught.learn(points[row], label, room=4)
+            assert device.learn(session, label) == len(taught)
+        assert teaching.recalled(model, device.read_store(session)) == taught
+        expected = teaching.with_taught(model, taught).scores(Q)
+        found = [session.predict(q, with_scores=True).scores for q in Q]
+        assert np.array_equal(found, expected)
+        assert device.forget(session, 1) == int((taught.classes != 1).sum())
+        assert board.stats().faults == ()

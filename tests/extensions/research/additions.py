@@ -38,14 +38,6 @@ ADDITIONS: Mapping[str, Mapping[str, Any]] = {
     "kinds behind layers": KINDS,
     "kinds with remedies": KINDS,
     "plans": {"kernel": lambda: quantize(random_kernel_model())},
-    "any order": {
-        "a tree behind layers": lambda layers: replace(
-            tree := random_kernel_model(features=layers.n_outputs),
-            inputs=tree.inputs.with_one_range(),
-            features=layers,
-        ),
-        "a tree behind a projection": lambda _: random_bonsai_model(),
-    },
     "ints of 16 bits": {
         "bonsai": random_kernel_chain(4, features=700, depth=3, classes=2, density=0.01),
     },
@@ -116,7 +108,6 @@ ADDITIONS: Mapping[str, Mapping[str, Any]] = {
         ),
     },
     "refused with groups": {"in turn": ({"optimizer": "alternating"}, "alternating optimizer")},
-    "options without outlier exposure": {"in turn": ["--optimizer", "alternating"]},
     "options that are settings": {
         "steps": (
             ["--optimizer", "alternating", "--step-sizes", "inverse"],
@@ -126,10 +117,6 @@ ADDITIONS: Mapping[str, Mapping[str, Any]] = {
         "in turn": (["--optimizer", "alternating"], "optimizer", "alternating"),
         "some matrices": (["--trained", "B,Z"], "trained", ["B", "Z"]),
         "at once": (["--classifier", "protonn"], "optimizer", "joint"),
-    },
-    "options that cannot be meant": {
-        "twice": (["--trained", "W,W"], "'W,W' must be one or more of W, B, Z"),
-        "unknown": (["--trained", "V"], "'V' must be one or more of W, B, Z"),
     },
     "options in pairs": {
         "--classifier bonsai": {"classifier": "bonsai"},

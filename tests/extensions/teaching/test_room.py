@@ -1,4 +1,4 @@
-"""Room for examples that exceeds a board's EEPROM is refused before anything is compiled."""
+"""What teaching takes of a board: room beyond its EEPROM is refused before anything is compiled."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from subprocess import CalledProcessError
 import numpy as np
 import pytest
 from avr_programs import compile_text
+from avr_tools import needs_avr_gcc
 from chains import replace as with_numbers
 from command_line import run, run_json
 from generated_programs import write_c
 from model_factory import random_model
 from refusals import refuses
 
+from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import Board, boards, load_board
 from protonn_edge.codegen.export import export
 from protonn_edge.codegen.projects.project import build
@@ -96,3 +98,45 @@ def test_the_commands_say_so_in_a_sentence(tmp_path: Path) -> None:
             "extensions.teaching.examples",
             exit_code=1,
         )
+
+
+SIZES = {"projections": 12, "features": 14, "classes": 6}
+FLASH, SRAM = 1_256, 64
+
+_SKETCH = """
+#include "pnn_model.h"
+volatile uint8_t in;
+int main(void)
+{
+    static pnn_input_t features[PNN_FEATURES];
+#ifdef PNN_TEACHABLE
+    in = pnn_recall();
+#endif
+    for (;;) {
+        features[0] = in;
+        in = pnn_predict(features);
+#ifdef PNN_TEACHABLE
+        pnn_learn(in);
+        pnn_forget(in);
+        pnn_forget_all();
+        in = pnn_taught();
+#endif
+    }
+}
+"""
+
+
+@needs_avr_gcc
+def test_39_examples_of_12_coordinates_take_little_flash_and_sram(tmp_path: Path) -> None:
+    found = []
+    for room in (0, 39):
+        folder = tmp_path / str(room)
+        folder.mkdir()
+        write_c(quantize(with_numbers(random_model(**SIZES), teachable=room)), folder)
+        flags = ("-Os", "-flto", "-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections")
+        elf = compile_text(_SKETCH, folder / "sketch.elf", *flags, "-I.", "pnn_model.c")
+        found.append(read_program(elf).sections)
+    without, with_teaching = found
+    assert with_teaching.flash_bytes - without.flash_bytes <= FLASH
+    point = SIZES["projections"]
+    assert with_teaching.sram_bytes - without.sram_bytes - point <= SRAM

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from itertools import product
+from itertools import permutations, product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from chains import replace
 from chains import replace as with_numbers
 from extensions.teaching.histories import STEPS, History
 from extensions.teaching.serving import Serving, on_host, on_uno
@@ -311,3 +312,28 @@ def test_another_models_store_stays_until_something_is_taught(host: Serving) -> 
     history.predict(0)
     history.learn(1)
     history.check()
+
+
+TWO = quantize(replace(random_model(projections=2, features=4, classes=4), teachable=3))
+
+
+def test_the_first_class_is_replaced_on_the_host_and_in_c(tmp_path: Path) -> None:
+    Q = random_inputs(0, 1, TWO)
+    point = coordinates(TWO, Q)[0].astype(np.int8)
+    with on_host(TWO, tmp_path) as program:
+        for classes in permutations((0, 2, 3)):
+            program.forget_all()
+            program.start()
+            known = Taught.nothing(2)
+            for label in (*classes, 1):
+                program.predict(Q[0])
+                assert program.learn(label) == 1
+                known = known.learn(point, label, room=3)
+            assert sorted(known.classes.tolist()) == [1, 2, 3]
+            assert program.stored == known
+            assert program.counts() == [3, 0, 1, 1, 1]
+
+
+def test_points_are_in_the_order_of_their_bytes() -> None:
+    known = Taught(np.array([[-1, 0], [1, 0]], np.int8), np.zeros(2, np.uint8))
+    assert known.learn([0, 0], 0, room=2).points[:, 0].tolist() == [-1, 0]

@@ -6,9 +6,10 @@ import pickle
 
 import numpy as np
 import pytest
+from chains import replace
 from chains import replace as with_numbers
 from linear_factory import random_linear_model
-from model_factory import random_inputs, random_model
+from model_factory import random_inputs, random_model, tiny_integer_model
 from refusals import refused_by
 from sklearn.exceptions import NotFittedError
 
@@ -17,6 +18,7 @@ from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.extensions.teaching import board as teaching
 from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.extensions.teaching.protonn.model import Teachable
+from protonn_edge.extensions.teaching.protonn.votes import NearestExamples
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.file import load_model, model_bytes, save_model
@@ -319,3 +321,12 @@ def test_what_cannot_be_taught_is_refused() -> None:
         classifier.partial_teach(X, y)
     with pytest.raises(ValueError, match="3 features"):
         classifier.partial_teach(X[:, :3], y)
+
+
+def test_the_hash_changes_with_the_room_for_examples_and_their_vote() -> None:
+    model = tiny_integer_model()
+    others = [
+        replace(model, voters=NearestExamples(room=room, vote=vote))
+        for room, vote in ((2, 9), (3, 9), (2, 8))
+    ]
+    assert len({each.model_sha256 for each in (model, *others)}) == 4

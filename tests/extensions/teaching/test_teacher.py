@@ -1,72 +1,56 @@
-"""Who teaches a board: what is asked, what is said of the replies, and what is refused."""
+"""Who teaches a board: keys, what is asked, what is said of the replies, and what is refused."""
 
 from __future__ import annotations
 
+import os
+import pty
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
 
+import numpy as np
 import pytest
+from chains import replace
+from extensions.sensing.conftest import OnALine, on_a_line
+from extensions.sensing.lines import Line, live, named, sent, window
+from extensions.teaching.serving import on_host
+from model_factory import random_inputs, random_model
 from refusals import refused_by
 
+from protonn_edge.cli.command import is_terminal
 from protonn_edge.device.protocol import (
-    Message,
     decode_frame,
     encode_message,
 )
+from protonn_edge.extensions.sensing.keys import Keys
 from protonn_edge.extensions.sensing.sensor_board import (
-    LiveDescription,
-    NameMessage,
     WindowAnswer,
 )
+from protonn_edge.extensions.teaching.board import stored
+from protonn_edge.extensions.teaching.examples import ERASED, Taught
 from protonn_edge.extensions.teaching.listener import TeachingListener
-from protonn_edge.extensions.teaching.messages import ForgetReply, LearnReply, TaughtMessage
+from protonn_edge.extensions.teaching.messages import (
+    ForgetReply,
+    LearnReply,
+    StoreReply,
+    StoreRequest,
+    TaughtMessage,
+)
 from protonn_edge.extensions.teaching.monitor import Labels
+from protonn_edge.model.integer_chain import coordinates
+from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed
 
+__all__ = ["on_a_line"]
 
-def sent(*messages: Message, number: int = 0) -> bytes:
-    return b"".join(encode_message(message, number) for message in messages)
-
-
-def live(classes: int = 2, triggered: int = 0) -> LiveDescription:
-    about = (2, 3, 1, triggered, 160_000, 16_000_000, 100, 25, 1, classes, 0, 0, 2)
-    return LiveDescription(*about, bytes([0, 5, *range(8)]))
-
-
-def named(*names: str) -> list[NameMessage]:
-    return [NameMessage(label, name.encode()) for label, name in enumerate(names)]
-
-
-def window(number: int) -> WindowAnswer:
-    return WindowAnswer(number, 25 * number, 0, 1, 1, 90, (-5, 70))
-
-
-class Line:
-    """A line on which pieces come one by one, and what is written to it."""
-
-    def __init__(self, *pieces: bytes) -> None:
-        self.pieces, self.now = list(pieces), 0.0
-        self.requests: list[bytes] = []
-
-    def read(self, wait_s: float) -> bytes:
-        self.now += wait_s
-        return self.pieces.pop(0) if self.pieces else b""
-
-    def write(self, data: bytes) -> None:
-        self.requests.append(decode_frame(data[:-1]))
-
-
-BEGIN = sent(live(), TaughtMessage(9, (1, 0)), *named("rest", "wave"))
+BEGIN = live() + sent(TaughtMessage(9, (1, 0))) + named("rest", "wave")
 
 
 @pytest.fixture
-def teacher(monkeypatch: pytest.MonkeyPatch) -> Callable[..., TeachingListener]:
-    def make(*pieces: bytes) -> TeachingListener:
-        line = Line(*pieces)
-        monkeypatch.setattr(time, "monotonic", lambda: line.now)
-        return TeachingListener(line, "there")  # type: ignore[arg-type]
-
-    return make
+def teacher(on_a_line: OnALine) -> Callable[..., TeachingListener]:
+    return lambda *pieces: on_a_line(TeachingListener, *pieces, wait=False, asked=True)
 
 
 def acted(
@@ -94,9 +78,9 @@ def test_a_request_names_the_window_and_the_reply_says_what_became_of_it(teacher
     gone = [TaughtMessage(9, (0, 1)), ForgetReply(0, 1)]
     board = teacher(
         BEGIN,
-        *(sent(window(3)), sent(*reply, number=1)),
-        *(sent(window(9)), sent(*late, number=2)),
-        *(sent(window(15)), sent(*gone, number=3)),
+        *(window(75), sent(*reply, number=1)),
+        *(window(225), sent(*late, number=2)),
+        *(window(375), sent(*gone, number=3)),
     )
     said, told = acted(board, "2", "2", "-1")
     assert board._line.requests == [
@@ -112,10 +96,10 @@ def test_a_request_names_the_window_and_the_reply_says_what_became_of_it(teacher
 
 
 def test_the_reply_about_the_last_window_is_awaited(teacher) -> None:
-    late = [sent(window(4)), b"", sent(TaughtMessage(9, (1, 1)), LearnReply(1, 2), number=1)]
-    board = teacher(BEGIN, sent(window(3)), *late)
+    late = [window(100), b"", sent(TaughtMessage(9, (1, 1)), LearnReply(1, 2), number=1)]
+    board = teacher(BEGIN, window(75), *late)
     assert acted(board, "2", seconds=1.9) == (["taught wave: rest 1, wave 1"], [])
-    board = teacher(BEGIN, sent(window(3)))
+    board = teacher(BEGIN, window(75))
     assert acted(board, "2", seconds=1.9) == ([], [])
 
 
@@ -126,9 +110,10 @@ def test_the_reply_about_the_last_window_is_awaited(teacher) -> None:
 def test_windows_that_overlap_or_follow_one_another_are_one_moment(
     teacher, numbers: tuple[int, int], triggered: int, warned: bool
 ) -> None:
-    begin = sent(live(triggered=triggered), TaughtMessage(9, (1, 0)), *named("rest", "wave"))
+    about = live(triggered=triggered), sent(TaughtMessage(9, (1, 0))), named("rest", "wave")
+    begin = b"".join(about)
     one, two = (sent(TaughtMessage(9, (1, 1)), LearnReply(1, 2), number=n) for n in (1, 2))
-    first, second = map(sent, map(window, numbers))
+    first, second = (window(25 * number) for number in numbers)
     _, told = acted(teacher(begin, first, one, second, two), "2", "2")
     assert ["same moment" in sentence for sentence in told] == [True] * warned
     _, told = acted(teacher(begin, first, one, second, two), "1", "2")
@@ -136,7 +121,7 @@ def test_windows_that_overlap_or_follow_one_another_are_one_moment(
 
 
 def test_a_window_is_an_example_once(teacher) -> None:
-    board = teacher(BEGIN, sent(window(3)), sent(LearnReply(1, 2), number=1))
+    board = teacher(BEGIN, window(75), sent(LearnReply(1, 2), number=1))
     acted(board, "2")
     assert board.teach(0) == "this window is already an example; teach another one"
     assert len(board._line.requests) == 1
@@ -150,7 +135,7 @@ def test_without_a_window_there_is_nothing_to_teach(teacher) -> None:
 
 
 @pytest.mark.parametrize(
-    "pieces", [(sent(live(), *named("rest", "wave")),), (sent(live()),)], ids=["names", "silence"]
+    "pieces", [(live() + named("rest", "wave"),), (live(),)], ids=["names", "silence"]
 )
 def test_a_board_without_room_is_refused(teacher, pieces: tuple[bytes, ...]) -> None:
     board = teacher(*pieces)
@@ -167,7 +152,136 @@ def test_counts_of_other_classes_are_damaged(teacher) -> None:
 
 def test_more_classes_than_keys_are_refused(teacher) -> None:
     names = [f"class {label}" for label in range(40)]
-    board = teacher(sent(live(classes=40), TaughtMessage(9, (0,) * 40), *named(*names)))
+    board = teacher(live(classes=40) + sent(TaughtMessage(9, (0,) * 40)) + named(*names))
     board.wait()
     with refused_by("extensions.teaching.monitor", kind=CheckFailed):
         Labels(board, print)
+
+
+def being_taught(*pieces: bytes) -> tuple[Iterator[object], TeachingListener, Labels, list[str]]:
+    """Return what comes from a board that sends pieces, who teaches it, keys, and what is told."""
+    board = TeachingListener(Line(BEGIN, *pieces, asked=True), "there")
+    board.wait()
+    told: list[str] = []
+    return board.answers(), board, Labels(board, told.append), told
+
+
+def test_a_reply_is_of_its_request_whatever_was_asked_since() -> None:
+    answers, board, labels, told = being_taught(
+        window(25),
+        sent(ForgetReply(1, 0), number=2),  # the reply to the first request is lost
+        sent(LearnReply(1, 1), number=7),  # and this one is nobody's
+        window(225),
+    )
+    assert isinstance(next(answers), WindowAnswer)
+    assert board.teach(1) is None
+    labels._press("-")
+    labels._press("1")
+    assert labels.replied(next(answers))[0].startswith("forgotten rest: ")  # type: ignore[arg-type]
+    assert isinstance(next(answers), WindowAnswer)
+    assert told == []
+
+
+def test_a_second_key_for_the_same_window_is_refused() -> None:
+    answers, board, labels, told = being_taught(window(25))
+    next(answers)
+    for key in "21":
+        labels._press(key)
+    assert told == ["this window is being taught; teach another one"]
+    assert len(board._line.requests) == 1  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("line", "asked", "words"),
+    [
+        (
+            b"12\n",
+            0,
+            "a line from the pipe has 2 characters, but must be the key of one class; send one",
+        ),
+        (b"\xff\x00\xe4\n", 0, "has 3 characters, but must be"),
+        (b"1" * 5000, 0, "has 1000 characters, but must be"),
+        (b"-1\n", 1, ""),
+        (b" 2 \r\n", 1, ""),
+        (b"", 0, ""),
+    ],
+    ids=["two", "binary", "long", "forget", "spaces", "end"],
+)
+def test_a_line_of_a_pipe_is_one_key(
+    line: bytes, asked: int, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(line)))
+    answers, board, labels, told = being_taught(window(25))
+    next(answers)
+    labels.read_line()
+    assert len(board._line.requests) == asked  # type: ignore[attr-defined]
+    assert words in "".join(told)
+    assert bool(words) == bool(told)
+
+
+def test_without_a_standard_input_there_are_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert not is_terminal(sys.stdin)
+    answers, board, labels, told = being_taught(window(25))
+    next(answers)
+    with labels.pressed():
+        labels.read_line()
+    assert (board._line.requests, told) == ([], [])  # type: ignore[attr-defined]
+
+
+def test_an_arrow_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, end = pty.openpty()
+    with os.fdopen(end) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        with Keys("otherwise") as keys:
+            os.write(terminal, b"\x1b[A")
+            time.sleep(0.1)
+            assert keys.pressed() == ""
+            os.write(terminal, b"a")
+            time.sleep(0.1)
+            assert [keys.pressed(), keys.pressed()] == ["a", ""]
+    os.close(terminal)
+
+
+MODEL, OTHER = (
+    replace(random_model(seed, projections=3, features=6, classes=3), teachable=4)
+    for seed in (0, 1)
+)
+
+
+def store_of(floats: object) -> bytes:
+    model = quantize(floats)  # type: ignore[arg-type]
+    point = coordinates(model, random_inputs(0, 1, model)).astype(np.int8)
+    return stored(model, Taught(point, np.array([1], np.uint8)))
+
+
+def test_generated_c_knows_whose_examples_it_has(tmp_path: Path) -> None:
+    with on_host(quantize(MODEL), tmp_path) as program:
+        assert not program.has_others
+        for content, others in ((store_of(OTHER), 1), (store_of(MODEL), 0)):
+            program.store = content
+            for changed, expected in ((content, others), (b"\xff" + content[1:], 0)):
+                program.store = changed
+                program.start()
+                assert program.has_others == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "warned"),
+    [(b"\x01" + bytes(9), True), (b"\x01" + bytes(range(8)), False), (b"\xff" * 40, False)],
+)
+def test_who_teaches_is_warned(content: bytes, warned: bool) -> None:
+    none = live() + sent(TaughtMessage(9, (0, 0))) + named("rest", "wave")
+    line = Line(none, window(25), sent(StoreReply(content)), window(125), asked=True)
+    teacher, told = TeachingListener(line, "there"), list[str]()  # type: ignore[arg-type]
+    teacher.wait()
+    assert line.requests == [decode_frame(encode_message(StoreRequest(), 0)[:-1])]
+    Labels(teacher, told.append)
+    assert told == [f"warning: {ERASED}"] * warned
+    assert [answer.number for answer in teacher.receive(0.0)] == [1, 5]  # type: ignore[union-attr]
+
+
+def test_a_board_with_examples_is_not_asked_for_its_store() -> None:
+    line = Line(BEGIN, asked=True)
+    TeachingListener(line, "there").wait()  # type: ignore[arg-type]
+    assert line.requests == []

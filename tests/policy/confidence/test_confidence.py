@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from model_factory import random_inputs, random_model, sharp
 
 from protonn_edge.codegen.context import class_constants
-from protonn_edge.codegen.renderer import render_c
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.policy import without_rules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.confidence.rule import EXPONENTIAL, Confidence
 
@@ -98,12 +96,6 @@ def test_the_uno_gives_the_per_cent_of_numpy(tmp_path: Path) -> None:
     points = random_inputs(0, 60, model)[:20]
     elf = uno_program(model, MAIN, tmp_path)
     assert answered_by_uno(elf, map(bytes, points), 1) == expected(model, points)
-
-
-def test_without_a_calibration_there_is_no_such_function() -> None:
-    model = without_rules(quantize(random_model()))
-    assert model.policy.find(Confidence) is None
-    assert "confidence" not in "".join(render_c(model).values())
 
 
 @given(st.lists(st.text(min_size=1, max_size=60), min_size=2, max_size=12, unique=True))

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from command_line import run, run_json
-from refusals import refuses
 from sklearn.datasets import make_multilabel_classification
 
 from protonn_edge.data.reading import load_dataset
@@ -81,11 +80,6 @@ def test_predict_gives_the_labels_of_the_integers_in_order(folder: Path, tmp_pat
         assert sorted(row[labels].tolist(), reverse=True) == row[labels].tolist()
     run("predict", folder / "model.npz", folder / "data.svm", "-o", tmp_path / "p.csv")
     assert "predicted_labels" in (tmp_path / "p.csv").read_text().splitlines()[0]
-
-
-def test_other_labels_than_those_of_the_model_are_refused(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "other.svm").write_text("0,9 1:1 12:1\n1,2 2:1\n")
-    refuses(run("verify", folder / "model.npz", tmp_path / "other.svm"), "data.label_sets")
 
 
 def test_a_matrix_of_labels_is_divided_again(folder: Path, tmp_path: Path) -> None:

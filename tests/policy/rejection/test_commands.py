@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from command_line import assert_one_sentence, run, run_json
-from extension_parts import additions
 
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.data.splits import load_digits_dataset
@@ -122,22 +121,6 @@ def test_verify_agrees_on_unknown_answers(folder: Path, model_file: Path) -> Non
     assert {each["execution"] for each in told["executions"]} == {"host C", "emulated uno"}
 
 
-def test_two_parts_are_nothing_to_calibrate_on(folder: Path, model_file: Path) -> None:
-    digits = load_digits_dataset()
-    path = folder / "parts.npz"
-    np.savez(
-        path,
-        X_train=digits.X_train,
-        y_train=digits.y_train,
-        X_test=digits.X_test,
-        y_test=digits.y_test,
-    )
-    done = run(
-        "train", path, "--calibrate", model_file, "-o", folder / "no.npz", "--rejection", "1%"
-    )
-    assert_one_sentence(done, "a training and a test part", "calibration must use neither part")
-
-
 def test_calibrating_with_the_held_out_points_gets_a_warning(folder: Path) -> None:
     data, path = folder / "train.csv", folder / "divided.npz"
     run_json("train", data, "-o", path, *SMALL)
@@ -146,31 +129,6 @@ def test_calibrating_with_the_held_out_points_gets_a_warning(folder: Path) -> No
     assert done.exit_code == 0
     assert "its held-out points, which now calibrate the model" in " ".join(done.output.split())
     assert "train with --rejection" in " ".join(done.output.split())
-
-
-def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) -> None:
-    train, new = folder / "train.csv", folder / "no.npz"
-    for arguments, words in (
-        (
-            ["train", folder / "test.csv", "--calibrate", model_file, "--rejection", "1%"],
-            "60 points are too few",
-        ),
-        (["train", train, "--rejection", "0.05%"], "720 points are too few"),
-        (
-            ["train", train, "--rejection", "1%", "--normalization", "l2"],
-            "--rejection applies only to models that",
-        ),
-        *(
-            (["train", train, "--outlier-exposure", 1, *options], "leave --outlier-exposure out")
-            for options in additions("options without outlier exposure").values()
-        ),
-    ):
-        assert_one_sentence(run(*arguments, "-o", new), words)
-    for share in ("0", "100%", "many", "-1%", "1"):
-        done = run("train", train, "-o", new, f"--rejection={share}")
-        assert done.exit_code == 2
-        assert "is not a share between 0 and 1" in done.stderr
-    assert not new.exists()
 
 
 def test_a_class_that_one_group_has_is_refused_before_training(folder: Path) -> None:

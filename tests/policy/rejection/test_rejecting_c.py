@@ -23,7 +23,6 @@ from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.project import trial_build
-from protonn_edge.codegen.renderer import render_c
 from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.model.model import Model
@@ -35,12 +34,6 @@ from protonn_edge.policy.rejection.rule import IntegerRejection
 
 BOARD = load_board("uno")
 STEPS = ["projection", "requantize", "prototypes", "decision"]
-WITHOUT = ("unknown", "UNKNOWN", "LEAST_", "nearest", "second")
-
-
-def test_a_model_without_thresholds_has_nothing_of_it_in_its_sources() -> None:
-    for name, text in render_c(tiny_integer_model()).items():
-        assert not [word for word in WITHOUT if word in text], name
 
 
 def known_and_strange(by: tuple[str, ...], wide: bool = False) -> tuple[Model, np.ndarray]:

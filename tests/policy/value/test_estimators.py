@@ -90,3 +90,11 @@ def test_overlapping_rbfs_do_not_drive_prototypes_away() -> None:
     X = np.stack([y + rng.normal(0, 0.05, 300) for _ in range(14)], axis=1).astype(np.float32)
     regressor = protonn_edge.ProtoNNRegressor(random_state=0).fit(X[:200], y[:200])
     assert regressor.score(X[200:], y[200:]) > 0.99
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-9, 1e12, 1e30])
+def test_a_unit_beyond_the_devices_is_refused(scale: float) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 2))
+    with refused_by("policy.value.train"):
+        clone(REGRESSORS["linear"]).fit(X, scale * X[:, 0])

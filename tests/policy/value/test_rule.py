@@ -15,7 +15,6 @@ from policy.value.numbers import REGRESSORS, fitted, points
 from refusals import refused_by
 
 from protonn_edge.codegen.renderer import render_c
-from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.policy import Units
 from protonn_edge.model.quantization import quantize
@@ -104,14 +103,6 @@ def test_integers_predict_almost_as_well_as_floats(kind: str) -> None:
     in_integers = rule.values(chain.scores(chain.quantize(X)))
     lost = np.square(in_integers - y).sum() / np.square(y - y.mean()).sum()
     assert regressor.score(X, y) - (1 - lost) < 0.005
-
-
-def test_a_model_file_keeps_the_value(tmp_path: Path) -> None:
-    model = fitted("protonn").model_
-    save_model(model, tmp_path / "model.npz")
-    loaded = load_model(tmp_path / "model.npz")
-    assert loaded.policy == model.policy
-    assert quantize(loaded).model_sha256 == quantize(model).model_sha256
 
 
 @pytest.mark.parametrize("decimals", [2.5, np.inf, np.nan, True, -1, 10])

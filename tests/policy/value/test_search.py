@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import assert_one_sentence, run, run_json, succeed
+from command_line import run, run_json, succeed
 from policy.value.numbers import points, write_table
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.data.reading import load_dataset
 from protonn_edge.learn.folds import search_folds
 from protonn_edge.learn.search.limits import TuningLimits
 from protonn_edge.learn.search.objective import Job, Objective
@@ -19,7 +18,7 @@ from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.model.file import load_model
 from protonn_edge.model.registry import REGRESSORS
 from protonn_edge.policy.value.rule import Value
-from protonn_edge.policy.value.tuning import ExplainedShare, ValueFidelity, metric_for
+from protonn_edge.policy.value.tuning import ExplainedShare, ValueFidelity
 
 NAMED = ("--label", "temperature")
 
@@ -70,12 +69,6 @@ def test_tune_writes_the_model_with_the_highest_r2(table: Path, tmp_path: Path) 
     assert value.half_width is not None
     printed = succeed("tune", table, *NAMED, *words, "-o", tmp_path / "other.npz").stdout
     assert f"R2 {told['cross_validated']['score']:.4f} in cross-validation" in printed
-
-
-def test_another_metric_is_refused(table: Path, tmp_path: Path) -> None:
-    words = ("--metric", "macro-f1", "-o", tmp_path / "model.npz")
-    assert_one_sentence(run("tune", table, *NAMED, *words), "--metric macro-f1")
-    assert metric_for(load_dataset(table, label="temperature"), "accuracy") == ExplainedShare()
 
 
 def test_train_searches_all_kinds_for_as_long_as_it_may(table: Path, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 import extension_parts
-import numpy as np
 import pytest
 from command_line import assert_one_sentence, every_command, run, succeed
 from extension_parts import needs
@@ -66,45 +65,6 @@ def test_no_command_writes_over_what_it_reads(
         check_paths(command, {str(read.name): given, str(written.name): output})
 
 
-def test_a_search_leaves_its_data_alone(tmp_path: Path) -> None:
-    data = tmp_path / "train.csv"
-    data.write_text(ROWS)
-    model = tmp_path / "m.npz"
-    assert_one_sentence(run("tune", data, "-o", model, "--search", data), "given as DATA")
-    assert_one_sentence(run("tune", data, "-o", model, "--search", model), "are both")
-    other = tmp_path / "notes.json"
-    other.write_text("[1]")
-    assert_one_sentence(run("tune", data, "-o", model, "--search", other), "notes.json")
-    assert (data.read_text(), other.read_text()) == (ROWS, "[1]")
-
-
-@pytest.mark.parametrize(
-    ("command", "kept", "kind"),
-    [
-        ("predict m.npz t.csv -o other.csv", "other.csv", "a table"),
-        ("predict m.npz t.csv -o other.npz", "other.npz", "a file of arrays"),
-        ("train t.csv -o other.npz", "other.npz", "a file of arrays"),
-        ("data t.csv --html m.npz", "m.npz", "a model file"),
-        ("windows t.csv -o m.npz --window 4", "m.npz", "a model file"),
-        ("data t.csv --html notes.py", "notes.py", "a file of another kind"),
-        ("convert m.npz -o own.onnx", "own.onnx", "a file of another kind"),
-    ],
-)
-def test_an_output_replaces_no_file_of_another_kind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, kept: str, kind: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("t.csv", "other.csv"):
-        Path(name).write_text(ROWS)
-    Path("notes.py").write_text("print()\n")
-    Path("own.onnx").write_bytes(b"\x08\x08\x12\x07pytorch")
-    np.savez("other.npz", X=np.eye(3), y=np.arange(3))
-    save_model(random_model(3), Path("m.npz"))
-    before = Path(kept).read_bytes()
-    assert_one_sentence(run(*command.split()), f"{kept}, which is {kind} and would be overwritten")
-    assert Path(kept).read_bytes() == before
-
-
 def test_a_tilde_that_the_shell_leaves_is_the_users_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,12 +80,6 @@ def test_an_output_replaces_an_earlier_one_also_with_many_columns(tmp_path: Path
     path = tmp_path / "answers.csv"
     path.write_text(f"{names},predicted_class\n")
     check_paths(every_command()["predict"], {"output": path})
-
-
-def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
-    (tmp_path / "train.csv").write_text(ROWS)
-    os.mkfifo(tmp_path / "m.npz")
-    assert_one_sentence(run("train", tmp_path / "train.csv", "-o", tmp_path / "m.npz"), "regular")
 
 
 @extension_parts.needs("conversion")

@@ -18,7 +18,7 @@ from refusals import refused_by
 from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.devices import about_newer_models
 from protonn_edge.codegen.planner import every_plan, make_plan
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize

@@ -13,14 +13,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.convolution.train import network as networks
 from protonn_edge.features.convolution.train.notation import Layout, shapes_of
 from protonn_edge.features.convolution.train.rounding import Bits, integer_stages
 from protonn_edge.features.images.pixel_scale import PixelScale
-from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.features.pooling.integers import IntegerAveragePooling, IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.learn.augmentation import SignalMovement, move

@@ -154,7 +154,8 @@ def _left(
     forms: Forms, call: Call, one: tuple[Outcome, ChipState], other: tuple[Outcome, ChipState]
 ) -> Iterator[tuple[str, Value, Value]]:
     """Yield what has to be equal behind the call."""
-    for number in range(26 - max(call.returns, 2), 26)[: call.returns]:
+    size = 1 << max(1, (call.returns - 1).bit_length())  # the next power of 2, up to r25
+    for number in range(26 - size, 26)[: call.returns]:
         yield f"returned r{number}", one[1].registers[number], other[1].registers[number]
     a, b = (
         {place: outcome.machine.before(state, at) for at, place in call.places(linked).items()}

@@ -119,25 +119,22 @@ def _pool_row(stage: Stage, function: str) -> Iterator[Case]:
     count, tall = columns.pixels, rows.output_units > 1
     wide = columns.pixel_units > 1 or rows.pixel_units > 1
     function = re.sub("_(add|complete)_row$", "_pool_row", function)
-    buffers = {"pixels": count, "averages": 8 + columns.outputs}
-    arguments = [(To("pixels"), 2), (To("pixels"), 2), (To("pixels", count), 2),
-                 (To("averages"), 2)]  # fmt: skip
-    ignored = (f"{n}_area_sum",)  # left to what begins the next row
+    arguments, buffers = [(To("pixels"), 2)], {"pixels": count}
     for below in sorted({1, rows.pixel_units, rows.pixel_units + 1, rows.output_units}):
         if below > rows.output_units:
             continue
-        fixed: dict[str, Any] = {f"{n}_units_right": columns.output_units, f"{n}_row_sum": 0}
+        fixed: dict[str, Any] = {f"{n}_next_average": To(f"{n}_values")}
         ranges = {}
         if tall:
             area = 255 * columns.output_units * (rows.output_units - below)
-            fixed |= {f"{n}_units_below": below, f"{n}_area_sum": To(f"{n}_area_sums")}
+            fixed |= {f"{n}_units_below": below}
             ranges = {(f"{n}_area_sums", 2 * k, 2): (0, area) for k in range(columns.outputs)}
-        call = Call(function, arguments, 2, fixed, ranges, buffers, {}, ignored)
+        call = Call(function, arguments, 0, fixed, ranges, buffers)
         yield Case(call, proven=count < 7, long=count > 1 or wide)
         yield Case(call, proven=False)
         for place in (0, count // 2, count - 1):  # the others are 0
             one = {"pixels": [None if k == place else 0 for k in range(count)]}
-            of_row = Call(function, arguments, 2, fixed | one, ranges, buffers, {}, ignored)
+            of_row = Call(function, arguments, 0, fixed | one, ranges, buffers)
             yield Case(of_row, long=True)
 
 
@@ -277,9 +274,9 @@ LISTINGS = {
     "kinds.protonn.prototypes.loops.listing": "add_votes",
     "extensions.teaching.protonn.loop.comparing": "add_taught",
     "features.audio.kernels.band_loop": "filter",
-    "features.average_pooling.loops.averaging": "complete_row",
-    "features.average_pooling.loops.part": "sum_part",
-    "features.average_pooling.loops.summing": "add_row",
+    "features.pooling.loops.averaging": "complete_row",
+    "features.pooling.loops.part": "pool_row",
+    "features.pooling.loops.summing": "add_row",
     "features.convolution.kernels.listing": "compute",
     "features.convolution.window.listing": "compute",
     "features.convolution.kernels.fixed": "compute",

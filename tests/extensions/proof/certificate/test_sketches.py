@@ -21,7 +21,7 @@ from random_shapes import random_points
 
 from protonn_edge import ForestClassifier, LinearClassifier
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.features.average_pooling.making import average_pooling
+from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model

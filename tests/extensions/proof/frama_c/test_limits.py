@@ -6,6 +6,7 @@ Without them, sanitizers find nothing but the faults that are put in.
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -41,18 +42,25 @@ int main(void)
 SURE = "#define PNN_SURE(condition) (condition)"
 
 FAULTS = {
-    "runs of rows without an end": ("_row_runs[] PNN_FLASH = {", ", 0};", "};"),
-    "runs of columns without an end": ("_column_runs[] PNN_FLASH = {", ", 0};", "};"),
+    "runs of rows without an end": ("gradients", "_row_runs[] PNN_FLASH = {", ", 0};", "};"),
+    "runs of columns without an end": ("gradients", "_column_runs[] PNN_FLASH = {", ", 0};", "};"),
     "lines that are too short": (
+        "gradients",
         "gradients_lines[3 * (",
         "gradients_lines[3 * (",
         "gradients_lines[(",
     ),
+    "pushed features that have too little room": (
+        "linear",
+        "pushed[PNN_FEATURES]",
+        "pushed[PNN_FEATURES]",
+        "pushed[PNN_FEATURES - 1]",
+    ),
 }
-"""A text of the line that the fault is in, a text in that line, and what takes its place."""
+"""A kind, a text of the line that the fault is in, one in that line, and what takes its place."""
 
 
-def _runs(program: Program, folder: Path, fault: tuple[str, str, str] | None = None) -> bool:
+def _runs(program: Program, folder: Path, fault: Sequence[str] | None = None) -> bool:
     write_c(program.instance.model, folder, program.plan)
     source = folder / "pnn_model.c"
     lines = (
@@ -76,11 +84,12 @@ def _runs(program: Program, folder: Path, fault: tuple[str, str, str] | None = N
 
 def test_the_limits_are_never_reached(tmp_path: Path) -> None:
     skip_without("cc")
-    for program in programs_of("gradients"):
+    for program in (*programs_of("gradients"), programs_of("linear")[0]):
         assert _runs(program, tmp_path), program.plan.choices
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_noticed_without_the_limits(fault: str, tmp_path: Path) -> None:
     skip_without("cc")
-    assert not _runs(programs_of("gradients")[0], tmp_path, FAULTS[fault])
+    kind, *texts = FAULTS[fault]
+    assert not _runs(programs_of(kind)[0], tmp_path, texts)

@@ -1,25 +1,39 @@
-"""Bounds of calls that are no whole prediction, and of loops that only look counted."""
+"""Claims hold for any call of what was linked, whatever calls it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from avr_programs import compile_text
-from avr_tools import needs_emulated_avr
+from avr_tools import AVR_GCC, EMULATED_AVR, needs_emulated_avr, skip_without
 from call_meter import measured_calls
 from chains import replace as with_numbers
+from command_line import run, run_json
 from generated_programs import write_c
-from model_factory import plain_model, random_model, random_window_model, window_features_of
-from refusals import refused_by
+from model_factory import (
+    plain_model,
+    random_model,
+    random_points,
+    random_window_model,
+    window_features_of,
+)
+from refusals import refused_by, refuses
 
 from protonn_edge.chips.avr.paths import paths_through
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
+from protonn_edge.codegen.projects.folder import Project
+from protonn_edge.codegen.projects.project import build
 from protonn_edge.extensions.proof.certificate.claims import PROVEN, Claim, Settings
 from protonn_edge.extensions.proof.certificate.program import certify_program
+from protonn_edge.extensions.proof.certificate.project import firmware_claims
+from protonn_edge.learn.evaluation.measurement import measure
+from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
+from protonn_edge.report.gathering import gather
 from protonn_edge.system.errors import CheckFailed
 
 pytestmark = needs_emulated_avr
@@ -240,3 +254,71 @@ def test_the_chip_stops_while_it_reads_or_writes_its_eeprom(tmp_path: Path, mcu:
     calls = measured_calls(elf, mcu, ["timed"], CYCLES).calls["timed"]
     paths = paths_through(read_program(elf), "timed")
     assert paths.shortest.cycles + 4 + 2 == paths.longest.cycles == calls.most
+
+
+pytestmark = needs_emulated_avr
+
+
+def test_build_certify_and_python_name_the_same_bound(tmp_path: Path) -> None:
+    model, project = tmp_path / "m.npz", tmp_path / "project"
+    save_model(plain_model(), model)
+    built = run("build", model, "-o", project)
+    record = run_json("verify", project, "-o", tmp_path / "c.json", "--points", 8)
+    (most,) = (each for each in record["claims"] if each["name"] == "cycles-most")
+    assert most["statement"] == (
+        f"a prediction takes at most {most['value']:,} cycles, not counting interrupts"
+    )
+    (bound,) = (line for line in built.stdout.splitlines() if line.strip().startswith("bound"))
+    assert f"{most['value']:,} cycles" in bound
+    assert "at most" not in built.stdout
+    assert "at most" not in (project / "firmware/generated/pnn_model.c").read_text().split("*/")[0]
+
+
+def test_a_librarys_readme_has_no_other_bound(tmp_path: Path) -> None:
+    model, library = tmp_path / "m.npz", tmp_path / "classifier"
+    save_model(plain_model(), model)
+    run("export", model, "--arduino", library)
+    text = (library / "README.md").read_text()
+    assert text.count("takes at most") == 2  # cycles and stack of pnn_predict
+    assert "B of flash" not in text.partition("## Certificate")[2]
+
+
+@pytest.fixture(scope="module")
+def streaming(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    skip_without(*AVR_GCC)
+    folder = tmp_path_factory.mktemp("streaming")
+    build(_model(), "uno", folder)
+    return folder
+
+
+def _model() -> Model:
+    return random_window_model(window_features_of("mean,deviation,bands:4"))
+
+
+def test_a_prediction_of_many_calls_is_certified(streaming: Path, tmp_path: Path) -> None:
+    record = run_json("verify", streaming, "-o", tmp_path / "c.json", "--points", 20)
+    claims = {claim["name"]: claim for claim in record["claims"]}
+    for name in ("cycles-most", "cycles-least", "no-recursion", "no-allocation", "no-floats"):
+        assert claims[name]["status"] == "proven", name
+    least, most = claims["cycles-least"]["value"], claims["cycles-most"]["value"]
+    assert 0 < least <= claims["cycles-measured"]["value"] <= most
+    assert claims["cycles-most"]["statement"].startswith("a prediction takes at most")
+
+
+def test_an_entry_that_is_not_there_is_still_refused(streaming: Path, tmp_path: Path) -> None:
+    refuses(
+        run("verify", streaming, "-o", tmp_path / "c.json", "--entry", "pnn_push_all"),
+        "extensions.proof.certificate.project",
+    )
+
+
+def test_a_report_states_the_cycles_of_all_calls(streaming: Path, tmp_path: Path) -> None:
+    skip_without(*EMULATED_AVR)
+    model, uno, results = _model(), load_board("uno"), tmp_path / "r.csv"
+    points = random_points(3, 5, model.n_features).astype(np.float32), np.zeros(5, np.int64)
+    measure(Project(streaming), points, uno, results=results)
+    evidence = gather(results, [model], [Project(streaming)], uno, data=points)
+    claims = firmware_claims(evidence.firmware.linked, evidence.firmware.plan, uno)
+    (most,) = (claim for claim in claims if claim.name == "cycles-most")
+    assert most.statement.startswith("a prediction takes at most")
+    assert most.value == evidence.firmware.possible.most

@@ -1,4 +1,4 @@
-"""Basis images as a classifier; what all kinds have in common is in `kinds`."""
+"""Basis images as a classifier: what it learns, and what it refuses."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import assert_one_sentence, run, run_json
+from refusals import refused_by
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -138,3 +139,26 @@ def test_the_layers_of_a_models_file_are_taken(
     assert_one_sentence(
         refused, "--features is student.npz, but this model computes no features; name a"
     )
+
+
+SHAPE = (32, 3)
+
+
+N = 120
+
+
+def windows() -> tuple[np.ndarray, np.ndarray]:
+    """Return windows (n, 32, 3) of waves, the faster ones of class 1, in units of each channel."""
+    rng = np.random.default_rng(0)
+    y = np.arange(N) % 2
+    phase = rng.uniform(0, 2 * np.pi, (N, 1, 1))
+    waves = np.sin(np.arange(32)[:, None] * (0.3 + 0.7 * y[:, None, None]) + phase)
+    X = waves * [1.0, 50.0, 1000.0] + rng.normal(0, 0.1, (N, *SHAPE)) * [1.0, 50.0, 1000.0]
+    return X.astype(np.float32), y
+
+
+def test_basis_images_are_no_windows() -> None:
+    X, y = windows()
+    images = BasisImagesClassifier(features="conv:4x3", window_shape=SHAPE)
+    with refused_by("learn.refusals"):
+        images.fit(X.reshape(N, -1), y)

@@ -10,14 +10,11 @@ from extensions.research.bonsai_factory import (
     ends_of_range,
     random_bonsai_chain,
     random_kernel_chain,
-    tiny_bonsai_chain,
 )
 from model_factory import random_inputs
 
 from protonn_edge.extensions.research.kinds.bonsai.integers import IntegerBonsaiTree
 from protonn_edge.model.integer_chain import IntegerChain, named_stages
-
-golden_chain = tiny_bonsai_chain
 
 
 def instances() -> Iterator[Instance]:

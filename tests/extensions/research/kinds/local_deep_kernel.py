@@ -31,10 +31,7 @@ KIND = replace(
         {"features": 100, "depth": 0, "classes": 255, "largest": 9},
     ),
     without_integers={"weights": 0, "gates": 0},
-    damages=(
-        ("head.branches", np.ones((1, 14), np.float32)),
-        ("head.projection", np.ones((5, 12), np.float32)),
-    ),
+    damages=(("head.branches", np.ones((1, 14), np.float32)),),
     variants={"local deep kernel": BONSAI.variants["bonsai"]},
     steps=("float", "inputs", "tree"),
     reads_weights=False,

@@ -1,4 +1,4 @@
-"""The objective against the formula, and its gradient against finite differences."""
+"""The objective by the formula, its gradient by finite differences, and what it learns."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from scipy.special import expit
 
 from protonn_edge.extensions.research.paper.train.losses import LOSSES
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.objective import (
     Loss,
     Parameters,
@@ -150,3 +151,17 @@ def test_single_precision_stays_single() -> None:
     for loss in (*LOSSES.values(), *LABEL_LOSSES.values()):
         _, gradient = objective_gradient(single, X.astype(np.float32), Y.astype(np.float32), loss)
         assert all(matrix.dtype == np.float32 for matrix in gradient)
+
+
+@pytest.mark.parametrize("optimizer", ["joint", "alternating"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_hinge_learns_classes(optimizer: str, n_classes: int) -> None:
+    generator = np.random.default_rng(0)
+    y = generator.integers(n_classes, size=300)
+    points = generator.normal(size=(300, 4)) + 3.0 * np.eye(4)[y]
+    classifier = ProtoNNClassifier(
+        loss="hinge", optimizer=optimizer, epochs=30, iterations=3, n_projections=3, random_state=0
+    ).fit(points[:200], y[:200])
+    assert classifier.score(points[200:], y[200:]) > 0.8
+    likelihoods = classifier.predict_proba(points)
+    np.testing.assert_allclose(likelihoods.sum(axis=1), 1.0)

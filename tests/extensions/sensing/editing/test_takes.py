@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 import threading
 import wave
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import assert_one_sentence, run, run_json, succeed
+from extensions.sensing.sounds import write_sound
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -292,9 +294,7 @@ def test_files_of_a_folder_are_cut_renamed_deleted_and_undone(folder: Path) -> N
 def test_a_sound_is_cut_and_stays_one(tmp_path: Path) -> None:
     sounds = np.random.default_rng(0).integers(-9000, 9000, 400).astype("<i2")
     for name in ("clap.1.wav", "hum.1.wav"):
-        with wave.open(str(tmp_path / name), "wb") as file:
-            file.setparams((1, 2, 8000, 0, "NONE", ""))
-            file.writeframes(sounds.tobytes())
+        write_sound(tmp_path / name, sounds)
     before = (tmp_path / "clap.1.wav").read_bytes()
     succeed("takes", tmp_path, "--take", 1, "--cut", "100:150")
     with wave.open(str(tmp_path / "clap.1.wav")) as file:
@@ -303,6 +303,50 @@ def test_a_sound_is_cut_and_stays_one(tmp_path: Path) -> None:
     assert (tmp_path / "hum.1.wav").read_bytes() == before
     succeed("takes", tmp_path, "--undo")
     assert (tmp_path / "clap.1.wav").read_bytes() == before
+
+
+@pytest.mark.parametrize("stated", [0x7FFF_FFFF, 0xFFFF_FFFE, 0xFFFF_FFFF])
+def test_a_sound_that_was_streamed_is_cut(tmp_path: Path, stated: int) -> None:
+    """Such a file states the largest size instead of its own."""
+    for name in ("clap.1.wav", "hum.1.wav"):
+        write_sound(tmp_path / name, np.arange(0, 20_000, 100, np.int16))
+    streamed = tmp_path / "clap.1.wav"
+    content = bytearray(streamed.read_bytes())
+    for place in (4, 40):
+        struct.pack_into("<I", content, place, stated)
+    streamed.write_bytes(content)
+    succeed("takes", tmp_path, "--take", 1, "--keep", "10:30")
+    cut = streamed.read_bytes()
+    assert cut[44:] == content[44 + 20 : 44 + 60]
+    assert struct.unpack_from("<I", cut, 40) == (stated - 2 * 180,)
+    succeed("takes", tmp_path, "--undo")
+    assert streamed.read_bytes() == content
+
+
+HEAD = "# protonn-edge recording 1; sensor: a{}0; rate: 50 Hz; units: 1/1023\n"
+ROWS = "label,session,time,a0\nrest,anna,0,5\nrest,anna,0.02,6\n"
+
+
+@pytest.mark.parametrize("odd", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
+def test_the_first_line_may_have_any_character(tmp_path: Path, odd: str) -> None:
+    (tmp_path / "r.csv").write_text(HEAD.format(odd) + ROWS, encoding="utf-8", newline="")
+    (take,) = read_takes(tmp_path / "r.csv").takes
+    assert (take.label, take.n) == ("rest", 2)
+
+
+@pytest.mark.parametrize("label", [" ", "NA", "nan", "?"])
+def test_labels_that_a_table_reads_as_none_are_refused_before_a_take_has_them(
+    tmp_path: Path, label: str
+) -> None:
+    path, output = tmp_path / "r.csv", tmp_path / "new.csv"
+    path.write_text(HEAD.format("") + ROWS)
+    content = path.read_bytes()
+    assert_one_sentence(run("takes", path, "--take", 1, "--label", label), "--label")
+    assert path.read_bytes() == content
+    succeed("takes", path, "--take", 1, "--label", "none")
+    options = ["--emulate", "--sensor", f"a0={path}", "--seconds", 1, "--takes", 1]
+    assert_one_sentence(run("record", "-o", output, *options, "--label", label), "--label")
+    assert not output.exists()
 
 
 # --- what is beside a recording may be anyone's --------------------------------------------------

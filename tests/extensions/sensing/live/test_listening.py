@@ -1,90 +1,46 @@
-"""What a board says is understood or left out, and every wait ends."""
+"""What a board says is understood or left out, shown as sure as it is, and every wait ends."""
 
 from __future__ import annotations
 
 import json
 import struct
-import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from extensions.sensing.conftest import OnALine
+from extensions.sensing.lines import BYTES_OF_HASH, Line, live, named, sent, window
 from model_factory import random_model
+from rich.console import Console
 
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.folder import plan_text
 from protonn_edge.device.protocol import encode_frame
-from protonn_edge.extensions.sensing.commands.monitor import _another_model, picture
+from protonn_edge.extensions.sensing.commands.monitor import _another_model, _line, picture
 from protonn_edge.extensions.sensing.listener import AnswerStream, Listener
-from protonn_edge.extensions.sensing.sensor_board import WindowAnswer
+from protonn_edge.extensions.sensing.live import LiveFigures
+from protonn_edge.extensions.sensing.sensor_board import NameMessage, WindowAnswer
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.quantization import quantize
+from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.system.errors import CheckFailed
 
-BYTES_OF_HASH = bytes(range(8))
 TRAINED = (-300, 310, -20, 20)
 CALM = (-100, 100, 0, 0)
-
-
-def live(
-    version: int = 2,
-    found: int = 1,
-    hop: int = 25,
-    classes: int = 2,
-    triggered: int = 0,
-    following: int = 0,
-) -> bytes:
-    what = (0x93, 0, version, 3, found, triggered, 160_000, 16_000_000)
-    head = struct.pack("<BBBBBBIIHHBBIIB", *what, *(100, hop, 1, classes, 0, following, 2))
-    return encode_frame(head + bytes([0, 5]) + BYTES_OF_HASH)
-
-
-def named(label: int, name: bytes) -> bytes:
-    return encode_frame(bytes([0x94, 0, label]) + name)
-
-
-def window(
-    first: int, label: int = 1, reported: int = 1, lost: int = 0, number: int | None = None
-) -> bytes:
-    number = first // 25 if number is None else number
-    head = struct.pack("<BBHIIBBB", 0x95, 0, number, first, lost, label, reported, 255 - label)
-    return encode_frame(head + struct.pack("<2i", -5, 70_000))
 
 
 def ranges(*sampled: int) -> bytes:
     return encode_frame(struct.pack("<BB4h4h", 0x96, 0, *TRAINED, *sampled))
 
 
-SAID = live() + named(0, b"rest") + named(1, b"wave")
-
-
-class Line:
-    """A line on which pieces come one by one, in a time of its own, and then nothing."""
-
-    def __init__(self, *pieces: bytes) -> None:
-        self.pieces = list(pieces)
-        self.now = 0.0
-
-    def read(self, wait_s: float) -> bytes:
-        if self.pieces:
-            return self.pieces.pop(0)
-        self.now += wait_s
-        return b""
-
-    def write(self, data: bytes) -> None:
-        raise AssertionError(f"a board is only listened to, and is sent {data!r}")
-
-    def close(self) -> None:
-        pass
+SAID = live() + named("rest", "wave")
 
 
 @pytest.fixture
-def listener(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Listener]:
-    def make(*pieces: bytes) -> Listener:
-        line = Line(*pieces)
-        monkeypatch.setattr(time, "monotonic", lambda: line.now)
-        return Listener(line, "there")
-
-    return make
+def listener(on_a_line: OnALine) -> Callable[..., Listener]:
+    return lambda *pieces: on_a_line(Listener, *pieces, wait=False)
 
 
 def test_answers_have_names_scores_and_times(listener) -> None:
@@ -117,9 +73,7 @@ def test_damaged_frames_are_left_out_and_missing_windows_counted(listener) -> No
 
 def test_a_board_that_is_reset_begins_anew(listener) -> None:
     firsts = [500, 525, 0, 25, 50]
-    board = listener(
-        live(following=500), *map(window, firsts[:2]), SAID + b"".join(map(window, firsts[2:]))
-    )
+    board = listener(live(500), *map(window, firsts[:2]), SAID + b"".join(map(window, firsts[2:])))
     board.wait()
     assert [answer.first for answer in board.answers(2.75)] == firsts
     assert (board.missing, board.resets) == (0, 1)
@@ -133,7 +87,7 @@ def test_seconds_are_those_of_the_board(listener) -> None:
 
 
 def test_seconds_count_from_the_first_description_of_a_read(listener) -> None:
-    board = listener(SAID + live(following=50), window(0), window(25), window(50), window(75))
+    board = listener(SAID + live(50), window(0), window(25), window(50), window(75))
     board.wait()
     assert [answer.first for answer in board.answers(1.5)] == [0, 25, 50]
     assert board.seconds == 1.5
@@ -141,7 +95,7 @@ def test_seconds_count_from_the_first_description_of_a_read(listener) -> None:
 
 @pytest.mark.parametrize("reads", [1, 2])
 def test_answers_of_a_read_that_is_longer_than_asked_for_are_not_lost(listener, reads) -> None:
-    sent = [SAID, *(window(first) for first in range(0, 700, 25)), live(following=800)]
+    sent = [SAID, *(window(first) for first in range(0, 700, 25)), live(800)]
     pieces = [b"".join(sent)] if reads == 1 else [sent[0], b"".join(sent[1:])]
     board = listener(*pieces)
     board.wait()
@@ -150,7 +104,7 @@ def test_answers_of_a_read_that_is_longer_than_asked_for_are_not_lost(listener, 
 
 def test_a_board_that_waits_for_sound_is_heard_by_what_it_says_of_itself(listener) -> None:
     def at(sample: int) -> bytes:
-        return live(triggered=1, following=sample)
+        return live(sample, triggered=1)
 
     silence = [at(100 * second) for second in range(6, 60)]
     board = listener(at(400), window(430, number=7), *silence, window(5950, number=9), at(6600))
@@ -161,7 +115,7 @@ def test_a_board_that_waits_for_sound_is_heard_by_what_it_says_of_itself(listene
 
 
 def test_a_board_that_waits_for_sound_and_falls_silent_is_told(listener) -> None:
-    board = listener(live(triggered=1), live(triggered=1, following=900), live(triggered=1))
+    board = listener(live(triggered=1), live(900, triggered=1), live(triggered=1))
     with pytest.raises(CheckFailed, match="has classified no window"):
         all_of(board)
     assert (board.seconds, board.resets) == (9.0, 1)
@@ -185,7 +139,7 @@ def all_of(board: Listener) -> list[WindowAnswer]:
         ([encode_frame(bytes([0x91]) + bytes(19))], "runs a logger, which does not classify"),
         ([live(), live(hop=26)], "firmware has changed since the start"),
         ([SAID, window(0)], "has classified no window for 12 s"),
-        ([SAID, named(0, b"x"), named(0, b"x")], "has classified no window"),
+        ([SAID, named("x"), named("x")], "has classified no window"),
     ],
 )
 def test_every_wait_ends_in_a_sentence(listener, pieces: list[bytes], sentence: str) -> None:
@@ -201,7 +155,7 @@ def test_nonsense_in_a_whole_frame_is_no_description() -> None:
     assert stream.description is not None
     assert stream.description.n_classes == 3
     assert stream.torn == 2
-    stream.feed(b"\x00" + named(1, b"a\x1b[2J\xff"))
+    stream.feed(b"\x00" + sent(NameMessage(1, b"a\x1b[2J\xff")))
     assert stream.names[1] == "a?[2J�"
 
 
@@ -274,3 +228,84 @@ def test_a_board_with_another_model_than_the_projects_is_told(
     notices = _another_model(folder, board.description)
     assert len(notices) == len(words)
     assert all(word in str(notice) for word, notice in zip(words, notices, strict=True))
+
+
+SPEED = {"idle": 0, "walking": 4, "running": 9}
+HEIGHT = {"idle": 0, "walking": 90, "running": 260}
+SAMPLES = 60
+
+
+def moving(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return windows of counts of an accelerometer, which are easily told apart."""
+    t = np.arange(SAMPLES * n) / 50
+    swing = [HEIGHT[kind] * np.sin(SPEED[kind] * t + phase) for phase in (0, 1, 2)]
+    still = np.array([0, 0, 256])
+    counts = np.stack(swing, axis=1) + still + rng.normal(0, 6, (len(t), 3))
+    return np.rint(counts).reshape(n, SAMPLES, 3)
+
+
+def flat(windows: np.ndarray) -> np.ndarray:
+    return windows.reshape(len(windows), -1).astype(np.float32)
+
+
+def test_a_window_of_two_classes_is_less_certain_than_one_of_a_class() -> None:
+    rng = np.random.default_rng(0)
+    X = flat(np.concatenate([moving(kind, 30, rng) for kind in SPEED]))
+    features = "mean,deviation,crossings:2,bands:3"
+    classifier = ProtoNNClassifier(
+        features=features, window_shape=(SAMPLES, 3), epochs=60, random_state=0
+    ).fit(X, np.repeat(list(SPEED), 30))
+    model = quantize(classifier.model_)
+    mixed = moving("idle", 20, rng)
+    mixed[:, SAMPLES // 2 :] = moving("running", 20, rng)[:, SAMPLES // 2 :]
+    of_one, of_two = (
+        model.policy.find(Confidence).percent(model.scores(model.quantize(points)))
+        for points in (X, flat(mixed))
+    )
+    assert 90 < of_one.mean() < 99
+    assert of_two.mean() < of_one.mean() - 10
+
+
+@pytest.fixture
+def hearing() -> Listener:
+    hearing = Listener(Line(), "there")
+    hearing.stream.feed(live() + named("idle", "walking"))
+    return hearing
+
+
+def drawn(hearing: Listener, answer: WindowAnswer) -> list[str]:
+    console = Console(width=100, force_terminal=False)
+    with console.capture() as capture:
+        console.print(picture(hearing.named(answer)))
+    return capture.get().splitlines()
+
+
+def test_the_class_of_several_windows_is_shown_without_the_confidence_of_one(
+    hearing: Listener,
+) -> None:
+    answer = WindowAnswer(0, 0, 0, label=1, reported=0, percent=97, scores=(-5, 90))
+    lines = drawn(hearing, answer)
+    assert lines[0].strip() == "idle"
+    sure = [line for line in lines if "97 % sure" in line]
+    assert len(sure) == 1
+    assert "walking" in sure[0]
+    assert _line(hearing.named(answer)).endswith("idle  (window: walking, score 90, 97 % sure)")
+
+
+def test_nothing_is_shown_as_certain(hearing: Listener) -> None:
+    answer = WindowAnswer(0, 0, 0, label=1, reported=1, percent=100, scores=(-5, 90))
+    assert any("over 99 % sure" in line for line in drawn(hearing, answer))
+    assert "over 99 % sure" in _line(hearing.named(answer))
+
+
+def test_figures_of_false_alarms_are_shown_with_their_interval_and_places() -> None:
+    figures = LiveFigures(1 / 36, "rest", 1, ((67.0, "shake"),), ((45.26, "shake"),), ())
+    assert figures.facts() == [
+        ("events", "1 run of labels other than 'rest'"),
+        ("missed events", "1\nshake at 67.0 s"),
+        (
+            "false alarms",
+            "1 in 1.7 min, 36.0 per hour (95 % confidence: 0.9 to 200.6)\nshake at 45.3 s",
+        ),
+    ]
+    assert replace(figures, events=3).facts()[0][1] == "3 runs of labels other than 'rest'"

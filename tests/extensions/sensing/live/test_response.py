@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from avr_tools import needs_emulated_avr
+from avr_tools import needs_avr_gcc, needs_emulated_avr
 from chains import replace as with_numbers
 from extensions.sensing.logger_builds import listening, noise
 from model_factory import random_window_model, window_features_of
 
 from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.avr.stack import worst_case_stack
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain.platformio import build_firmware
@@ -129,3 +130,22 @@ def test_a_class_is_there_as_soon_as_its_bound_says(
     assert len(taken) >= _ANSWERS // 2
     assert max(taken) <= bound.cycles
     assert bound.cycles < 4 * max(taken)
+
+
+def stack_at(level: str, files: dict[str, str], folder: Path) -> int:
+    """Return the bytes of stack of a project with this level in its platformio.ini."""
+    settings = files["platformio.ini"]
+    assert "    -O2\n" in settings
+    for name, text in (files | {"platformio.ini": settings.replace("-O2\n", f"{level}\n")}).items():
+        write_atomically(folder / name, text)
+    return worst_case_stack(read_program(build_firmware(folder, UNO.environment))).bytes
+
+
+@needs_avr_gcc
+def test_live_firmware_has_the_same_stack_at_another_level(tmp_path: Path) -> None:
+    model = random_window_model(window_features_of("mean,min,max,bands:3", 32, 6))
+    sampling = Sampling.of([sensor_kind("mpu6050")], 100.0, UNO)
+    windowing = windowing_of(quantize(model), model.feature_names, sampling)
+    files = live_files(windowing, make_plan(windowing.model))
+    stacks = {level: stack_at(level, files, tmp_path / level) for level in ("-O2", "-O1")}
+    assert stacks["-O1"] == stacks["-O2"]

@@ -46,6 +46,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("hop", [WINDOW, 15])
 def test_a_board_reports_the_number_of_each_window(folder: Path, hop: int, tmp_path: Path) -> None:
     live, words = tmp_path / "live", ("--sensor", "a0", "--hop", hop)
+    verified = run_json("verify", folder / "model.npz", folder / "windows.npz")
+    assert verified["mismatches"] == 0
     built = run_json("build", folder / "model.npz", *words, "-o", live)
     assert built["response"]["cycles"] > 0
     played, _ = swinging(400, seed=99)

@@ -12,14 +12,12 @@ from avr_tools import needs_emulated_avr
 from command_line import refusal, run, run_json
 from convolution_factory import random_convolution
 from convolution_factory import random_model as random_convolution_model
-from extensions.sensing.logger_builds import listening, noise
+from extensions.sensing.logger_builds import answers_of, assert_computed, compile_live, noise
 from model_factory import random_model, random_window_model, scaled, window_features_of, with_points
 from refusals import refused_by
 
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
-from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen.families.avr.code import AVRCode
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.folder import read_plan
@@ -30,14 +28,11 @@ from protonn_edge.data.onset import onsets_of
 from protonn_edge.data.units import unit_of
 from protonn_edge.extensions.sensing.commands.live import LiveOptions
 from protonn_edge.extensions.sensing.described import sensor_kind
-from protonn_edge.extensions.sensing.listener import AnswerStream
 from protonn_edge.extensions.sensing.live import Reporter
 from protonn_edge.extensions.sensing.load import Load
-from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.response import response_of
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_board import UNDECIDED, WindowAnswer
-from protonn_edge.extensions.sensing.sensor_kinds import MICROPHONE, SensorKind
 from protonn_edge.extensions.sensing.sensor_projects import build_live, live_files
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.features.convolution.making import layered
@@ -48,7 +43,6 @@ from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.confidence.rule import Confidence, Sharpness
 from protonn_edge.system.errors import CheckFailed, InputError
-from protonn_edge.system.files import write_atomically
 
 UNO = load_board("uno")
 MPU6050 = sensor_kind("mpu6050")
@@ -102,41 +96,6 @@ def windows_of(
     )  # type: ignore[arg-type]
 
 
-def compiled(folder: Path, files: dict[str, str]) -> Path:
-    """Compile a project, in which no warning is let through."""
-    for name, text in files.items():
-        write_atomically(folder / name, text.replace("-Wall -Wextra", "-Wall -Wextra -Werror"))
-    return build_firmware(folder)
-
-
-def answers_of(
-    elf: Path, played: np.ndarray, rate: float, count: int, kind: SensorKind = MPU6050
-) -> list[WindowAnswer]:
-    stream, found = AnswerStream(), []
-    with EmulatedUno(elf, sensors=[PlayedSensor(kind, played, rate)]) as uno:
-        with listening(uno.url) as line:
-            while len(found) < count:
-                data = line.read(20.0)
-                assert data, "the board fell silent"
-                found += stream.feed(data)
-        assert uno.stats().faults == ()
-    assert stream.torn == 0
-    return found
-
-
-def assert_computed(windows: Windowing, answers: list[WindowAnswer], played: np.ndarray) -> None:
-    """Check each answer against the integer model on the window's samples."""
-    raw = [
-        played[np.arange(answer.first, answer.first + windows.window) % len(played)][
-            :, windows.used
-        ]
-        for answer in answers
-    ]
-    Q = windows.model.raw_inputs.quantize(np.stack(raw).reshape(len(raw), -1))
-    assert np.array_equal([answer.scores for answer in answers], windows.model.scores(Q))
-    assert [answer.label for answer in answers] == windows.model.predict(Q).tolist()
-
-
 @needs_emulated_avr
 @pytest.mark.parametrize(
     "more",
@@ -153,9 +112,9 @@ def test_windows_follow_one_another_by_the_hop_and_are_told_as_the_reference_doe
     tmp_path: Path, more: dict[str, object]
 ) -> None:
     windows = windows_of(**more)
-    elf = compiled(tmp_path, live_files(windows, make_plan(windows.model)))
+    elf = compile_live(tmp_path, windows)
     played = noise(301, 6, -300, 300)
-    answers = answers_of(elf, played, 100.0, 12)
+    answers = answers_of(elf, windows, played, 12)
     assert [answer.first for answer in answers] == list(
         range(0, windows.hop * len(answers), windows.hop)
     )
@@ -222,9 +181,9 @@ def test_a_model_of_other_units_takes_the_counts_of_its_sensor_as_numpy_does(
 ) -> None:
     own = random_window_model(window_features_of("mean,min,max,bands:3", 32, 3))
     windows = windows_of(in_units(own, *units), sensor="adxl345", hop=20)
-    elf = compiled(tmp_path, live_files(windows, make_plan(windows.model)))
+    elf = compile_live(tmp_path, windows)
     played = noise(307, 3, -300, 300)
-    answers = answers_of(elf, played, 100.0, 12, sensor_kind("adxl345"))
+    answers = answers_of(elf, windows, played, 12)
     assert_computed(windows, answers, played)
     assert len({answer.label for answer in answers}) > 1
     if set(units) == {"g"}:  # 1/256 is exact
@@ -244,11 +203,11 @@ def test_sound_is_classified_once_from_where_it_begins_and_no_sample_is_lost(
     tmp_path: Path, more: dict[str, int]
 ) -> None:
     windows = windows_of(HEARING, 8000.0, "microphone", **more)
-    elf = compiled(tmp_path, live_files(windows, make_plan(windows.model)))
+    elf = compile_live(tmp_path, windows)
     # a sample needs the logarithm of at most one energy, and not those of its clip
     assert response_of(AVRCode(read_program(elf)), windows).sample_cycles < 2_000
     played = sounds(500, 90, 250)
-    answers = answers_of(elf, played, 8000.0, 6, MICROPHONE)
+    answers = answers_of(elf, windows, played, 6)
     firsts = [answer.first for answer in answers]
     heard = (np.tile(played, (3, 1))[:, 0] >> 2).astype(np.uint8)
     assert firsts == list(onsets_of(heard, windows.hop, 4))[:6]
@@ -270,16 +229,16 @@ def test_windows_of_sound_do_not_overlap() -> None:
 @pytest.mark.parametrize("hop", [8, 32])
 def test_no_window_spans_a_gap_and_every_lost_sample_is_counted(tmp_path: Path, hop: int) -> None:
     """The board is made too slow on purpose: its ring holds nothing while it computes."""
-    windows, rate = windows_of(rate=1000.0, hop=32), 1000.0
+    windows = windows_of(rate=1000.0, hop=32)
     plan = make_plan(windows.model)
     context = windows.context(plan) | {
         "windowing": replace(windows, hop=hop),
         "ring_samples": 32 if hop < 32 else 2,
     }
     text = template_environment("sensors").get_template("live.c.j2").render(context)
-    elf = compiled(tmp_path, live_files(windows, plan) | {"src/main.c": text})
+    elf = compile_live(tmp_path, windows, **{"src/main.c": text})
     played = noise(401, 6, -300, 300)
-    answers = answers_of(elf, played, rate, 12)
+    answers = answers_of(elf, windows, played, 12)
     assert_computed(windows, answers, played)
     firsts = np.array([answer.first for answer in answers])
     lost = np.array([answer.lost for answer in answers])

@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.extensions.sensing.recordings.acquisitions import read_acquisition
 from protonn_edge.extensions.sensing.recordings.recorded import read_recording
 from protonn_edge.system.errors import InputError
 
@@ -46,76 +45,6 @@ def write(tmp_path: Path) -> Write:
         return path
 
     return write_file
-
-
-@pytest.mark.parametrize("suffixes", [(".json", ".json"), (".cbor", ".cbor"), (".json", ".cbor")])
-def test_takes_have_their_channels_rate_and_units(write: Write, suffixes: tuple[str, str]) -> None:
-    write(f"idle.1{suffixes[0]}", take())
-    folder = write(f"wave.1.2f9a{suffixes[1]}", take(values=VALUES[:12])).parent
-    recording = read_recording(folder)
-    assert recording.channels == ("accX", "accY")
-    assert recording.dataset.classes == ("idle", "wave")
-    assert recording.rate == 62.5
-    assert str(recording.dataset.instrument) == "an unknown sensor (m/s2)"
-    assert np.flatnonzero(recording.seams).tolist() == [20]
-    assert np.array_equal(recording.samples, np.float32([*VALUES, *VALUES[:12]]))
-
-
-@pytest.mark.parametrize("units", [{"units": "N/A"}, {}])
-def test_units_that_are_none_are_not_needed(write: Write, units: dict[str, str]) -> None:
-    path = write("idle.json", take(sensors=[{"name": "a", **units}, {"name": "b", **units}]))
-    assert read_acquisition(path, "idle").X.shape == (20, 2)
-
-
-def test_one_sensor_may_have_plain_values(write: Write) -> None:
-    path = write("idle.json", take(sensors=SENSORS[:1], values=[1, 2, 3]))
-    assert read_acquisition(path, "idle").X.tolist() == [[1], [2], [3]]
-
-
-def test_takes_of_other_rates_are_refused(write: Write) -> None:
-    write("idle.json", take())
-    folder = write("wave.json", take(interval_ms=10)).parent
-    with refused_by("extensions.sensing.recordings.timing"):
-        read_recording(folder)
-
-
-def test_takes_of_other_channels_are_refused(write: Write) -> None:
-    write("idle.json", take())
-    folder = write("wave.json", take(sensors=SENSORS[::-1])).parent
-    with refused_by("extensions.sensing.recordings.recorded"):
-        read_recording(folder)
-
-
-WRONG: dict[str, tuple[object, str]] = {
-    "a list": ([], "TypeError"),
-    "no payload": ({}, "KeyError: 'payload'"),
-    "an empty payload": ({"payload": {}}, "KeyError: 'interval_ms'"),
-    "no interval": (take(interval_ms=None), "TypeError"),
-    "an interval of 0": (take(interval_ms=0), "an interval of 0 ms"),
-    "an infinite interval": (take(interval_ms=float("inf")), "an interval of inf ms"),
-    "no sensors": (take(sensors=[]), "0 sensors, values of the shape (20, 2)"),
-    "sensors without names": (take(sensors=[{}, {}]), "KeyError: 'name'"),
-    "one sensor too few": (take(sensors=SENSORS[:1]), "1 sensors, values of the shape (20, 2)"),
-    "no values": (take(values=[]), "acquisition format"),
-    "a short row": (take(values=[[1, 2], [3]]), "ValueError"),
-    "text": (take(values=[["a", "b"]]), "ValueError"),
-    "a gap": (take(values=[[1, None]]), "a value that is not a finite number"),
-    "not a number": (take(values=[[1, float("nan")]]), "a value that is not a finite number"),
-    "a huge number": (take(values=[[1, 1e39]]), "a value that is not a finite number"),
-    "a huge whole number": (take(values=[[1, 10**400]]), "OverflowError"),
-    "a number for values": (take(values=5), "TypeError"),
-    "a name of two lines": (take(sensors=[{"name": "a\nb"}, {"name": "b"}]), "printable"),
-}
-
-
-@pytest.mark.parametrize("suffix", [".json", ".cbor"])
-@pytest.mark.parametrize("name", WRONG)
-def test_what_is_no_acquisition_is_refused(write: Write, name: str, suffix: str) -> None:
-    content, reason = WRONG[name]
-    with pytest.raises(InputError) as refused:
-        read_recording(write(f"idle{suffix}", content))
-    assert reason in str(refused.value)
-    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize("suffix", [".json", ".cbor"])

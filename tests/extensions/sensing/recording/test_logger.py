@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from extensions.sensing.logger_builds import (
-    assert_played,
     compile_logger,
     listening,
     noise,
@@ -23,34 +22,6 @@ from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.recorder import Recorder
 from protonn_edge.extensions.sensing.sensor_projects import logger_of
 from protonn_edge.system.errors import CheckFailed, InputError
-
-
-@needs_emulated_avr
-@pytest.mark.parametrize(
-    ("names", "rate", "count"),
-    [
-        (["mpu6050"], 100.0, 200),
-        (["adxl345"], 800.0, 1000),
-        (["microphone"], 8000.0, 10_000),
-        (["a1", "a2", "a3"], 50.0, 100),
-    ],
-)
-def test_what_is_logged_is_what_is_played_sample_by_sample(
-    tmp_path: Path, names: list[str], rate: float, count: int
-) -> None:
-    kind = sensor_kind(names[0])
-    channels = len(kind.channels) if kind.pin is None else len(names)
-    played = noise(count // 2 + 1, channels, kind.low, kind.high)
-    with EmulatedUno(
-        compile_logger(tmp_path, rate, *names), sensors=[PlayedSensor(kind, played, rate)]
-    ) as uno:
-        stream, found = samples_of(uno.url, count)
-        assert uno.stats().faults == ()
-    assert_played(found, played)
-    assert (stream.torn, stream.lost, stream.lost_on_board) == (0, 0, 0)
-    assert stream.description is not None
-    assert stream.description.rate == rate
-    assert [each.name for each in stream.description.kinds] == names
 
 
 @needs_emulated_avr

@@ -266,19 +266,51 @@ def test_a_recording_of_another_rate_is_not_appended_to(tmp_path: Path) -> None:
         RecordingFile(tmp_path / "r.csv", other, "s")
 
 
-def test_a_run_killed_in_its_first_line_leaves_a_file_that_goes_on(tmp_path: Path) -> None:
-    with RecordingFile(tmp_path / "r.csv", DESCRIPTION, "s"):
-        whole = (tmp_path / "r.csv").read_bytes()
-    (tmp_path / "r.csv").write_bytes(whole[:50])
-    with RecordingFile(tmp_path / "r.csv", DESCRIPTION, "s") as file:
-        assert file.begin_s == 0.0
-    assert (tmp_path / "r.csv").read_bytes() == whole
-
-
 @pytest.mark.parametrize("session", ["2", "nan", "", "2026-11-21"])
 def test_a_session_begins_with_a_letter(tmp_path: Path, session: str) -> None:
     with refused_by("data.naming", "extensions.sensing.recorder"):
         RecordingFile(tmp_path / "r.csv", DESCRIPTION, session)
+
+
+# --- damaged ends ---------------------------------------------------------------------------------
+
+
+def append(path: Path, label: str, n: int) -> None:
+    with RecordingFile(path, DESCRIPTION, "first") as file:
+        times = file.begin_s + np.arange(n) / 100
+        file.append(label, times, np.full((n, 6), -1, np.int16))
+
+
+@pytest.fixture
+def torn(tmp_path: Path) -> Path:
+    append(tmp_path / "r.csv", 'a "label", quoted', 3)
+    return tmp_path / "r.csv"
+
+
+def test_a_recording_that_is_cut_off_anywhere_goes_on_in_a_new_row(torn: Path) -> None:
+    whole = torn.read_bytes()
+    for cut in range(len(whole)):
+        torn.write_bytes(whole[:cut])
+        append(torn, "b", 2)
+        found = torn.read_bytes().splitlines()
+        kept = max(2, whole[:cut].count(b"\n"))  # with the head
+        assert found[:kept] == whole.splitlines()[:kept]
+        assert [row[:8] for row in found[kept:]] == [b"b,first,"] * 2
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        *(b"\0" * 70_000, b"x" * 70_000, b"\n", b"b,first\n"),
+        *(b"b,first,nan,1,2,3,4,5,6\n", b"b,first,1e400,1,2,3,4,5,6\n", b"b,first,1.0,1,2\n"),
+    ],
+)
+def test_a_recording_that_ends_in_no_row_is_refused_and_kept(torn: Path, end: bytes) -> None:
+    damaged = torn.read_bytes() + end
+    torn.write_bytes(damaged)
+    with pytest.raises(InputError, match="the last row is not a sample"):
+        append(torn, "b", 2)
+    assert torn.read_bytes() == damaged
 
 
 # --- frames and keys, without a board -------------------------------------------------------------

@@ -29,6 +29,9 @@ from protonn_edge.extensions.sensing.recordings.time_units import hertz, seconds
         ("time", 0.7, 0, None),
         ("time", 16.5, 0, 1e-3),  # the median of 16 and 17
         ("time (fortnights)", 20, 0, None),
+        ("", 20, 0, 1e-3),
+        ("", 20_000, 0, 1e-6),
+        ("", 20_000_000, 0, 1e-9),
     ],
 )
 def test_the_unit_of_times_follows_from_the_name_or_the_step(

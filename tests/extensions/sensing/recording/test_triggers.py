@@ -54,3 +54,4 @@ def test_takes_to_test_with_are_the_last_of_each_class() -> None:
     take_of, labels = np.repeat(np.arange(6), 5), np.repeat([0, 1], 15)
     assert np.unique(take_of[last_takes(take_of, labels, 0.4)]).tolist() == [2, 5]
     assert np.unique(take_of[last_takes(take_of, labels, 0.99)]).tolist() == [1, 2, 4, 5]
+    assert np.unique(take_of[last_takes(take_of, labels, 0.2)]).tolist() == [2, 5]  # at least one

@@ -13,6 +13,7 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator.replayed import packed_sensors
 from protonn_edge.extensions.sensing.described import KEYS, sensor_kind
 from protonn_edge.extensions.sensing.played import PlayedSensor
+from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_kinds import SensorKind, SensorRegisters, Word, is_chip
 from protonn_edge.extensions.sensing.sensor_projects import logger_of
 from protonn_edge.system.errors import InputError
@@ -34,6 +35,10 @@ GOOD = {
     "word": "{ shift = 4 }",
     "sleeps": "[0x20, 0xF0, 0]",
 }
+RESERVED = (
+    *("class", "target", "id", "index", "rowid"),
+    *("sample_id", "subject", "user_id", "take", "group"),
+)
 INPUTS = {
     **{key: GOOD[key] for key in ("title", "channels", "units")},
     "bus": "'analog'",
@@ -119,6 +124,14 @@ def test_what_is_no_text_of_a_sensor_is_none(text: str) -> None:
         ({"channels": "['x', 'y', 'z z']"}, "expected a list of 1 to 12 names of at"),
         ({"channels": "['x', 'x', 'z']"}, "has two channels of the same name, or one with"),
         ({"channels": "['x', 'y', 'label']"}, "or one with a reserved name"),
+        *(
+            ({"channels": f"['x', 'y', '{name}']"}, "or one with a reserved name")
+            for name in RESERVED
+        ),
+        (
+            {"bus": "'spi'", "addresses": None, "read_bits": "0xFF"},
+            "read_bits = 255, expected a whole number",
+        ),
         ({"channels": "3"}, "channels = 3"),
         ({"units": "'x y g'"}, "units = 'x y g', but needs one unit per channel"),
         ({"units": "'1/0 g'"}, "units = '1/0 g', but needs one unit per channel"),
@@ -181,6 +194,44 @@ def test_two_chips_do_not_share_an_address() -> None:
             for name in ("mpu6050", "bmi160")]  # fmt: skip
     with refused_by("chips.emulator.replayed"):
         packed_sensors(both, range(6))
+
+
+def test_two_sensors_do_not_share_an_input() -> None:
+    two, other = (
+        PlayedSensor(sensor_kind(name), np.zeros((1, n), np.int16), 1.0)
+        for name, n in (("a0", 2), ("a1", 1))
+    )
+    with refused_by("chips.emulator.replayed"):
+        packed_sensors([two, other], range(6))
+
+
+@pytest.mark.parametrize("steps", ["[25, 3], [100, 5], [400, 7]", "[400, 7], [25, 3], [100, 5]"])
+def test_each_rate_has_the_value_of_the_next_higher_one(tmp_path: Path, steps: str) -> None:
+    registers = sensor_kind(
+        write(tmp_path, **GOOD | {"start": f"[[0x20, [{steps}], 'rate']]"})
+    ).registers
+    assert registers is not None
+    rates = (1, 25, 26, 400, 800)
+    found = [value for rate in rates for _, value, *_ in registers.settings_for(rate)]
+    assert found == [3, 3, 5, 7, 7]
+
+
+@pytest.mark.parametrize(("rate", "value"), [(15, 1), (30, 2), (30.1, 3)])
+def test_a_timer_that_is_a_little_faster_keeps_the_setting(
+    tmp_path: Path, rate: float, value: int
+) -> None:
+    start = {"start": "[[0, [[15, 1], [30, 2], [75, 3]], 'rate']]", "rates": "[1, 75]"}
+    kind = sensor_kind(write(tmp_path, **GOOD | start))
+    assert kind.registers is not None
+    actual = Sampling((kind,), rate, load_board("uno")).actual_rate
+    assert [each[1] for each in kind.registers.settings_for(actual)] == [value]
+
+
+def test_the_rate_of_a_recording_at_the_highest_rate_is_accepted(tmp_path: Path) -> None:
+    kind = sensor_kind(write(tmp_path, **GOOD | {"rates": "[1, 30]"}))
+    actual = Sampling((kind,), 30, load_board("uno")).actual_rate
+    assert actual > 30
+    assert Sampling((kind,), actual, load_board("uno")).actual_rate == actual
 
 
 WRITTEN = {  # registers and their values at 100 Hz, from the data sheets

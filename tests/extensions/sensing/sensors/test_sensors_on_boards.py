@@ -1,4 +1,4 @@
-"""Boards with larger chips sample their sensors as an Uno does."""
+"""Each board records each kind of sensor sample by sample, and classifies its windows as NumPy."""
 
 from __future__ import annotations
 
@@ -6,52 +6,54 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from assembly.sources import assert_rules_hold, preprocessed
 from avr_tools import needs_emulated_avr
 from extensions.sensing.logger_builds import (
-    assert_played,
-    compile_logger,
-    listening,
+    answers_of,
+    assert_computed,
+    assert_logged,
+    compile_live,
     noise,
-    samples_of,
 )
 from model_factory import random_window_model, window_features_of
 
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
-from protonn_edge.chips.emulator import EmulatedBoard
-from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen.families.avr.code import AVRCode
-from protonn_edge.codegen.planner import Limits, make_plan
+from protonn_edge.data.instruments import Instrument
 from protonn_edge.extensions.sensing.described import sensor_kind
-from protonn_edge.extensions.sensing.listener import AnswerStream
-from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.response import response_of
 from protonn_edge.extensions.sensing.sampling import Sampling
-from protonn_edge.extensions.sensing.sensor_projects import live_files
+from protonn_edge.extensions.sensing.sensor_projects import logger_of
 from protonn_edge.extensions.sensing.windowing import windowing_of
+from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.model.quantization import quantize
-from protonn_edge.system.files import write_atomically
 
 LARGER = ("mega2560", "leonardo", "atmega1284p")
+CHIPS = ("adxl345", "adxl345-spi", "lsm6ds3", "bmi160", "bme280", "hx711", "max30102")
+WINDOW, WINDOWS = 8, 24
 
 pytestmark = needs_emulated_avr
 
 
-@pytest.mark.parametrize("name", LARGER)
-@pytest.mark.parametrize("sensors", [("a0", "a1", "a4", "a5"), ("lsm6ds3",)], ids=str)
+@pytest.mark.parametrize(
+    ("board", "names", "rate"),
+    [
+        ("uno", ("mpu6050",), 100.0),
+        ("uno", ("adxl345",), 800.0),
+        ("uno", ("microphone",), 8000.0),
+        ("uno", ("a1", "a2", "a3"), 50.0),
+        *((board, ("a0", "a1", "a4", "a5"), 100.0) for board in LARGER),
+        *((board, ("lsm6ds3",), 100.0) for board in LARGER),
+    ],
+    ids=str,
+)
 def test_what_is_logged_is_what_is_played(
-    tmp_path: Path, name: str, sensors: tuple[str, ...]
+    tmp_path: Path, board: str, names: tuple[str, ...], rate: float
 ) -> None:
-    kinds = [sensor_kind(each) for each in sensors]
-    rows = noise(40, 6, kinds[0].low, kinds[0].high)
-    elf = compile_logger(tmp_path, 100.0, *sensors, board=name)
-    played = PlayedSensor(kinds[0], rows, 100.0)
-    with EmulatedBoard(elf, board=load_board(name), sensors=[played]) as board:
-        stream, found = samples_of(board.url, 60)
-        assert board.stats().faults == ()
-    pins = [kind.pin for kind in kinds]
-    assert_played(found, rows if pins == [None] else rows[:, pins])
-    assert (stream.torn, stream.lost, stream.lost_on_board) == (0, 0, 0)
+    rows = 5_001 if rate > 1_000 else 501 if rate > 500 else 61
+    about, _ = assert_logged(tmp_path, rate, *names, rows=rows, board=board)
+    assert (about.rate, tuple(kind.name for kind in about.kinds)) == (rate, names)
 
 
 SPI = """
@@ -86,37 +88,67 @@ word = { bytes = 3, bits = 24, shift = 12 }
 
 
 @pytest.mark.parametrize("text", [SPI, CONVERTER], ids=["registers", "converter"])
-@pytest.mark.parametrize("name", ["uno", *LARGER])
-def test_a_chip_on_spi_is_logged(tmp_path: Path, name: str, text: str) -> None:
+@pytest.mark.parametrize("board", ["uno", *LARGER])
+def test_a_chip_on_spi_is_logged(tmp_path: Path, board: str, text: str) -> None:
     path = tmp_path / "own.toml"
     path.write_text(text)
-    kind = sensor_kind(str(path))
-    rows = noise(40, len(kind.channels), -2048, 2047)
-    elf = compile_logger(tmp_path, 100.0, str(path), board=name)
-    played = PlayedSensor(kind, rows, 100.0)
-    with EmulatedBoard(elf, board=load_board(name), sensors=[played]) as board:
-        stream, found = samples_of(board.url, 60)
-        assert board.stats().faults == ()
-    assert_played(found, rows)
-    assert (stream.torn, stream.lost, stream.lost_on_board) == (0, 0, 0)
+    assert_logged(tmp_path, 100.0, str(path), board=board)
 
 
-@pytest.mark.parametrize("name", LARGER)
-def test_windows_are_classified_within_the_bound(tmp_path: Path, name: str) -> None:
-    on, kind = load_board(name), sensor_kind("adxl345")
+@pytest.mark.parametrize(("more", "order"), [("", "big"), ("ids = [5]\n", "little")])
+def test_a_chip_of_ones_own_is_found_at_its_second_address(
+    tmp_path: Path, more: str, order: str
+) -> None:
+    text = (
+        'title = "Own"\nbus = "i2c"\ndata_register = 0xFC\ndata_bytes = 4\n'
+        f'byte_order = "{order}"\nchannels = ["x"]\nunits = "g"\nplaces = [1]\n'
+        f"word = {{ bytes = 3, bits = 20, shift = 4 }}\n{more}"
+    )
+    logged, held = tmp_path / "own.toml", tmp_path / "held.toml"
+    logged.write_text(f"{text}addresses = [0x30, 0x31]\n")
+    held.write_text(f"{text}addresses = [0x31]\n")
+    about, _ = assert_logged(tmp_path, 100.0, str(logged), held=str(held))
+    assert (about.found, about.sensors) == (1, ("own",))
+
+
+@pytest.mark.parametrize("name", CHIPS)
+def test_a_chip_is_recorded_trained_on_and_classified(tmp_path: Path, name: str) -> None:
+    kind, rng = sensor_kind(name), np.random.default_rng(0)
+    rate = min(100.0, kind.rates[1])
+    about, _ = assert_logged(tmp_path, rate, name)
+    (sent,) = about.kinds
+    assert (sent.name, sent.channel_units) == (name, kind.channel_units)
+    labels = np.arange(WINDOWS) % 2
+    middle = (kind.low + kind.high) // 2 + 5_000 * np.repeat(labels, WINDOW)
+    around = rng.integers(-800, 800, (len(middle), len(kind.channels)))
+    played = (middle[:, None] + around).astype(np.int16)
+    shape = WINDOW, len(kind.channels)
+    classifier = LinearClassifier(features="mean", window_shape=shape, random_state=0)
+    model = classifier.fit(played.reshape(WINDOWS, -1), labels).model_
+    windows = windowing_of(
+        quantize(model),
+        model.feature_names,
+        Sampling.of([kind], rate, load_board("uno")),
+        instrument=Instrument(kind.name, kind.channel_units),
+    )
+    answers = answers_of(compile_live(tmp_path, windows), windows, played, WINDOWS)[:WINDOWS]
+    assert [answer.first for answer in answers] == list(range(0, len(middle), WINDOW))
+    assert_computed(windows, answers, played)
+    assert [answer.label for answer in answers] == labels.tolist()
+
+
+@pytest.mark.parametrize("board", LARGER)
+def test_windows_are_classified_within_the_bound(tmp_path: Path, board: str) -> None:
+    on, kind = load_board(board), sensor_kind("adxl345")
     model = random_window_model(window_features_of("mean,max", 20, 3))
     windows = windowing_of(quantize(model), (), Sampling.of([kind], 200.0, on))
-    for file, text in live_files(windows, make_plan(windows.model, Limits.of(on))).items():
-        write_atomically(tmp_path / file, text.replace("-Wall -Wextra", "-Wall -Wextra -Werror"))
-    elf = build_firmware(tmp_path, on.environment)
+    elf = compile_live(tmp_path, windows, board)
     assert 0 < response_of(AVRCode(read_program(elf)), windows).cycles < 20 * on.clock_hz / 200
-    rows, answers, heard = noise(70, 3, 0, 255), [], AnswerStream()
-    played = PlayedSensor(kind, rows, 200.0)
-    with EmulatedBoard(elf, board=on, sensors=[played]) as board:
-        with listening(board.url) as line:
-            while len(answers) < 8:
-                answers += heard.feed(line.read(20.0))
-        assert board.stats().faults == ()
-    at = np.array([answer.first + np.arange(20) for answer in answers]) % len(rows)
-    Q = windows.model.raw_inputs.quantize(rows[at].reshape(len(answers), -1))
-    assert np.array_equal([answer.scores for answer in answers], windows.model.scores(Q))
+    rows = noise(70, 3, 0, 255)
+    assert_computed(windows, answers_of(elf, windows, rows, 8, board), rows)
+
+
+def test_assembly_in_loggers_keeps_its_rules(tmp_path: Path) -> None:
+    logger = logger_of([sensor_kind("adxl345")], 100.0, load_board("uno"))
+    (tmp_path / "main.c").write_text(logger.firmware()["src/main.c"])
+    assert assert_rules_hold(preprocessed(tmp_path / "main.c")) > 0
