@@ -230,7 +230,7 @@ def shifted(row: Row, dataset: Dataset, seeds: Sequence[int]) -> Record:
     for shift in SHIFTS:
         moved = row.changed(group_shift=shift)
         each = [integer_accuracy(moved.train(part, seed), part) for seed in seeds for part in parts]
-        found[f"{shift:g}"] = float(np.mean(each))
+        found[f"{shift:.0%}"] = float(np.mean(each))
     return found
 
 
@@ -387,7 +387,7 @@ BENCHMARKS = {
         PEOPLE,
         (
             *named("model"),
-            *(figure(f"up to {shift:g}", f"{shift:g}", percent) for shift in SHIFTS),
+            *(figure(f"up to {shift:g}", f"{shift:.0%}", percent) for shift in SHIFTS),
         ),
         shifted,
         seeds=2,
