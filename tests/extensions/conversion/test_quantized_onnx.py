@@ -216,20 +216,6 @@ def test_each_layer_has_the_values_of_onnxruntime(name: str) -> None:
     assert worst <= 1
 
 
-def test_a_model_has_the_values_as_scores(tmp_path: Path) -> None:
-    made = an_image()
-    X = points_of(made)
-    found = from_network(made.content(), X, classes=("a", "b", "c", "d"))
-    assert found.agreement == 1.0
-    save_model(found.model, tmp_path / "model.npz")
-    model = load_model(tmp_path / "model.npz")
-    integers, rule = quantize(model), found.source.rule
-    assert integers.model_sha256 == quantize(found.model).model_sha256
-    rows = rule.rows(X)
-    outputs = rule.outputs(rows).astype(int) - 128
-    assert (integers.scores(integers.quantize(rows)) == outputs).all()
-
-
 def test_halves_of_inputs_are_rounded_to_even(tmp_path: Path) -> None:
     made = Quantized(5).quantized(0.5, 10).layer("Gemm", 3, 5, transB=1).quantized(0.05, 128)
     X = np.float32([[0.25, 0.75, -0.25, -0.75, 1.25], [-9, 500, 1.75, 2.25, -1.25]])

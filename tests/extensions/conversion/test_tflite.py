@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import run
 from extensions.conversion.tflite_factory import FLOAT32, INT32, network, tensor
 from fuzz.mutation import mutated_bytes
 from fuzz.sentences import check_refusal
@@ -164,23 +163,6 @@ def test_a_vector_cannot_be_longer_than_its_file() -> None:
     content = struct.pack("<I4sHHHxxiII", 16, b"TFL3", 6, 8, 4, 8, 4, 2**31)
     with refused_by("extensions.conversion.networks.flatbuffer"):
         FlatTable.root(content, b"TFL3", "the file").array(0, "i4", 2**31)
-
-
-def test_the_command_converts_and_prints_what_is_kept(tmp_path: Path) -> None:
-    X = real_points("har_hapt-mlp")
-    labels = np.argmax(OUTPUTS["har_hapt-mlp"], axis=1)
-    known = np.arange(6)  # each class once, so that the data has all of them
-    points = np.concatenate([X, X[:6]])
-    np.savez(tmp_path / "data.npz", X_train=points, y_train=np.concatenate([labels, known]))
-    model = tmp_path / "model.npz"
-    done = run(
-        "convert", FOLDER / "har_hapt-mlp.tflite", "--data", tmp_path / "data.npz", "-o", model
-    )
-    assert done.exit_code == 0, done.stderr
-    assert "integers  agreement 100.00 %" in done.stdout
-    integers = quantize(load_model(model))
-    expected = OUTPUTS["har_hapt-mlp"].astype(int) - 128
-    assert (integers.scores(integers.quantize(X)) == expected).all()
 
 
 AVERAGE, CONV, DEPTHWISE, DENSE, MEAN, QUANTIZE = 1, 3, 4, 9, 40, 114
