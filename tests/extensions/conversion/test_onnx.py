@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import re
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from extensions.conversion.files import refused
 from extensions.conversion.onnx_factory import (
     RNG,
     network,
@@ -20,6 +20,7 @@ from extensions.conversion.onnx_factory import (
     stated,
     written,
 )
+from fuzz.sentences import check_refusal
 from refusals import refused_by
 from sklearn.neural_network import MLPClassifier
 
@@ -310,17 +311,13 @@ def test_a_network_that_is_too_large_is_a_failed_check():
         from_network(content, DIGITS.X_train, budget=500)
 
 
-REFUSED = Path(__file__).with_name("refused_networks.txt").read_text().split("\n\n")[1].splitlines()
-
-
-@pytest.mark.parametrize("row", REFUSED, ids=lambda row: row.split(" | ")[0])
-def test_what_has_no_counterpart_is_one_sentence(row: str):
-    _, chain, constants, words = (each.strip() for each in row.split(" |"))
+@pytest.mark.parametrize(("chain", "constants", "words"), refused("ONNX"))
+def test_what_has_no_counterpart_is_one_sentence(chain: str, constants: str, words: str):
     given = {"shape": (4,), "w": numbers(4, 4), **stated(constants)}
-    with pytest.raises(InputError, match=".*".join(map(re.escape, words.split("...")))) as refused:
+    with pytest.raises(InputError, match=words) as error:
         load_network(network(written(chain), **given), "m.onnx")
-    assert "\n" not in str(refused.value)
-    assert len(str(refused.value)) < 700
+    check_refusal(error.value)
+    assert len(str(error.value)) < 700
 
 
 def test_no_other_file_is_read(tmp_path: Path):
