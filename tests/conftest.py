@@ -70,6 +70,9 @@ fix_rounding()
 # for a refusal.
 os.environ.setdefault("PROTONN_EDGE_TRACEBACK", "1")
 
+# pytester gives each test a home; in a new home, the emulator would be compiled anew.
+os.environ.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))
+
 # PlatformIO compiles what many tests link once: the processes share its cache of object files.
 if "PLATFORMIO_BUILD_CACHE_DIR" not in os.environ:
     _OBJECTS = TemporaryDirectory(prefix="protonn-edge-objects-")

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import combinations
+from dataclasses import fields, replace
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from protonn_edge.codegen.renderer import render_c
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.formulas import Arrays
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.policy import without_rules
+from protonn_edge.model.policy import with_rules, without_rules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
@@ -41,11 +42,27 @@ every_rule = pytest.mark.parametrize("name", RULES)
 
 
 def programs_of(name: str) -> Iterator[Program]:
-    """Yield programs of models with the rule."""
-    for rule in rules_of(name):
-        chain = quantize(model_with(rule))
-        instance = instance_of(name, chain, random_inputs(8, 12, chain))
-        yield Program(instance, make_plan(chain))
+    """Yield programs of models with the rule, and with numbers that scores just reach."""
+    chains = [quantize(model_with(rule)) for rule in rules_of(name)]
+    Q = random_inputs(8, 12, chains[0])
+    for chain in (*chains, *on_the_edge(name, chains[0], Q)):
+        yield Program(instance_of(name, chain, Q), make_plan(chain))
+
+
+def on_the_edge(name: str, chain: IntegerChain, Q: np.ndarray) -> Iterator[IntegerChain]:
+    """Yield the chain with a whole number of its rule that the scores of a point equal."""
+    scores = np.sort(chain.scores(Q), axis=1)
+    largest, lead = scores[:, -1], scores[:, -1] - scores[:, -2:].min(axis=1)
+    for rule in (each for each in chain.policy.rules if each.name == name):
+        numbers = [each.name for each in fields(rule) if type(getattr(rule, each.name)) is int]
+        compares = rule.hashed and rule.predicts != "value"
+        for field, reached in product(numbers if compares else [], (largest, lead)):
+            edge = int(np.sort(reached)[len(Q) // 2])
+            try:
+                changed = with_rules(chain, replace(rule, **{field: edge}))
+            except InputError:
+                continue
+            yield changed
 
 
 @every_rule
@@ -70,12 +87,12 @@ def assert_refused_or_given_back(rule: Any, array: np.ndarray) -> None:
 
 @every_rule
 def test_the_hash_has_what_changes_answers(name: str) -> None:
-    for rule in rules_of(name):
-        model = model_with(rule)
-        chain = quantize(model)
+    for program in programs_of(name):
+        chain, Q = program.instance.model, program.instance.points
+        plain = without_rules(chain)
         hashed = any(each.hashed for each in chain.policy.rules)
-        plain = quantize(without_rules(model)).model_sha256
-        assert (plain != chain.model_sha256) == hashed
+        assert (plain.model_sha256 != chain.model_sha256) == hashed
+        assert hashed or (plain.predict(Q) == chain.predict(Q)).all()
 
 
 @every_rule
@@ -136,7 +153,7 @@ def test_host_c_is_the_reference_whatever_is_called(name: str, tmp_path: Path) -
 @needs_emulated_avr
 @every_rule
 def test_an_uno_is_the_reference_within_its_bounds(name: str, tmp_path: Path) -> None:
-    program, *_ = programs_of(name)
+    program = next(programs_of(name))
     assert_avr_agrees(run_of(program))
     assert_cycles_are_bounded(run_of(program))
     chain, Q = program.instance.model, program.instance.points[:3]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,15 +10,26 @@ from pathlib import Path
 import pytest
 from avr_tools import missing
 from fake_firmware import FAKE_MODEL, Line
+from kept_programs import KeptFirmware
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.families import family_of
+from protonn_edge.extensions.pico import family
 from protonn_edge.extensions.pico.emulator import EmulatedRP2040
 
 BOARD = load_board("pico")
 _COMPILER = "arm-none-eabi-gcc"
 
 Build = Callable[..., Path]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _kept_firmware() -> Iterator[None]:
+    """Compile firmware of the same sources once."""
+    kept = KeptFirmware(Path(os.environ["PROTONN_EDGE_REPLAYED_BUILDS"]), family.run_within)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(family, "run_within", kept)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -33,8 +45,8 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
     def build_with(model: str | None = None, **macros: object) -> Path:
         folder = tmp_path_factory.mktemp("pico")
-        family = family_of(BOARD)
-        files = {**family.sources(BOARD), **family.descriptions(BOARD)}
+        rp2040 = family_of(BOARD)
+        files = {**rp2040.sources(BOARD), **rp2040.descriptions(BOARD)}
         for name, content in files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,9 +54,9 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
         shutil.copytree(FAKE_MODEL, folder / "firmware" / "generated", dirs_exist_ok=True)
         if model is not None:
             (folder / "firmware" / "generated" / "pnn_model.c").write_text(model)
-        with (folder / family.settings).open("a") as file:
+        with (folder / rp2040.settings).open("a") as file:
             file.write("-Werror " + " ".join(f"-D{name}={each}" for name, each in macros.items()))
-        return family.compile(folder, BOARD)
+        return rp2040.compile(folder, BOARD)
 
     return build_with
 
