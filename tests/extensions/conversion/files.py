@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,7 +14,18 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
+NETWORKS = Path(__file__).with_name("refused_networks.txt").read_text("utf-8")
 BOOSTERS = Path(__file__).parents[2] / "data" / "boosters"
+
+
+def refused(section: str) -> list[Any]:
+    """Return the networks of a section that are refused: their parts, and a pattern of words."""
+    rows = NETWORKS.split(f"## {section}: ")[1].split("\n\n")[0].splitlines()[1:]
+    parts = [[part.strip() for part in row.split(" |")] for row in rows]
+    return [
+        pytest.param(*given, ".*".join(map(re.escape, words.split("..."))), id=name)
+        for name, *given, words in parts
+    ]
 
 
 def stored(path: Path, estimator: Any) -> Path:

@@ -10,12 +10,12 @@ import math
 import shutil
 import struct
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from extensions.conversion.files import refused
 from extensions.conversion.tflite_factory import FLOAT32, INT32, network, tensor
 from fuzz.mutation import mutated_bytes
 from fuzz.sentences import check_refusal
@@ -244,67 +244,20 @@ def bias(*shape: int) -> dict[Any, Any]:
 
 AXES = tensor((2,), kind=INT32, data=np.array([1, 2], "<i4"))
 IMAGE, LINE = tensor((1, 4, 4, 1), 0.1), tensor((1, 4), 0.1)
-REFUSED: dict[str, tuple[int, Mapping[int, int], list[dict[Any, Any]], str]] = {
-    "one bias for three outputs": (
-        *(DENSE, {}, [LINE, weights(3, 4), bias(1)]),
-        "has 1 biases for 3 outputs",
-    ),
-    "more biases than outputs": (
-        *(CONV, VALID, [IMAGE, weights(2, 3, 3, 1), bias(2, 2)]),
-        "has 4 biases for 2 outputs",
-    ),
-    "weights of 72 axes": (
-        DENSE,
-        {},
-        [LINE, weights(*[1] * 72)],
-        "72, expected 0 to 8",
-    ),
-    "a single weight": (DENSE, {}, [LINE, weights()], "has weights of shape ()"),
-    "many scales": (
-        *(DENSE, {}, [LINE, weights(3, 4, scales=np.ones(70_000))]),
-        "70,000, expected 0 to 65,535",
-    ),
-    "windows of a convolution that stay": (
-        *(CONV, STILL, [IMAGE, weights(2, 3, 3, 1)]),
-        "node 'operator 0 (CONV_2D)' (Conv) has a kernel of (3, 3), strides (0, 0)",
-    ),
-    "windows of averages that stay": (
-        *(AVERAGE, STILL | {3: 2, 4: 2}, [IMAGE]),
-        "(AveragePool) has a kernel of (2, 2), strides (0, 0)",
-    ),
-    "averages of a huge image": (
-        *(AVERAGE, VALID | {3: 1, 4: 1}, [tensor((1, 1, 1, 2**31 - 1), 0.1)]),
-        "takes points of shape (1, 1, 2147483647)",
-    ),
-    "means of a huge image": (
-        *(MEAN, {}, [tensor((1, 2**15, 2**15, 2**15), 0.1), AXES]),
-        "takes points of shape (32768, 32768, 32768)",
-    ),
-    "several outputs for each of many channels": (
-        *(DEPTHWISE, VALID, [tensor((1, 1, 1, 2**15), 0.1), weights(1, 1, 1, 2**16)]),
-        "has an input or output of 1 x 1 x 65,536; use at most 255",
-    ),
-    "an activation of an image": (RELU, {}, [IMAGE], "changes values of the input"),
-    "an average of rows": (
-        *(MEAN, {}, [IMAGE, tensor((1,), kind=INT32, data=np.array([1], "<i4"))]),
-        "does not average all pixels of an image",
-    ),
-}
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize(("parts", "words"), refused("TFLite"))
 def test_files_that_no_converter_writes_are_refused_in_one_sentence(
-    name: str, tmp_path: Path
+    parts: str, words: str, tmp_path: Path
 ) -> None:
-    code, options, tensors, sentence = REFUSED[name]
+    code, options, tensors = eval(parts)
     tensors = [*tensors, tensor((1, 1), 0.1)]
     operator = code, [*range(len(tensors) - 1)], len(tensors) - 1, options
     path = tmp_path / "network.tflite"
     path.write_bytes(network(tensors, [operator]))
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError, match=words) as error:
         load_network(path, str(path))
-    check_refusal(refused.value)
-    assert sentence in str(refused.value)
+    check_refusal(error.value)
 
 
 def test_a_line_of_samples_may_be_a_row_or_a_column() -> None:
