@@ -163,7 +163,8 @@ class FloatRule(PolicyRule):
 class IntegerRule(PolicyRule):
     """A rule in the units of an integer model.
 
-    Its part of the generated C is ``templates/c/policy/NAME.j2``, with optional macros.
+    Its part of generated C is ``templates/c/policy/NAME.j2``, with optional macros, and of the
+    page of a library ``templates/export/policy/NAME.md.j2``.
     """
 
     hashed: ClassVar[bool] = False  # whether it changes answers, so that the model's hash has it
