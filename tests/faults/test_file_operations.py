@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -28,8 +28,12 @@ _LOG, _LIST = "log", f"library/{MANIFEST}"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _warm() -> None:
+def _warm() -> Iterator[None]:
     warmed_up()
+    with pytest.MonkeyPatch.context() as patch:
+        # A search then writes its files without other processes, which each import all libraries.
+        patch.setenv("LOKY_MAX_CPU_COUNT", "1")
+        yield
 
 
 @needs(*EMULATED_AVR)

@@ -26,7 +26,7 @@ from conformance.checks import (
 from conformance.decision import instance_of
 from conformance.instances import Program
 from generated_programs import answers_in_bytes, compile_checked, predicting, printed_by_uno
-from model_factory import random_inputs, random_model
+from model_factory import random_inputs, random_model, random_points
 from stored_models import RULES, model_with, rules_of
 
 from protonn_edge.codegen.planner import make_plan
@@ -34,7 +34,7 @@ from protonn_edge.codegen.renderer import render_c
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.formulas import Arrays
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.policy import with_rules, without_rules
+from protonn_edge.model.policy import IntegerRule, with_rules, without_rules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
@@ -44,20 +44,27 @@ every_rule = pytest.mark.parametrize("name", RULES)
 def programs_of(name: str) -> Iterator[Program]:
     """Yield programs of models with the rule, and with numbers that scores just reach."""
     chains = [quantize(model_with(rule)) for rule in rules_of(name)]
-    Q = random_inputs(8, 12, chains[0])
+    Q = points_of(chains[0])
     for chain in (*chains, *on_the_edge(name, chains[0], Q)):
         yield Program(instance_of(name, chain, Q), make_plan(chain))
 
 
+def points_of(chain: IntegerChain) -> np.ndarray:
+    """Return points near prototypes, (n, D) uint8, and one far from all."""
+    Q = chain.quantize(random_points(0, 24, chain.n_features))
+    return np.concatenate([Q, random_inputs(8, 1, chain)])
+
+
 def on_the_edge(name: str, chain: IntegerChain, Q: np.ndarray) -> Iterator[IntegerChain]:
     """Yield the chain with a whole number of its rule that the scores of a point equal."""
-    scores = np.sort(chain.scores(Q), axis=1)
+    scores = chain.scores(Q)
+    scores = np.sort(scores[scores.argmax(axis=1) >= min(1, chain.n_classes - 1)], axis=1)
     largest, lead = scores[:, -1], scores[:, -1] - scores[:, -2:].min(axis=1)
     for rule in (each for each in chain.policy.rules if each.name == name):
         numbers = [each.name for each in fields(rule) if type(getattr(rule, each.name)) is int]
-        compares = rule.hashed and rule.predicts != "value"
+        compares = type(rule).judged is not IntegerRule.judged or rule.predicts == "labels"
         for field, reached in product(numbers if compares else [], (largest, lead)):
-            edge = int(np.sort(reached)[len(Q) // 2])
+            edge = int(np.sort(reached)[len(reached) // 2])
             try:
                 changed = with_rules(chain, replace(rule, **{field: edge}))
             except InputError:
@@ -181,5 +188,5 @@ def test_beside_another_rule_it_works_or_is_refused(pair: tuple[str, str], tmp_p
     assert load_model(tmp_path / "model.npz").policy == model.policy
     chain: IntegerChain = quantize(model)
     assert {rule.name for rule in chain.policy.rules} == {*pair}
-    instance = instance_of(str(pair), chain, random_inputs(8, 12, chain))
+    instance = instance_of(str(pair), chain, points_of(chain))
     assert_host_agrees(Program(instance, make_plan(chain)))

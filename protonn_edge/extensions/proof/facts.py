@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.extensions.proof.forms import Mask, Named, Order, SumForm, minus
+from protonn_edge.extensions.proof.forms import Mask, Named, Order, SumForm, ends_of_sum, minus
 
 
 class OrderFact(NamedTuple):
@@ -52,6 +52,7 @@ class ComparedSums:
         self._alike: dict[tuple[int, int, int], list[int]] = {}
         self.follows = lru_cache(maxsize=4096)(self._follows)
         self.common = lru_cache(maxsize=4096)(self._common)
+        self.difference = lru_cache(maxsize=64)(self._difference)
 
     def number(self, form: SumForm) -> int:
         """Return the number of a form."""
@@ -62,6 +63,10 @@ class ComparedSums:
         alike.append(len(self.forms))
         self.forms.append(form)
         return alike[-1]
+
+    def _difference(self, x: int, y: int) -> SumForm:
+        """Return the difference of two numbered sums."""
+        return minus(self.forms[x], self.forms[y])
 
     def told(self, order: Order, *, sense: bool) -> OrderFacts:
         """Return what is known if a comparison holds, or does not."""
@@ -141,9 +146,9 @@ class ComparedSums:
         block = self._highest[np.ix_(nodes, nodes)]
         for i, j in np.argwhere(block == _UNKNOWN):
             x, y = nodes[i], nodes[j]
-            difference = minus(self.forms[x], self.forms[y])
-            self._highest[x, y], self._highest[y, x] = difference.high, -difference.low
-            block[i, j], block[j, i] = difference.high, -difference.low
+            low, high = ends_of_sum(self.forms[x], self.forms[y], -1)
+            self._highest[x, y], self._highest[y, x] = high, -low
+            block[i, j], block[j, i] = high, -low
         return block
 
     def _common(self, one: OrderFacts, other: OrderFacts) -> OrderFacts:

@@ -243,6 +243,22 @@ def minus(x: SumForm, y: SumForm) -> SumForm:
     return plus(x, y, -1)
 
 
+def ends_of_sum(x: SumForm, y: SumForm, times: int = 1) -> tuple[int, int]:
+    """Return the bounds of ``x + times * y``, which need no form of it."""
+    low, high = x.low + times * y.constant, x.high + times * y.constant
+    for root, other in y.tables.items():
+        own = x.tables.get(root)
+        if own is None:
+            ends = times * other.low, times * other.high
+            low, high = low + min(ends), high + max(ends)
+        elif own is other:  # which is added to itself, or ends
+            low, high = low + times * own.low, high + times * own.high
+        else:
+            array = own.array + times * other.array
+            low, high = low + int(array.min()) - own.low, high + int(array.max()) - own.high
+    return low, high
+
+
 def different_parts(x: SumForm, y: SumForm) -> tuple[SumForm, SumForm]:
     """Return two forms without the tables that both of them have: their difference is the same."""
     alone = x.tables.items() ^ y.tables.items()

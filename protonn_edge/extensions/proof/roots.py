@@ -19,6 +19,7 @@ from protonn_edge.extensions.proof.forms import (
     Summand,
     Unproven,
     constant,
+    ends_of_sum,
     factor_of,
     minus,
     plus,
@@ -159,9 +160,9 @@ class Roots:
                 last = factor * ((int(inside.max()) + 1 << root.dropped) - 1)
                 low, high = max(low, least + min(first, last)), min(high, most + max(first, last))
         for fact in self.facts[-_LATEST:]:
-            difference = minus(self.sums.forms[fact.lower], self.sums.forms[fact.upper])
-            high = min(high, minus(form, difference).high - fact.strict)
-            low = max(low, plus(form, difference).low + fact.strict)
+            difference = self.sums.difference(fact.lower, fact.upper)
+            high = min(high, ends_of_sum(form, difference, -1)[1] - fact.strict)
+            low = max(low, ends_of_sum(form, difference)[0] + fact.strict)
         return low, high
 
     def _domain(self, form: SumForm) -> tuple[int, int]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,17 @@ from protonn_edge.chips.avr.program import read_program
 from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.data_space import DataSpace
 from protonn_edge.extensions.proof.difference import PredictionProof, prove, suspects
-from protonn_edge.extensions.proof.forms import Byte, Root, Unproven, variable
+from protonn_edge.extensions.proof.forms import (
+    Byte,
+    Root,
+    SumForm,
+    Unproven,
+    constant,
+    ends_of_sum,
+    plus,
+    single,
+    variable,
+)
 from protonn_edge.extensions.proof.reference import Reference
 
 EXAMPLES = [
@@ -56,6 +68,24 @@ def test_a_pointer_whose_bytes_have_different_forms_moves_by_one() -> None:
     for index, value in enumerate(low.values.tolist()):
         number = byte_of(moved[0], {low: index}) | byte_of(moved[1], {low: index}) << 8
         assert number == value + 1
+
+
+@pytest.mark.parametrize("times", [1, -1])
+def test_the_bounds_of_a_sum_are_those_of_its_form(times: int) -> None:
+    rng, roots = np.random.default_rng(0), [Root(f"x{i}", np.arange(4)) for i in range(4)]
+    for _ in range(50):
+        x, y = (
+            sum_of(single(root, rng.integers(-2, 3, 4)) for root in rng.permutation(roots)[:3])
+            for _ in range(2)
+        )
+        for one, other in ((x, y), (x, x), (x, constant(3)), (constant(3), y)):
+            form = plus(one, other, times)
+            assert ends_of_sum(one, other, times) == (form.low, form.high)
+
+
+def sum_of(forms: Iterable[SumForm]) -> SumForm:
+    """Return the sum of forms."""
+    return reduce(plus, forms, constant(0))
 
 
 @needs_avr_gcc
