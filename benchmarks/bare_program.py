@@ -11,7 +11,7 @@ import functools
 import re
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -169,6 +169,26 @@ def linked(source: Source, level: str) -> Iterator[Program]:
         taken, empty = read_program(elf).sections, _empty(level, source.answer)
         flash, sram = taken.flash_bytes - empty[0], taken.sram_bytes - empty[1]
         yield Program(source, level, elf, flash, sram)
+
+
+def fastest(sources: Sequence[Source], tried: int, flash: int = FLASH) -> tuple[Source, str]:
+    """Return the program with the fewest cycles for the first points, and its level.
+
+    Raises `DoesNotCompile` or `DoesNotFit` with the first reason if none fits.
+    """
+    rated, reasons = list[tuple[float, Source, str]](), list[Exception]()
+    for source in sources:
+        for level in LEVELS:
+            try:
+                with linked(source, level) as program:
+                    program.check_size(flash)
+                    rated.append((program.run(tried)["cycles"]["mean"], source, level))
+            except (DoesNotCompile, DoesNotFit) as error:
+                reasons.append(error)
+    if not rated:
+        raise reasons[0]
+    _, best, level = min(rated, key=lambda each: each[0])
+    return best, level
 
 
 @functools.cache

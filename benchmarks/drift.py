@@ -81,7 +81,7 @@ KINDS: dict[str, Callable[[], DeviceClassifier]] = {
     "linear": lambda: LinearClassifier(random_state=0),
     "forest": lambda: ForestClassifier(random_state=0),
 }
-WIDE = {"wide": lambda: DenseClassifier(hidden="100", epochs=5, random_state=0)}
+WIDE = {"wide": lambda: DenseClassifier(hidden="90", epochs=5, random_state=0)}
 
 
 def runs_with_a_drift(model: IntegerChain, Q: NDArray[np.uint8], people: NDArray[Any]) -> float:

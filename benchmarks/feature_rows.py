@@ -94,7 +94,6 @@ _WINDOWS: dict[str, tuple[str | None, tuple[int, int]]] = {
 }
 FEATURES = [
     _digits("pixels"),
-    _digits("gradients-3x3", features="gradients:3x3"),
     _digits("gradients-4x4", features="gradients:4x4"),
     _mnist("averages-9x9", 2000, "pool:9x9"),
     _mnist("averages-9x9", 5200, "pool:9x9"),

@@ -36,8 +36,8 @@ from bare_program import (
     DoesNotCompile,
     DoesNotFit,
     NotThere,
-    Program,
     Source,
+    fastest,
     linked,
 )
 from columns import Column, Record, figure, mean_and_most, named, percent
@@ -326,19 +326,10 @@ def _measured(
 ) -> Record:
     """Return what the fastest program that fits takes of the Uno, and its right answers there."""
     record = _record(tool, about) | {"mode": sources[0].mode}
-    rated: list[tuple[float, Source, str]] = []
-    failure = ""
-    for source in sources:
-        for level in LEVELS:
-            try:
-                with linked(source, level) as program:
-                    program.check_size(flash)
-                    rated.append((_cycles(program), source, level))
-            except _FAILURES as error:
-                failure = failure or str(error)
-    if not rated:
-        return record | {"failure": failure}
-    _, source, level = min(rated, key=lambda one: one[0])
+    try:
+        source, level = fastest(sources, _TRIED_POINTS, flash)
+    except _FAILURES as error:
+        return record | {"failure": str(error)}
     with linked(source, level) as program:
         ran = program.run()
     answers, expected = ran.pop("answers"), tool.answers(trained, data.X_test, source.mode)
@@ -353,11 +344,6 @@ def _measured(
         "sram_bytes": program.sram_bytes,
         **ran,
     }
-
-
-def _cycles(program: Program) -> float:
-    cycles: float = program.run(_TRIED_POINTS)["cycles"]["mean"]
-    return cycles
 
 
 def _model(record: Record) -> str:

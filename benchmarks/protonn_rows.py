@@ -230,7 +230,7 @@ def shifted(row: Row, dataset: Dataset, seeds: Sequence[int]) -> Record:
     for shift in SHIFTS:
         moved = row.changed(group_shift=shift)
         each = [integer_accuracy(moved.train(part, seed), part) for seed in seeds for part in parts]
-        found[f"{shift:g}"] = float(np.mean(each))
+        found[f"{shift:.0%}"] = float(np.mean(each))
     return found
 
 
@@ -275,7 +275,6 @@ LABEL_SETS = (
     _label_sets("delicious", 60, 190, others="ProtoNN paper, 925 kB: 68.92 / 63.04 / 58.32"),
     _label_sets("bibtex", 150, 480, sparsity_projection=0.25, sparsity_labels=0.25,
                 gamma_numerator=1.0),
-    _label_sets("bibtex-uno", 15, 60, "uno", "-", sparsity_projection=0.2, gamma_numerator=1.0),
     _label_sets("bibtex-mega2560", 40, 80, "mega2560", "-", sparsity_projection=0.08,
                 gamma_numerator=1.0),
 )  # fmt: skip
@@ -388,7 +387,7 @@ BENCHMARKS = {
         PEOPLE,
         (
             *named("model"),
-            *(figure(f"up to {shift:g}", f"{shift:g}", percent) for shift in SHIFTS),
+            *(figure(f"up to {shift:g}", f"{shift:.0%}", percent) for shift in SHIFTS),
         ),
         shifted,
         seeds=2,

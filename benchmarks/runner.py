@@ -1,7 +1,7 @@
 """The runner of all benchmarks: which cases are measured, and how their rows are printed and kept.
 
 `stored.json` has printed rows, by the command that printed them. A row that is run again is
-compared with the stored one; `tests/docs/test_cited_rows.py` compares the pages with them.
+compared with the stored one; `tests/docs/test_benchmarks.py` compares the pages with them.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Benchmark:
         self, name: str, only: str | None, as_json: bool, store: bool, given: Record
     ) -> tuple[list[Record], bool]:
         """Print the rows; return their records, and whether all hold."""
-        stored = json.loads(STORED.read_text("utf-8")) if STORED.exists() else {}
+        stored, new = _stored(), Record()
         options = {key: range(value) if key == "seeds" else value for key, value in given.items()}
         if self.columns and not as_json:
             click.echo(table_row([each.heading for each in self.columns]))
@@ -119,12 +119,13 @@ class Benchmark:
                 click.echo(json.dumps(record) if as_json else line + ("" if holds else "  SHORT"))
             kept = [{key: row[key] for key in row if key not in _VARYING} for row in shown]
             changes += differences(words, stored.get(words, kept), kept)
-            stored |= {words: kept} if store else {}
+            new[words] = kept
         trained_on = records[-1].get("trained_on", "") if records else ""
         if not as_json:
             click.echo("".join(f"\n{each}" for each in changes), nl=bool(changes))
             click.echo(f"\nTrained on {trained_on}." if trained_on else "", nl=bool(trained_on))
         if store:
+            stored = _stored() | new
             STORED.write_text(json.dumps(stored, indent=1, ensure_ascii=False) + "\n", "utf-8")
         return records, all(each.get("holds", True) for each in records)
 
@@ -174,6 +175,11 @@ def command_line(benchmark: str, case: str, options: Record) -> str:
         if value not in (None, False):
             words += [flag] if value is True else [flag, str(value)]
     return " ".join(words)
+
+
+def _stored() -> Record:
+    found: Record = json.loads(STORED.read_text("utf-8"))
+    return found
 
 
 def differences(words: str, before: list[Record], now: list[Record]) -> Iterator[str]:

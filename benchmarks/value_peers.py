@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from bare_program import LEVELS, DoesNotCompile, DoesNotFit, Source, linked
+from bare_program import DoesNotCompile, DoesNotFit, Source, fastest, linked
 from columns import Column, Record, figure, named
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -135,18 +135,10 @@ def rows(name: str, data: Sequence[Points], seed: int) -> Iterator[Record]:
 
 def _measured(source: Source, step: float, scale: tuple[float, float], actual: Points) -> Record:
     """Return the figures of the faster of two levels of optimization that fits the Uno."""
-    rated: list[tuple[float, str]] = []
-    failure = ""
-    for level in LEVELS:
-        try:
-            with linked(source, level) as program:
-                program.check_size()
-                rated.append((program.run(_TRIED)["cycles"]["mean"], level))
-        except (DoesNotCompile, DoesNotFit) as error:
-            failure = failure or str(error)
-    if not rated:
-        return {"mode": source.mode, "failure": failure}
-    level = min(rated)[1]
+    try:
+        level = fastest([source], _TRIED)[1]
+    except (DoesNotCompile, DoesNotFit) as error:
+        return {"mode": source.mode, "failure": str(error)}
     with linked(source, level) as program:
         ran = program.run(_RUN)
         predicted = ran["answers"] * step * scale[0] + scale[1]

@@ -17,20 +17,6 @@ def error_of(*arguments: object, exit_code: int = 2) -> str:
     return refusal(run(*arguments), exit_code)
 
 
-def test_only_some_boards_have_a_bootloader_to_upload_to():
-    line = error_of("emulate", "--bootloader", "--board", "mega2560")
-    assert (
-        "mega2560 has an atmega2560 at 16,000,000 Hz, but the emulator's bootloader is for" in line
-    )
-
-
-def test_weights_as_instructions_need_a_multiplier(tmp_path, model_file):
-    line = error_of(
-        "build", model_file, "--board", "attiny85", "--plan", "unrolled", "-o", tmp_path / "o"
-    )
-    assert "--plan unrolled needs a hardware multiplier, which an ATtiny85 does not have" in line
-
-
 @needs_emulated_avr
 @pytest.mark.parametrize(
     ("sizes", "words"),

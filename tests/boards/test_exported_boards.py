@@ -42,13 +42,6 @@ def test_models_are_exported_for_them_after_a_self_test_here(tmp_path, model_fil
     assert json.loads(done.stdout)["tried"]["execution"] == "host C"
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "pico"])
-def test_other_commands_name_export(model_file, name):
-    line = refusal(run("build", model_file, "--board", name), 2)
-    assert f"there is no firmware for {name} (" in line
-    assert f"use 'protonn-edge export MODEL --c FOLDER --board {name}'" in line
-
-
 def test_a_sensor_of_single_samples_is_refused(tmp_path, model_file):
     folder = tmp_path / "library"
     words = ("export", model_file, "--arduino", folder, "--board", "pico", "--rate", 100)
@@ -132,11 +125,7 @@ def test_an_avr_without_firmware_has_no_parts():
         device_plans(taught.model, limits)
 
 
-def test_an_unknown_board_or_core_is_told_with_all_that_fit(tmp_path, model_file):
-    line = refusal(run("build", model_file, "--board", "pica"))
-    assert "nano, pico, promini8, uno, or give" in line
-    line = refusal(run("export", model_file, "--c", tmp_path / "library", "--board", "pica"))
-    assert all(name in line for name in NAMES)
+def test_an_unknown_core_is_told_with_all_that_fit(tmp_path):
     board = tmp_path / "mine.toml"
     board.write_text('title = "Mine"\ncore = "cortex-m9"\nproof = "firmware"\n')
     assert "core = 'cortex-m9', expected one of avr25" in refusal(run("inspect", board))

@@ -116,25 +116,13 @@ def test_overlapping_windows_of_noise_are_not_learned(tmp_path: Path) -> None:
     assert honest["n"] % windows.shape[1] == 0
 
 
-def test_nothing_is_held_out_if_that_is_asked_for(table: Path) -> None:
-    model = table.with_name("m.npz")
-    done = succeed("train", table, "-o", model, *LINEAR, "--holdout", 0)
+def test_an_accuracy_of_no_new_points_is_called_what_it_is(table: Path) -> None:
+    words = ("train", table, "-o", table.with_name("m.npz"), *LINEAR)
+    done = succeed(*words, "--holdout", 0)
     assert "in training only, which overestimates the accuracy on new data" in done.stdout
-    predicted = run_json("predict", model, table)
-    assert predicted["n"] == 80
-    (text,) = (each["text"] for each in predicted["notices"] if each["kind"] == "training_rows")
-    assert text.startswith("the model was trained on all points of t.csv")
-
-
-@pytest.mark.parametrize("more", [(), ("--groups", "who")])
-def test_too_few_points_are_said_to_be_too_few(tmp_path: Path, more: tuple[str, ...]) -> None:
-    data = tmp_path / "two.csv"
-    data.write_text("x,y,who,label\n1,2,p,a\n3,5,q,b\n")
-    done = succeed("train", data, "-o", tmp_path / "m.npz", *LINEAR, *more)
-    assert "too few points to estimate the accuracy (100.00 % in training)" in done.stdout
-    assert "too few points to hold some out" in done.stderr
-    asked = run("train", data, "-o", tmp_path / "m.npz", *LINEAR, *more, "--holdout", 0.3)
-    assert_one_sentence(asked, "holds out none of the 2")
+    table.write_text("x,y,label\n1,2,a\n3,5,b\n")
+    said = succeed(*words).stdout
+    assert "too few points to estimate the accuracy (100.00 % in training)" in said
 
 
 def test_a_training_that_goes_on_with_another_division_is_warned_of(table: Path) -> None:
@@ -175,18 +163,6 @@ def test_a_search_holds_points_out_too(tmp_path: Path) -> None:
 
 
 # --- rows without labels --------------------------------------------------------------------------
-
-
-@needs_emulated_avr
-def test_rows_without_labels_are_verified_without_an_accuracy(table: Path) -> None:
-    model, new = table.with_name("m.npz"), table.with_name("new.csv")
-    succeed("train", table, "-o", model, *LINEAR)
-    lines = [line.rpartition(";")[0] for line in table.read_text().splitlines()]
-    new.write_text("\n".join(lines) + "\n")
-    verified = run_json("verify", model, new)
-    assert (verified["n"], verified["mismatches"], verified["accuracy"]) == (80, 0, None)
-    assert "accuracy" not in run_json("predict", model, new)
-    assert_one_sentence(run("inspect", model, "--data", new), "has no column of labels besides")
 
 
 @needs_emulated_avr
@@ -255,21 +231,3 @@ def test_names_of_columns_do_not_collide(table: Path, model: Path) -> None:
     head = out.read_text().splitlines()[0].split(";")
     assert head[0] == "predicted_class"
     assert head[5:] == ["predicted_class_2", "confidence_percent"]
-
-
-def test_points_of_arrays_have_their_rows_and_labels(tmp_path: Path) -> None:
-    data, out = tmp_path / "d.npz", tmp_path / "o.csv"
-    X = np.random.default_rng(0).normal(size=(40, 3))
-    y = np.where(X[:, 0] > 0, "up", "down")
-    np.savez(data, X=X, y=y)
-    succeed("train", data, "-o", tmp_path / "m.npz", *LINEAR, "--holdout", 0)
-    succeed("predict", tmp_path / "m.npz", data, "-o", out)
-    head, *rows = out.read_text().splitlines()
-    assert head.startswith("row,label,predicted_class")
-    assert [row.split(",")[:2] for row in rows] == [[str(n), label] for n, label in enumerate(y)]
-    np.savez(data, X=X)
-    succeed("predict", tmp_path / "m.npz", data, "-o", out)
-    assert out.read_text().startswith("row,predicted_class")
-
-
-# --- names of options -----------------------------------------------------------------------------

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from chains import replace
 from convolution_factory import random_images_of, random_layers, random_model
 from refusals import refused_by
-from stored_features import from_arrays, to_arrays
 
 from protonn_edge.cli.inspect import _features, _sizes
 from protonn_edge.features.convolution.making import layered
@@ -17,7 +14,6 @@ from protonn_edge.model.features import feeding
 from protonn_edge.model.integer_chain import own_inputs
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.system.errors import InputError
 
 
 @pytest.fixture(scope="module")
@@ -47,45 +43,6 @@ def test_its_words_name_all_random_layers() -> None:
     assert facts[2][1].startswith("shape 6x6x1, weights 4x3x3x1, ")
     described = _features(model)["feature_stages"]
     assert [each["kind"] for each in described][1:] == [*["convolution"] * 2, "pooling"]
-
-
-def damaged(stage: int, **changes: object) -> dict[str, np.ndarray]:
-    """Return the arrays of layers with other numbers in one of the stages."""
-    arrays = to_arrays(random_layers())
-    text = json.loads(arrays["features"].tobytes())
-    text["stages"][stage] |= changes
-    return arrays | {"features": np.frombuffer(json.dumps(text).encode(), np.uint8)}
-
-
-@pytest.mark.parametrize(
-    ("stage", "changes"),
-    [
-        (1, {"kind": "layer"}),
-        (1, {"shape": [6, 6]}),
-        (1, {"stride": [1, 1.5]}),
-        (3, {"window": [5, 2]}),
-        (3, {"how": "least"}),
-        (2, {"input_maximum": 14}),
-    ],
-)
-def test_damaged_numbers_are_refused(stage: int, changes: dict[str, object]) -> None:
-    with refused_by(
-        "model.integer_stage", "model.registry", "model.stored", "features.images.image_rows"
-    ):
-        from_arrays(damaged(stage, **changes))
-
-
-def test_damaged_arrays_are_refused() -> None:
-    arrays = to_arrays(random_layers())
-    name = "features.stages.1.weights"
-    with pytest.raises(InputError, match=f"{name}: missing"):
-        from_arrays({key: each for key, each in arrays.items() if key != name})
-    with pytest.raises(InputError, match="of the type int8"):
-        from_arrays(arrays | {name: arrays[name].astype(np.int64)})
-    with pytest.raises(InputError, match="do not fit"):
-        from_arrays(arrays | {name: arrays[name].ravel()})
-    with pytest.raises(InputError, match="features.more: unknown"):
-        from_arrays(arrays | {"features.more": arrays[name]})
 
 
 def test_layers_that_do_not_fit_together_are_refused() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from finite_differences import assert_slope
 from refusals import refused_by
 from sklearn.exceptions import ConvergenceWarning
 
@@ -43,13 +44,7 @@ def test_the_gradient_is_that_of_the_loss(scores: int, alone: bool) -> None:
     weights = rng.random(9)
     _, _, slopes = network.gradient(X, Y, weights)
     for parameter, slope in zip(network.parameters, slopes, strict=True):
-        place = tuple(rng.integers(0, size) for size in parameter.shape)
-        losses = []
-        for step in (1e-5, -2e-5):
-            parameter[place] += step
-            losses.append(network.gradient(X, Y, weights)[0])
-        parameter[place] += 1e-5
-        assert slope[place] == pytest.approx((losses[0] - losses[1]) / 2e-5, abs=1e-6)
+        assert_slope(lambda: network.gradient(X, Y, weights)[0], parameter, slope)
 
 
 @pytest.mark.parametrize(

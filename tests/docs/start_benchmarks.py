@@ -1,9 +1,10 @@
 """Start command lines of benchmarks, and end each where its work would begin.
 
 Reads a JSON list of lists of words, a script and its arguments, and writes a list with an exit code
-and the output of each. A line runs in a process of its own, as `python SCRIPT ...` starts it: the
-folder of the script is the first place to import from, and no module of it is there yet. What takes
-long to import, and is neither there nor in the folder of the tests, is imported once, before.
+and the output of each. The lines of a script run in a process of their own, as `python SCRIPT ...`
+starts it: the folder of the script is the first place to import from, and no module of it is there
+yet. What takes long to import, and is neither there nor in the folder of the tests, is imported
+once, before.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ SLOW_TO_IMPORT = (
 )
 
 
-def start(words: list[str], answer: Connection) -> None:
-    """Run a script with arguments, and send its exit code and output."""
+def start(lines: list[list[str]], answer: Connection) -> None:
+    """Run a script with arguments, once for each line, and send the exit codes and outputs."""
     convert = click.Choice.convert
 
     def convert_or_leave(self: click.Choice, value: str, *others: object) -> object:
@@ -42,7 +43,13 @@ def start(words: list[str], answer: Connection) -> None:
 
     click.Choice.convert = convert_or_leave  # type: ignore[assignment,method-assign]
     click.Command.invoke = lambda *_: None  # type: ignore[assignment,method-assign]
-    sys.argv, sys.path[0] = words, str(Path(words[0]).resolve().parent)
+    sys.path[0] = str(Path(lines[0][0]).resolve().parent)
+    answer.send([started(words) for words in lines])
+
+
+def started(words: list[str]) -> tuple[int, str]:
+    """Return the exit code and the output of a line."""
+    sys.argv = words
     said, code = io.StringIO(), 0
     with redirect_stdout(said), redirect_stderr(said):
         try:
@@ -52,7 +59,7 @@ def start(words: list[str], answer: Connection) -> None:
         except BaseException:  # noqa: BLE001 - as Python reports it
             print_exc()
             code = 1
-    answer.send((code, said.getvalue()))
+    return code, said.getvalue()
 
 
 def main() -> None:
@@ -60,15 +67,17 @@ def main() -> None:
     sys.path[0] = os.devnull
     for name in SLOW_TO_IMPORT:
         import_module(name)
-    done = []
-    for words in json.load(sys.stdin):
+    lines = json.load(sys.stdin)
+    done: dict[str, tuple[int, str]] = {}
+    for script in dict.fromkeys(words[0] for words in lines):
+        own = [words for words in lines if words[0] == script]
         received, sent = get_context("fork").Pipe(duplex=False)
-        process = get_context("fork").Process(target=start, args=(words, sent))
+        process = get_context("fork").Process(target=start, args=(own, sent))
         process.start()
         sent.close()
-        done.append(received.recv())
+        done |= zip(map(str, own), received.recv(), strict=True)
         process.join()
-    sys.stdout.write(json.dumps(done))
+    sys.stdout.write(json.dumps([done[str(words)] for words in lines]))
 
 
 if __name__ == "__main__":

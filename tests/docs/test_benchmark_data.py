@@ -43,9 +43,8 @@ def test_published_files_become_points_and_numbers(name, tmp_path, monkeypatch):
     files = [Path(tmp_path / each) for each in (("all",) if name == "mnist10.npz" else ("a", "b"))]
     for file in files:
         file.write_text(content, "utf-8")
-    done = CliRunner().invoke(
-        make_data.main, [name, *map(str, files), "-o", str(tmp_path / "made")]
-    )
+    words = [name, *map(str, files), "-o", str(tmp_path / "made")]
+    done = CliRunner().invoke(make_data.main, words)
     assert done.exit_code == 0, done.output
     with np.load(tmp_path / "made" / name) as found:
         assert found["X_train"][:2] == pytest.approx(np.float32(points), abs=1e-6)

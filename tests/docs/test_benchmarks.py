@@ -44,8 +44,8 @@ def commands() -> set[str]:
     return {*scripts, *(f"benchmarks/run.py {name}" for name in index())}
 
 
-def started(lines: list[str]) -> dict[str, str]:
-    """Return what each line printed that did not get as far as its work."""
+def started(lines: list[str]) -> dict[str, tuple[int, str]]:
+    """Return the exit code of each line, and what it printed before its work."""
     answers = subprocess.run(
         [sys.executable, str(STARTER)],
         cwd=CHECKOUT,
@@ -55,17 +55,26 @@ def started(lines: list[str]) -> dict[str, str]:
         check=False,
     )
     assert answers.returncode == 0, answers.stderr
-    done = zip(lines, json.loads(answers.stdout), strict=True)
-    return {line: said for line, (code, said) in done if code != 0}
+    return dict(zip(lines, json.loads(answers.stdout), strict=True))
 
 
 @extension_parts.needs("conversion")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork; to run: use Linux or macOS")
-def test_every_benchmark_starts_and_takes_the_options_of_its_page():
+def test_every_benchmark_starts_takes_its_pages_options_and_has_the_rows_of_its_entry():
     on_pages = {line for page in PAGES for line in documented(page.read_text("utf-8"))}
     assert len(on_pages) > 40
-    others = {each for each in commands() if not any(line.startswith(each) for line in on_pages)}
-    assert started(sorted(on_pages | {f"{each} --help" for each in others})) == {}
+    answers = started(sorted(on_pages | {f"{each} --help" for each in commands()}))
+    assert {line: said for line, (code, said) in answers.items() if code} == {}
+    for name, entry in index().items():
+        cited = [rows for rows in entry.pages.values() if rows]
+        if None in entry.pages.values() or not cited:
+            continue
+        choices = re.search(
+            r"--only \[(.*?)\]", answers[f"benchmarks/run.py {name} --help"][1], re.S
+        )
+        assert choices is not None
+        rows = re.sub(r"\s", "", choices[1]).split("|")
+        assert {*rows} == {row for each in cited for row in each}, f"{name}: a row is not cited"
 
 
 def test_every_benchmark_is_named_by_the_pages_of_its_entry():
@@ -84,14 +93,26 @@ def test_every_benchmark_that_a_page_names_has_it_in_its_entry():
 
 def test_stored_rows_are_on_the_pages_that_show_them():
     entries, stored = index(), json.loads((FOLDER / "stored.json").read_text("utf-8"))
+    assert unshown(entries, stored) == []
+
+
+def unshown(entries: dict[str, Any], stored: dict[str, Any]) -> list[str]:
+    """Return the stored rows of which a page that shows them has no line with the cells."""
+    found = []
     for command, rows in stored.items():
         name, _, case, *_ = shlex.split(command)
         for page, own in entries[name].pages.items():
-            text = (CHECKOUT / "docs" / page).read_text("utf-8")
-            for row in rows if own is None or case in own else ():
+            lines = (CHECKOUT / "docs" / page).read_text("utf-8").splitlines()
+            for row in rows if own is None or case in own else []:
                 cells = [row[heading] for heading in entries[name].shown]
-                found = any(all(cell in line for cell in cells) for line in text.splitlines())
-                assert found, f"{page} has no line with {cells}, the row of {command}"
+                there = row.get("failure") or any(all(c in line for c in cells) for line in lines)
+                found += [] if there else [f"{page}: {command} gave {cells}"]
+    return found
+
+
+def test_a_page_without_a_stored_cell_is_found():
+    row = {"board": "uno", "chip": "atmega328p, 16", "cycles mean (max)": "1 (2)", "flash B": "3"}
+    assert unshown(index(), {"boards --only uno": [row]}) != []
 
 
 @extension_parts.needs("conversion")
@@ -107,7 +128,8 @@ def test_a_benchmark_that_does_not_start_is_found(tmp_path: Path):
         (tmp_path / f"{name}.py").write_text(text, "utf-8")
     (tmp_path / "failing.py").write_text("", "utf-8")
     lines = [f"{tmp_path}/{each}" for each in ("shadowed.py", "strict.py --n 3", "strict.py --m 3")]
-    assert sorted(started(lines)) == [lines[0], lines[2]]
+    failed = [line for line, (code, _) in started(lines).items() if code]
+    assert failed == [lines[0], lines[2]]
 
 
 def test_command_lines_are_found_in_a_page():

@@ -183,14 +183,17 @@ def test_an_empty_board_without_a_bootloader_is_refused():
         EmulatedUno(None)
 
 
-def test_pyserial_opens_the_url(compile_firmware):
-    with EmulatedUno(compile_firmware(GREETS)) as uno:
-        assert uno.url == f"socket://127.0.0.1:{uno.port}"
-        with serial.serial_for_url(uno.url, timeout=DEADLINE_S) as link:
-            link.write(b"ping")
-            # Opening may discard the greeting: pyserial flushes what came in before it was done.
-            assert link.read_until(b"ping").removeprefix(EXTERNAL_RESET) == b"ping"
-            text = random.Random(1).randbytes(4096)
-            link.write(text)
-            assert link.read(len(text)) == text
-        assert uno.stats().overruns == 0
+def test_pyserial_opens_the_url(compile_firmware, link_kind):
+    with EmulatedUno(compile_firmware(GREETS), link=link_kind) as uno:
+        assert (uno.port == 0) == (link_kind == "pty")
+        assert link_kind == "pty" or uno.url == f"socket://127.0.0.1:{uno.port}"
+        text = random.Random(1).randbytes(4096)
+        for _ in range(3):
+            with serial.serial_for_url(uno.url, baudrate=115_200, timeout=DEADLINE_S) as link:
+                link.write(b"ping")
+                # Opening may discard the greeting: pyserial flushes what came in before.
+                assert link.read_until(b"ping").removeprefix(EXTERNAL_RESET) == b"ping"
+                link.write(text)
+                assert link.read(len(text)) == text
+            stats = uno.stats()  # once it answers, it has seen the close
+        assert stats.overruns == 0

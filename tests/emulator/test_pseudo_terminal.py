@@ -6,7 +6,6 @@ import contextlib
 import os
 
 import pytest
-import serial
 from emulator.conftest import EXTERNAL_RESET, GREETS, eventually
 
 from protonn_edge.chips.emulator import EmulatedUno
@@ -24,16 +23,6 @@ def test_every_byte_passes_even_for_a_client_that_sets_nothing(uno, connect):
     alphabet = bytes(range(256))  # with what a terminal makes signals and line ends of
     link.write(alphabet)
     assert link.read(256) == alphabet
-
-
-def test_pyserial_opens_the_device(uno):
-    assert uno.port == 0
-    for _ in range(3):
-        with serial.serial_for_url(uno.url, baudrate=115200, timeout=20) as link:
-            link.write(b"ping")
-            # Opening may discard the greeting: pyserial flushes what came in before it was done.
-            assert link.read_until(b"ping").removeprefix(EXTERNAL_RESET) == b"ping"
-        uno.stats()  # once it answers, it has seen the close
 
 
 def test_a_second_client_does_not_reset_the_board(uno, connect):

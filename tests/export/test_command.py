@@ -12,7 +12,6 @@ import pytest
 from click.testing import Result
 from command_line import refusal, run
 from model_factory import random_model, random_points
-from refusals import refuses
 
 from protonn_edge.codegen.export.rendering import KINDS
 from protonn_edge.model.file import save_model
@@ -82,21 +81,14 @@ def test_the_usual_prefix_may_be_given(tmp_path: Path, model_file: Path):
 @pytest.mark.parametrize(
     ("option", "value", "complaint"),
     [
-        ("prefix", "My-Wave", "prefix 'My-Wave': C names cannot begin"),
-        ("prefix", "switch", "prefix 'switch': reserved in C or C++"),
-        ("prefix", "print", "two names in the generated C would both be print_difference"),
         ("author", "A\nincludes=evil.h", "the library's author: "),
-        ("author", " ", "the library's author: "),
-        ("url", "javascript:x", "begins with https://"),
         ("url", "https://example.org/\n", "the library's url: "),
-        ("version", "1.0", "three numbers"),
     ],
 )
-def test_what_no_library_can_have_is_refused_in_one_sentence(
+def test_a_manifest_has_no_other_lines(
     tmp_path: Path, model_file: Path, option: str, value: str, complaint: str
 ):
-    kind = "--c" if option == "prefix" else "--arduino"
-    done = export(model_file, kind, tmp_path / "x", "--library", f"{option}={value}")
+    done = export(model_file, "--arduino", tmp_path / "x", "--library", f"{option}={value}")
     assert complaint in refusal(done)
     assert not (tmp_path / "x").exists()
 
@@ -154,25 +146,6 @@ def test_a_model_too_large_for_the_board_is_told(tmp_path: Path):
     done = export(tmp_path / "model.npz", "--c", tmp_path / "c")
     assert done.exit_code == 0
     assert "of 32,256 B: too much for the uno" in done.stdout
-
-
-@pytest.mark.parametrize("kinds", [[], ["--c", "one", "--arduino", "two"]])
-def test_not_exactly_one_kind_is_a_usage_error(model_file: Path, kinds: list[str]):
-    done = export(model_file, *kinds)
-    assert done.exit_code == 2
-    said = "--arduino and --c cannot be" if kinds else "give --arduino, --platformio or --c"
-    assert said in done.stderr
-
-
-def test_a_foreign_folder_is_refused_in_one_sentence(tmp_path: Path, model_file: Path):
-    done = export(model_file, "--c", tmp_path)  # which has the model in it
-    refuses(done, "codegen.export.folder")
-
-
-def test_a_damaged_model_leaves_no_folder(tmp_path: Path):
-    (tmp_path / "model.npz").write_bytes(b"PK")
-    assert export(tmp_path / "model.npz", "--c", tmp_path / "c").exit_code == 2
-    assert not (tmp_path / "c").exists()
 
 
 def test_a_manifest_names_who_publishes_the_library(tmp_path: Path, model_file: Path):

@@ -123,6 +123,14 @@ def test_no_byte_of_the_handshake_is_a_command_of_the_bootloader_that_writes():
 # --- frames --------------------------------------------------------------------------------------
 
 
+@given(st.binary(min_size=2, max_size=1200) | st.integers(2, 1200).map(lambda n: b"\x01" * n))
+def test_any_body_round_trips(body):
+    frame = encode_frame(body)
+    assert frame.index(0) == len(frame) - 1
+    assert len(frame) <= protocol.frame_bytes(len(body))
+    assert decode_frame(frame[:-1]) == body
+
+
 @pytest.mark.parametrize("body", [b"", b"\x01", bytes(65_534)])
 def test_a_body_that_no_frame_can_carry_is_refused(body):
     with refused_by("device.protocol"):

@@ -49,7 +49,6 @@ def _drawn(rng: np.random.Generator, n: int, classes: int, _: int) -> IntegerCha
 
 
 _NODES = random_forest_model().head.features
-_INNER = int((_NODES != LEAF).sum())
 _TREES = ("--trees", "8", "--size-budget", "6kB")
 
 KIND = Kind(

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import combinations
+from dataclasses import fields, replace
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from conformance.checks import (
 from conformance.decision import instance_of
 from conformance.instances import Program
 from generated_programs import answers_in_bytes, compile_checked, predicting, printed_by_uno
-from model_factory import random_inputs, random_model
+from model_factory import random_inputs, random_model, random_points
 from stored_models import RULES, model_with, rules_of
 
 from protonn_edge.codegen.planner import make_plan
@@ -33,7 +34,7 @@ from protonn_edge.codegen.renderer import render_c
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.formulas import Arrays
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.policy import without_rules
+from protonn_edge.model.policy import IntegerRule, with_rules, without_rules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
@@ -41,11 +42,34 @@ every_rule = pytest.mark.parametrize("name", RULES)
 
 
 def programs_of(name: str) -> Iterator[Program]:
-    """Yield programs of models with the rule."""
-    for rule in rules_of(name):
-        chain = quantize(model_with(rule))
-        instance = instance_of(name, chain, random_inputs(8, 12, chain))
-        yield Program(instance, make_plan(chain))
+    """Yield programs of models with the rule, and with numbers that scores just reach."""
+    chains = [quantize(model_with(rule)) for rule in rules_of(name)]
+    Q = points_of(chains[0])
+    for chain in (*chains, *on_the_edge(name, chains[0], Q)):
+        yield Program(instance_of(name, chain, Q), make_plan(chain))
+
+
+def points_of(chain: IntegerChain) -> np.ndarray:
+    """Return points near prototypes, (n, D) uint8, and one far from all."""
+    Q = chain.quantize(random_points(0, 24, chain.n_features))
+    return np.concatenate([Q, random_inputs(8, 1, chain)])
+
+
+def on_the_edge(name: str, chain: IntegerChain, Q: np.ndarray) -> Iterator[IntegerChain]:
+    """Yield the chain with a whole number of its rule that the scores of a point equal."""
+    scores = chain.scores(Q)
+    scores = np.sort(scores[scores.argmax(axis=1) >= min(1, chain.n_classes - 1)], axis=1)
+    largest, lead = scores[:, -1], scores[:, -1] - scores[:, -2:].min(axis=1)
+    for rule in (each for each in chain.policy.rules if each.name == name):
+        numbers = [each.name for each in fields(rule) if type(getattr(rule, each.name)) is int]
+        compares = type(rule).judged is not IntegerRule.judged or rule.predicts == "labels"
+        for field, reached in product(numbers if compares else [], (largest, lead)):
+            edge = int(np.sort(reached)[len(reached) // 2])
+            try:
+                changed = with_rules(chain, replace(rule, **{field: edge}))
+            except InputError:
+                continue
+            yield changed
 
 
 @every_rule
@@ -70,12 +94,12 @@ def assert_refused_or_given_back(rule: Any, array: np.ndarray) -> None:
 
 @every_rule
 def test_the_hash_has_what_changes_answers(name: str) -> None:
-    for rule in rules_of(name):
-        model = model_with(rule)
-        chain = quantize(model)
+    for program in programs_of(name):
+        chain, Q = program.instance.model, program.instance.points
+        plain = without_rules(chain)
         hashed = any(each.hashed for each in chain.policy.rules)
-        plain = quantize(without_rules(model)).model_sha256
-        assert (plain != chain.model_sha256) == hashed
+        assert (plain.model_sha256 != chain.model_sha256) == hashed
+        assert hashed or (plain.predict(Q) == chain.predict(Q)).all()
 
 
 @every_rule
@@ -136,7 +160,7 @@ def test_host_c_is_the_reference_whatever_is_called(name: str, tmp_path: Path) -
 @needs_emulated_avr
 @every_rule
 def test_an_uno_is_the_reference_within_its_bounds(name: str, tmp_path: Path) -> None:
-    program, *_ = programs_of(name)
+    program = next(programs_of(name))
     assert_avr_agrees(run_of(program))
     assert_cycles_are_bounded(run_of(program))
     chain, Q = program.instance.model, program.instance.points[:3]
@@ -164,5 +188,5 @@ def test_beside_another_rule_it_works_or_is_refused(pair: tuple[str, str], tmp_p
     assert load_model(tmp_path / "model.npz").policy == model.policy
     chain: IntegerChain = quantize(model)
     assert {rule.name for rule in chain.policy.rules} == {*pair}
-    instance = instance_of(str(pair), chain, random_inputs(8, 12, chain))
+    instance = instance_of(str(pair), chain, points_of(chain))
     assert_host_agrees(Program(instance, make_plan(chain)))

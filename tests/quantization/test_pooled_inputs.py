@@ -53,9 +53,7 @@ def test_pixels_that_rest_light_are_turned_around() -> None:
 
 @given(
     seed=st.integers(0, 1_000),
-    pooling=poolings(
-        st.tuples(st.integers(1, 12), st.integers(2, 14)), crops=False, scales=st.none()
-    ),
+    pooling=poolings(st.tuples(st.integers(1, 12), st.integers(2, 14))),
 )
 @settings(max_examples=40, deadline=None)
 def test_inputs_are_averages_rounded_once(seed: int, pooling: Features) -> None:

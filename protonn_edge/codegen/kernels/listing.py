@@ -210,6 +210,13 @@ def repeated(over: Iterable[object], *lines: str) -> str:
     return "".join(f"{line.format(each)}\n" for each in over for line in lines)
 
 
+def moved(pointer: int, by: int) -> list[str]:
+    """Return the instructions that move a pointer, of which the lower register is r24 or above."""
+    if abs(by) < 64:  # which adiw adds
+        return [f"{'adiw' if by > 0 else 'sbiw'} r{pointer}, {abs(by)}"] * (by != 0)
+    return [f"subi r{pointer}, lo8(-({by}))", f"sbci r{pointer + 1}, hi8(-({by}))"]
+
+
 def _mark(name: str, label: str, fact: Passed) -> str:
     """Return the macro call of the generated C that attaches a fact to a label."""
     limits, own = f"{fact.most}, {fact.least}", f"{name}_{fact.name or label}"

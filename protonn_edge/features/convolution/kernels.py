@@ -19,7 +19,7 @@ import numpy as np
 from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
-from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
+from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed, moved
 from protonn_edge.features.convolution import window
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
 from protonn_edge.features.images.image_rows import ImageKernel
@@ -225,8 +225,7 @@ def _row_begin(group: window.Group, row: int, name: str = "row") -> window.Part:
 def _row_end(stage: IntegerConvolution, row: int, advance: int) -> window.Part:
     """Return code that moves the pointer to the window of the next pixel."""
     at, on = f"%[window]+{2 * row}", stage.stride[1] * stage.shape[2] - advance
-    lines = [f"subi r26, lo8(-({on}))", f"sbci r27, hi8(-({on}))"] if on else []
-    lines += [f"sts  {at}, r26", f"sts  {at}+1, r27"]
+    lines = [*moved(26, on), f"sts  {at}, r26", f"sts  {at}+1, r27"]
     return window.Part(f"moved_{row}", "\n".join(lines))
 
 

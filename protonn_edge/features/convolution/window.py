@@ -14,12 +14,11 @@ from typing import Literal
 
 import numpy as np
 
-from protonn_edge.codegen.kernels.listing import Listing
+from protonn_edge.codegen.kernels.listing import Listing, moved
 from protonn_edge.codegen.kernels.matvec.products import (
     SumRegisters,
     added,
     loop,
-    moved,
     multiplied,
     multiplied_in_turn,
     unrolled,
@@ -139,8 +138,13 @@ def _row_of_channels(stage: IntegerConvolution, group: Group, number: int) -> Wi
     """Return a row that adds each value, also 0, to the sum of its own channel."""
     name, pixels, channels = f"{group.number}_{number}", stage.window[1], stage.shape[2]
     between, of = channels - group.size, group.registers
-    lines = [*moved(group.first), f"ldi  r28, {pixels}", f"tap_{name}:", *multiplied_in_turn(of)]
-    lines += [*moved(between), "dec  r28", f"brne  tap_{name}"]
+    lines = [
+        *moved(26, group.first),
+        f"ldi  r28, {pixels}",
+        f"tap_{name}:",
+        *multiplied_in_turn(of),
+    ]
+    lines += [*moved(26, between), "dec  r28", f"brne  tap_{name}"]
     part = Part(name, "\n".join(lines))
     advance = group.first + pixels * channels
     return WindowRow((part,), advance, pixels * part.cycles("tap", tap=1))

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from protonn_edge.codegen.kernels.compiled import bytes_of
-from protonn_edge.codegen.kernels.listing import Listing
+from protonn_edge.codegen.kernels.listing import Listing, moved
 from protonn_edge.features.gradients.integers import CellAxis, Cells
 
 NEXT_CELL, SHARED, COUNT = 0x40, 0x80, 0x3F
@@ -145,6 +145,7 @@ def pixel_loop(directions: int, row_of_cells: int) -> Listing:
 
 def _shared(cell: int, row_of_cells: int) -> str:
     """Return code that adds r20, halved, to the sums of two or four cells."""
+    forward = "\n".join(moved(30, row_of_cells))
     return f"""
         shared:
             lsr  r20
@@ -158,7 +159,7 @@ def _shared(cell: int, row_of_cells: int) -> str:
             brts corner
             {_add("below")}
         below:
-            {_forward(row_of_cells)}
+            {forward}
             rjmp own
         corner:
             lsr  r20
@@ -166,7 +167,7 @@ def _shared(cell: int, row_of_cells: int) -> str:
         beside:
             {_add("beneath", cell)}
         beneath:
-            {_forward(row_of_cells)}
+            {forward}
             rjmp both
     """
 
@@ -257,12 +258,4 @@ def _add(behind: str, offset: int = 0) -> str:
             ldd  r0, Z+{offset + 1}
             inc  r0
             std  Z+{offset + 1}, r0
-    """
-
-
-def _forward(size: int) -> str:
-    """Return the instructions that advance Z by a number of bytes."""
-    return f"""
-            subi r30, lo8(-({size}))
-            sbci r31, hi8(-({size}))
     """

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.codegen.kernels.compiled import bytes_of
-from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed, repeated
+from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed, moved, repeated
 from protonn_edge.codegen.kernels.matvec.products import (
     SumRegisters,
     loop,
@@ -90,8 +90,7 @@ class SumCode:
         if stage.depthwise:
             first = f"clr  {SIGN}\nadd  r26, r25\nadc  r27, {SIGN}"
             between, taps = stage.shape[2] - self.group, ["tap:", *multiplied_in_turn(of)]
-            taps += [f"subi r26, lo8(-({between}))", f"sbci r27, hi8(-({between}))"]
-            taps += [self._count, "brne tap"]
+            taps += [*moved(26, between), self._count, "brne tap"]
         else:
             first = "" if self.taps <= _MOST_IN_A_BYTE else f"ldi  r25, {self.taps >> 8}"
             taps = loop(of, multiplied(of), self.group, self._count, ("tap", "zero", "next"))

@@ -9,7 +9,7 @@ from typing import ClassVar
 from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
-from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
+from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed, moved
 from protonn_edge.codegen.kernels.matvec.loops import COUNTED_IN_A_BYTE
 from protonn_edge.features.images.image_rows import ImageKernel
 from protonn_edge.features.pooling.integers import IntegerAveragePooling, IntegerPooling
@@ -54,7 +54,7 @@ class PoolingKernel(ImageKernel):
         X points into the row, Z to the windows, r21 counts windows; sums have 16 bits.
         """
         channels = self.stage.shape[2]
-        back = channels * (2 if self.averages else 1)
+        back = "\n".join(moved(30, -channels * (2 if self.averages else 1)))
         return Listing(
             f"""
             window:
@@ -68,8 +68,7 @@ class PoolingKernel(ImageKernel):
                 brne value
                 dec  r23
                 breq next
-                subi r30, lo8({back})
-                sbci r31, hi8({back})
+                {back}
                 rjmp pixel
             next:
                 dec  r21

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from protonn_edge.codegen.kernels.listing import moved
 from protonn_edge.model.integer_stage import IntArray
 
 REACH = 64  # bytes that ``ldd`` reaches from a pointer on
@@ -75,15 +76,15 @@ class Reading:
         places = [("r28", self.fixed)] if self.fixed is not None else []
         places += [(f"r{pair}", first) for first, pair in self.pairs.items()]
         for register, first in sorted(places, key=lambda place: place[1]):
-            lines += [*_moved(first - at), f"movw {register}, r30"]
+            lines += [*moved(30, first - at), f"movw {register}, r30"]
             at = first
         for feature, kept in sorted(self.pinned.items()):
             if not 0 <= feature - at < REACH:
-                lines += _moved(feature - at)
+                lines += moved(30, feature - at)
                 at = feature
             lines.append(f"ldd  r{kept}, Z+{feature - at}")
         if self._stays:
-            lines += _moved(self.windows[0] - at)
+            lines += moved(30, self.windows[0] - at)
         return lines
 
     def load(self, feature: int, held: Held) -> tuple[list[str], int, Held]:
@@ -104,7 +105,7 @@ class Reading:
         if window in self.pairs:
             return [f"movw r30, r{self.pairs[window]}"]
         assert self.fixed is not None
-        return ["movw r30, r28", *_moved(window - self.fixed)]
+        return ["movw r30, r28", *moved(30, window - self.fixed)]
 
 
 def _within(uses: dict[int, int], features: Sequence[int], first: int) -> int:
@@ -118,15 +119,6 @@ def _cover(features: Sequence[int]) -> Iterator[int]:
         if feature >= end:
             yield feature
             end = feature + REACH
-
-
-def _moved(distance: int) -> list[str]:
-    """Return the instructions that move Z by a number of bytes."""
-    if distance == 0:
-        return []
-    if 0 < distance < REACH:
-        return [f"adiw r30, {distance}"]
-    return [f"subi r30, lo8({-distance})", f"sbci r31, hi8({-distance})"]
 
 
 _INVERSE = {"brcs": "brcc", "brcc": "brcs"}

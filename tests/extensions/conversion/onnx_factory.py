@@ -22,6 +22,25 @@ def node(operator: str, inputs: str, output: str, **attributes: Any) -> Any:
     return onnx.helper.make_node(operator, inputs.split(" "), [output], output, **attributes)
 
 
+def stated(text: str) -> dict[str, Any]:
+    """Return what ``name=value, ...`` states."""
+    return dict(eval(f"dict({text})", {"np": np, "numbers": numbers}))
+
+
+def written(text: str) -> list[Any]:
+    """Return the nodes of ``Operator inputs > outputs : attributes; ...``."""
+    made = []
+    for each in text.split("; "):
+        line, _, attributes = each.partition(" : ")
+        (name, *inputs), outputs = line.split(" > ")[0].split(), line.split(" > ")[1].split()
+        domain, _, operator = name.rpartition(".")
+        given = stated(attributes)
+        made.append(
+            onnx.helper.make_node(operator, inputs, outputs, outputs[-1], domain=domain, **given)
+        )
+    return made
+
+
 def network(
     nodes: Sequence[Any], shape: Sequence[int | str], output: str = "y", **constants: Any
 ) -> bytes:

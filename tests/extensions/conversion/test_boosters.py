@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from extensions.conversion.files import BOOSTERS, changed, one_split, refused
 from refusals import refused_by
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -32,8 +32,7 @@ from protonn_edge.kinds.forest.table import sum_of_leaves
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
-FOLDER = Path(__file__).parents[2] / "data" / "boosters"
-ANSWERS = json.loads((FOLDER / "answers.json").read_text("utf-8"))
+ANSWERS = json.loads((BOOSTERS / "answers.json").read_text("utf-8"))
 FILES = sorted(set(ANSWERS) - {"versions"})
 DIGITS = load_digits_dataset()  # of features that are small whole numbers
 
@@ -52,7 +51,7 @@ def scores(rule: Any, X: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_answers_as_its_library(name: str):
     X, expected = points(name), ANSWERS[name]
-    found = from_sklearn(load_booster(FOLDER / name), X)
+    found = from_sklearn(load_booster(BOOSTERS / name), X)
     assert [step.name for step in found.steps] == ["estimator", "exact", "integers"]
     answers = found.source.answers(X)
     assert "".join(map(str, answers.tolist())) == expected["answers"]
@@ -77,33 +76,13 @@ def test_points_with_gaps_are_refused():
 @pytest.mark.parametrize("threshold", [3.0, 3.4])
 def test_less_of_whole_numbers_is_exact(threshold: float, scaled: bool, tmp_path: Path):
     """XGBoost sends values below a threshold to the left, a threshold itself to the right."""
-    document = json.loads((FOLDER / "cancer.json").read_text("utf-8"))
-    learner = document["learner"]
-    learner["learner_model_param"] |= {"num_feature": "1", "base_score": "[5E-1]"}
-    model = learner["gradient_booster"]["model"]
-    model["gbtree_model_param"]["num_trees"] = "1"
-    only = model["trees"][0]
-    only["tree_param"]["num_nodes"] = "3"
-    for name, values in (
-        ("split_indices", [0, 0, 0]),
-        ("left_children", [1, -1, -1]),
-        ("right_children", [2, -1, -1]),
-        ("split_conditions", [threshold, -1.0, 1.0]),
-        ("default_left", [0, 0, 0]),
-        ("split_type", [0, 0, 0]),
-    ):
-        only[name] = values
-    model["trees"], model["tree_info"] = [only], [0]
-    path = tmp_path / "one.json"
-    path.write_text(json.dumps(document), "utf-8")
+    path = one_split(tmp_path / "one.json", threshold)
     X = np.arange(7, dtype=np.float32)[:, None]
     booster: Any = load_booster(path)
     if scaled:
         scaler = StandardScaler().fit(X)
         at = np.float32(scaler.transform([[threshold]])[0, 0])
-        only["split_conditions"][0] = float(at)
-        path.write_text(json.dumps(document), "utf-8")
-        booster = make_pipeline(scaler, load_booster(path))
+        booster = make_pipeline(scaler, load_booster(one_split(path, float(at))))
     found = from_sklearn(booster, X)
     integers = found.model.predict(X)
     assert integers.tolist() == [int(not x < threshold) for x in range(7)]
@@ -114,7 +93,7 @@ def test_less_of_whole_numbers_is_exact(threshold: float, scaled: bool, tmp_path
 @pytest.mark.parametrize("name", FILES)
 def test_divided_leaves_have_the_same_sums(name: str, parts: int):
     X = points(name)
-    rule = load_booster(FOLDER / name).rule
+    rule = load_booster(BOOSTERS / name).rule
     before = np.abs(rule.grown.divided(1).values).max()
     divided = rule.grown.divided(parts)
     assert np.abs(divided.values).max() == pytest.approx(before / parts)
@@ -215,64 +194,13 @@ def test_trees_that_are_too_large_lose_their_last_rounds():
     assert found.model_bytes <= 1_000
 
 
-def changed(name: str, change: Callable[[Any], object], path: Path) -> Path:
-    """Write a file of XGBoost with a change of its document's learner."""
-    document = json.loads((FOLDER / name).read_text("utf-8"))
-    change(document["learner"])
-    path.write_text(json.dumps(document), "utf-8")
-    return path
+@pytest.mark.parametrize(("change", "words"), refused("XGBoost"))
+def test_what_has_no_counterpart_is_refused(change: str, words: str, tmp_path: Path):
+    def of(learner: Any) -> object:
+        model = learner["gradient_booster"]["model"]
+        return eval(change, {"it": learner, "model": model, "tree": model["trees"][0], "np": np})
 
-
-def first_tree(learner: Any) -> Any:
-    return learner["gradient_booster"]["model"]["trees"][0]
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda it: it["gradient_booster"].update(name="dart"), "scores of the booster 'dart'"),
-        (lambda it: it["gradient_booster"].update(name="gblinear"), "booster='gbtree'"),
-        (lambda it: it["objective"].update(name="count:poisson"), "'count:poisson'"),
-        (lambda it: it["objective"].update(name="reg:squarederror"), "3 outputs"),
-        (lambda it: first_tree(it)["split_type"].__setitem__(0, 1), "splits by categories"),
-        (lambda it: first_tree(it)["tree_param"].update(size_leaf_vector="3"), "several values"),
-        (
-            lambda it: first_tree(it)["left_children"].__setitem__(0, 0),
-            "nodes of a tree are not linked as a tree",
-        ),
-        (
-            lambda it: first_tree(it)["left_children"].__setitem__(0, 10**6),
-            "nodes of a tree are not linked as a tree",
-        ),
-        (
-            lambda it: first_tree(it)["right_children"].__setitem__(0, -7),
-            "nodes of a tree are not linked as a tree",
-        ),
-        (lambda it: first_tree(it)["split_indices"].__setitem__(0, 4), "an unknown feature"),
-        (lambda it: first_tree(it)["split_conditions"].__setitem__(1, 1e35), "is not finite"),
-        (lambda it: first_tree(it)["split_conditions"].__setitem__(1, np.nan), "unknown|finite"),
-        (lambda it: first_tree(it)["tree_param"].update(num_nodes=10**15), "has the shape"),
-        (lambda it: it["learner_model_param"].update(num_class=10**12), "1,000,000,000,000"),
-        (lambda it: it["learner_model_param"].update(num_feature=10**12), "1,000,000,000,000"),
-        (lambda it: it["learner_model_param"].update(num_class="4"), "base scores differs"),
-        (lambda it: it["learner_model_param"].update(num_class="0"), "base scores differs"),
-        (
-            lambda it: it["gradient_booster"]["model"]["gbtree_model_param"].update(
-                num_parallel_tree="5"
-            ),
-            "number of trees differs between rounds",
-        ),
-        (
-            lambda it: it["gradient_booster"]["model"].update(tree_info=[-1] * 12),
-            "belongs to an unknown class",
-        ),
-        (lambda it: it["gradient_booster"]["model"].update(trees=[]), "shape"),
-        (lambda it: it.pop("objective"), "lacks 'objective'"),
-        (lambda it: it.update(feature_names=3), "a part has another structure"),
-    ],
-)
-def test_what_has_no_counterpart_is_refused(change: Any, words: str, tmp_path: Path):
-    path = changed("iris.json", change, tmp_path / "changed.json")
+    path = changed("iris.json", of, tmp_path / "changed.json")
     with pytest.raises(InputError, match=words) as caught:
         load_booster(path)
     assert "\n" not in str(caught.value)
@@ -299,7 +227,7 @@ def test_what_has_no_counterpart_is_refused(change: Any, words: str, tmp_path: P
     ],
 )
 def test_other_text_is_refused(old: str, new: str, words: str, tmp_path: Path):
-    text = (FOLDER / "iris.txt").read_text("utf-8")
+    text = (BOOSTERS / "iris.txt").read_text("utf-8")
     assert old in text
     path = tmp_path / "changed.txt"
     path.write_text(text.replace(old, new, 1), "utf-8")
@@ -369,7 +297,7 @@ def test_numbers_of_all_types():
 @pytest.mark.parametrize("name", FILES)
 def test_mutated_files_are_read_or_refused_in_one_sentence(name: str, tmp_path: Path):
     """Any other exception, or a warning, fails."""
-    source, dice = (FOLDER / name).read_bytes(), random.Random(name)
+    source, dice = (BOOSTERS / name).read_bytes(), random.Random(name)
     X, path, refused = points(name), tmp_path / name, 0
     for _ in range(80):
         content = bytearray(source)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from click.testing import Result
 from command_line import assert_one_sentence, run, run_json, succeed
-from extensions.conversion.additions import BOOSTERS, flowers, write_run
+from extensions.conversion.additions import write_run
+from extensions.conversion.files import BOOSTERS, flowers, stored
 from model_factory import random_model
 from sklearn.datasets import load_iris
 from sklearn.neural_network import MLPClassifier
@@ -112,11 +113,8 @@ def machine(foo: Path, tmp_path: Path) -> Path:
     """Give an SVC of the data in a file of skops."""
     data = load_dataset(foo)
     names = np.array(data.classes)
-    from skops import io  # it imports all of scikit-learn
-
-    path = tmp_path / "machine.skops"
-    io.dump(SVC().fit(data.X_train, names[data.y_train]), path)
-    return path
+    machine = SVC().fit(data.X_train, names[data.y_train])
+    return stored(tmp_path / "machine.skops", machine)
 
 
 def test_an_estimator_becomes_a_model(foo: Path, machine: Path, tmp_path: Path):

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import refusal, run, run_json
+from extensions.conversion.files import BOOSTERS, changed, one_split, stored, table
 from sklearn.datasets import load_iris
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -29,7 +29,6 @@ from protonn_edge.extensions.conversion.trees.libraries import load_booster
 from protonn_edge.model.file import load_model
 from protonn_edge.system.errors import InputError
 
-FOLDER = Path(__file__).parents[2] / "data" / "boosters"
 X, Y = load_iris(return_X_y=True)
 RNG = np.random.default_rng(0)
 GAPS = RNG.random(X.shape) < 0.25
@@ -80,24 +79,9 @@ def test_trees_trained_without_gaps_answer_to_gaps_as_the_estimator(
     assert fitted.answers_with_gaps(X, "X") is None  # no gaps
 
 
-def table(path: Path, X: np.ndarray, y: np.ndarray) -> Path:
-    rows = [["" if np.isnan(v) else v for v in row] for row in X]
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(
-            [["a", "b", "c", "d", "label"], *([*r, c] for r, c in zip(rows, y, strict=True))]
-        )
-    return path
-
-
-def stored(estimator: Any, path: Path) -> Path:
-    io = pytest.importorskip("skops.io", reason="needs skops: pip install '.[skops]'")
-    io.dump(estimator, path)
-    return path
-
-
 def test_agreement_is_with_the_estimator_that_keeps_its_gaps(tmp_path: Path):
     forest = RandomForestClassifier(4, random_state=0).fit(X, Y)
-    source = stored(forest, tmp_path / "forest.skops")
+    source = stored(tmp_path / "forest.skops", forest)
     for part, some in (("train", slice(0, None, 2)), ("test", slice(1, None, 2))):
         (tmp_path / "data").mkdir(exist_ok=True)
         table(tmp_path / "data" / f"{part}.txt", WITH_GAPS[some], Y[some])
@@ -125,12 +109,12 @@ def test_agreement_is_with_the_estimator_that_keeps_its_gaps(tmp_path: Path):
 
 def test_the_advice_on_gaps_fits_an_estimator_that_accepts_them(tmp_path: Path):
     data = table(tmp_path / "data.csv", WITH_GAPS, Y)
-    without = stored(RandomForestClassifier(3, random_state=0).fit(X, Y), tmp_path / "trees.skops")
+    without = stored(tmp_path / "trees.skops", RandomForestClassifier(3, random_state=0).fit(X, Y))
     sentence = refusal(run("convert", without, "--data", data, "-o", tmp_path / "m.npz"))
     assert "trees.skops has answers that the device cannot give" in sentence
     assert "--missing drop or, if the trees were trained on filled gaps" in sentence
     knows = RandomForestClassifier(3, random_state=0).fit(WITH_GAPS, Y)
-    source = stored(knows, tmp_path / "knows.skops")
+    source = stored(tmp_path / "knows.skops", knows)
     for options in ((), ("--missing", "median"), ("--missing", "drop")):
         sentence = refusal(
             run("convert", source, "--data", data, "-o", tmp_path / "m.npz", *options)
@@ -142,7 +126,7 @@ def test_the_advice_on_gaps_fits_an_estimator_that_accepts_them(tmp_path: Path):
 
 def test_rows_without_gaps_need_no_warning(tmp_path: Path):
     data = table(tmp_path / "data.csv", WITH_GAPS, Y)
-    source = stored(RandomForestClassifier(3, random_state=0).fit(X, Y), tmp_path / "trees.skops")
+    source = stored(tmp_path / "trees.skops", RandomForestClassifier(3, random_state=0).fit(X, Y))
     given = ("convert", source, "--data", data, "-o", tmp_path / "m.npz", "--missing", "drop")
     found = run_json(*given)
     assert [step["name"] for step in found["steps"]] == ["estimator", "exact", "integers"]
@@ -151,15 +135,16 @@ def test_rows_without_gaps_need_no_warning(tmp_path: Path):
 
 def with_sides(path: Path, *sides: int, of_leaves: int = 0) -> Path:
     """Write a file of XGBoost with sides for missing values, the last one for all later splits."""
-    document = json.loads((FOLDER / "iris.json").read_text("utf-8"))
     coming = list(reversed(sides))
-    for tree in document["learner"]["gradient_booster"]["model"]["trees"]:
-        tree["default_left"] = [
-            of_leaves if child == -1 else coming.pop() if len(coming) > 1 else coming[0]
-            for child in tree["left_children"]
-        ]
-    path.write_text(json.dumps(document), "utf-8")
-    return path
+
+    def change(learner: Any) -> None:
+        for tree in learner["gradient_booster"]["model"]["trees"]:
+            tree["default_left"] = [
+                of_leaves if child == -1 else coming.pop() if len(coming) > 1 else coming[0]
+                for child in tree["left_children"]
+            ]
+
+    return changed("iris.json", change, path)
 
 
 @pytest.mark.parametrize("side", [0, 1])
@@ -179,24 +164,8 @@ def test_a_number_for_missing_values_shows_in_the_counts(number: float, tmp_path
     given = RNG.normal(1, 1, (120, 1)).astype(np.float32)
     given[::3] = number
     left = int(((given < 0.5) & (given != number)).sum())
-    document = json.loads((FOLDER / "cancer.json").read_text("utf-8"))
-    learner = document["learner"]
-    learner["learner_model_param"] |= {"num_feature": "1", "base_score": "[5E-1]"}
-    model = learner["gradient_booster"]["model"]
-    only = model["trees"][0]
-    only["tree_param"]["num_nodes"] = "3"
-    only |= {
-        "split_indices": [0, 0, 0],
-        "left_children": [1, -1, -1],
-        "right_children": [2, -1, -1],
-        "split_conditions": [0.5, -1.0, 1.0],
-        "default_left": [0, 0, 0],
-        "split_type": [0, 0, 0],
-        "sum_hessian": [30.0, left / 4, 30 - left / 4],
-    }
-    model["trees"], model["tree_info"] = [only], [0]
-    path = tmp_path / "one.json"
-    path.write_text(json.dumps(document), "utf-8")
+    path, counts = tmp_path / "one.json", [30.0, left / 4, 30 - left / 4]
+    one_split(path, 0.5, sum_hessian=counts)
     warning = from_sklearn(load_booster(path), given).warning
     assert warning is not None
     assert f"only if {number:g} is a missing value, as with missing={number:g}" in warning
@@ -204,21 +173,19 @@ def test_a_number_for_missing_values_shows_in_the_counts(number: float, tmp_path
     warning = from_sklearn(load_booster(path), given[:-1]).warning  # other points
     assert warning is not None
     assert "only 1 split, too few to show whether a number" in warning
-    only["sum_hessian"] = [30.0, (given < 0.5).sum() / 4, (given >= 0.5).sum() / 4]
-    path.write_text(json.dumps(document, default=float), "utf-8")
-    assert from_sklearn(load_booster(path), given).warning is None
-    only.pop("sum_hessian")
-    path.write_text(json.dumps(document), "utf-8")
-    assert from_sklearn(load_booster(path), given).warning is None
+    counts[1:] = (given < 0.5).sum() / 4, (given >= 0.5).sum() / 4
+    for more in ({"sum_hessian": counts}, {}):
+        assert from_sklearn(load_booster(one_split(path, 0.5, **more)), given).warning is None
 
 
 def test_a_rounding_error_of_many_sums_is_only_a_warning(tmp_path: Path):
-    document = json.loads((FOLDER / "iris.json").read_text("utf-8"))
-    model = document["learner"]["gradient_booster"]["model"]
-    model["trees"], model["tree_info"] = model["trees"] * 30, model["tree_info"] * 30
-    model["trees"][0] = json.loads(json.dumps(model["trees"][0]))
-    model["trees"][0]["default_left"][0] = 1
-    (tmp_path / "many.json").write_text(json.dumps(document), "utf-8")
+    def change(learner: Any) -> None:
+        model = learner["gradient_booster"]["model"]
+        model["trees"], model["tree_info"] = model["trees"] * 30, model["tree_info"] * 30
+        model["trees"][0] = json.loads(json.dumps(model["trees"][0]))
+        model["trees"][0]["default_left"][0] = 1
+
+    changed("iris.json", change, tmp_path / "many.json")
     found = from_sklearn(
         load_booster(tmp_path / "many.json"), X.astype(np.float32), board="mega2560"
     )
@@ -229,12 +196,12 @@ def test_a_rounding_error_of_many_sums_is_only_a_warning(tmp_path: Path):
 
 def test_sides_of_lightgbm(tmp_path: Path):
     """The missing type is None (0), Zero (4) or NaN (8); with None, a gap counts as 0."""
-    text = (FOLDER / "iris.txt").read_text("utf-8")
+    text = (BOOSTERS / "iris.txt").read_text("utf-8")
     learned = tmp_path / "nan.txt"
     learned.write_text(text.replace("decision_type=2", "decision_type=10", 1), "utf-8")
     with pytest.raises(InputError, match="nan.txt: 1 of . splits with learned sides"):
         load_booster(learned)
-    stored = load_booster(FOLDER / "iris.txt")
+    stored = load_booster(BOOSTERS / "iris.txt")
     fitted = read_estimator(stored).filling([9.0] * 4)
     given = np.where(GAPS, np.nan, X).astype(np.float32)
     zeros = np.where(GAPS, 0, X).astype(np.float32)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import refusal, run, succeed
+from extensions.conversion.files import stored, table
 from refusals import refused_by
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -69,10 +70,7 @@ def test_a_pipeline_answers_as_before(estimator: Any):
 
 
 def write(path: Path, more: tuple[Any, ...] = ()) -> Path:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        rows = [[*row, label] for row, label in zip(X, Y, strict=True)]
-        csv.writer(file).writerows([[*NAMES, "label"], *rows, *more])
-    return path
+    return table(path, X, Y, ",".join(NAMES), rows=more)
 
 
 def test_the_model_reads_the_table_itself(tmp_path: Path):
@@ -93,9 +91,8 @@ def taken(found: Any) -> np.ndarray:
 
 
 def test_a_file_of_the_pipeline_is_converted_with_its_columns_of_text(tmp_path: Path):
-    io = pytest.importorskip("skops.io", reason="needs skops: pip install '.[skops]'")
     pipeline = make_pipeline(columns(), RandomForestClassifier(5, random_state=0)).fit(X, Y)
-    io.dump(named(pipeline), tmp_path / "crops.skops")
+    stored(tmp_path / "crops.skops", named(pipeline))
     data = write(tmp_path / "crops.csv")
     given = ("convert", tmp_path / "crops.skops", "--data", data, "-o", tmp_path / "crops.npz")
     sentence = refusal(run(*given))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from command_line import succeed
+from extensions.conversion.files import stored, table
 from numpy.typing import NDArray
 from refusals import refused_by
 from sklearn.compose import ColumnTransformer
@@ -146,13 +146,8 @@ def test_columns_that_are_not_selected_are_not_asked_for(tmp_path: Path) -> None
     assert load_model(tmp_path / "model.npz").n_inputs == 2
 
 
-def table(path: Path, points: NDArray[Any]) -> Path:
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow([*(f"x{index}" for index in range(points.shape[1])), "class"])
-        for row, label in zip(points, y[TEST], strict=True):
-            writer.writerow(["" if np.isnan(each) else each for each in row] + [label])
-    return path
+def written(path: Path, points: NDArray[Any]) -> Path:
+    return table(path, points, y[TEST], ",".join(f"x{i}" for i in range(points.shape[1])))
 
 
 def points_of(model: Model, path: Path) -> NDArray[Any]:
@@ -164,7 +159,7 @@ def test_tables_for_the_model_are_filled_as_by_the_imputers(tmp_path: Path) -> N
     pipeline = make_pipeline(*steps, classifier()).fit(points[TRAIN], y[TRAIN])
     save_model(from_pipeline(pipeline, points[TRAIN]).model, tmp_path / "model.npz")
     model = load_model(tmp_path / "model.npz")
-    read = points_of(model, table(tmp_path / "test.csv", points[TEST]))
+    read = points_of(model, written(tmp_path / "test.csv", points[TEST]))
     assert read.shape == (TEST.sum(), 4)
     answers = pipeline.classes_[model.predict(read)]
     assert np.array_equal(answers, pipeline.predict(points[TEST]))
@@ -178,11 +173,11 @@ def test_gaps_that_no_imputer_fills_are_refused(tmp_path: Path) -> None:
     model = from_pipeline(pipeline).model
     fine = X[TEST].copy()
     fine[3, 0] = np.nan
-    assert np.isfinite(points_of(model, table(tmp_path / "fine.csv", fine))).all()
+    assert np.isfinite(points_of(model, written(tmp_path / "fine.csv", fine))).all()
     with pytest.raises(
         InputError, match="has gaps in 'x2', 'x3', for which the model learned no values"
     ):
-        points_of(model, table(tmp_path / "bad.csv", GAPPED[TEST]))
+        points_of(model, written(tmp_path / "bad.csv", GAPPED[TEST]))
 
 
 @needs_emulated_avr
@@ -216,11 +211,9 @@ def test_an_export_lists_the_imputers_values(tmp_path: Path) -> None:
 
 
 def test_a_file_of_an_estimator_with_a_selector_is_converted(tmp_path: Path) -> None:
-    from skops import io  # it imports all of scikit-learn
-
     pipeline = make_pipeline(VarianceThreshold(1.0), StandardScaler(), SVC())
-    io.dump(pipeline.fit(X[TEST], y[TEST].astype(str)), tmp_path / "machine.skops")
-    data, model = table(tmp_path / "data.csv", X[TEST]), tmp_path / "model.npz"
+    stored(tmp_path / "machine.skops", pipeline.fit(X[TEST], y[TEST].astype(str)))
+    data, model = written(tmp_path / "data.csv", X[TEST]), tmp_path / "model.npz"
     succeed("convert", tmp_path / "machine.skops", "--data", data, "-o", model)
     assert load_model(model).n_features == int(pipeline[0].get_support().sum())
     succeed("verify", model, data)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import run
+from extensions.conversion.files import refused
 from extensions.conversion.onnx_factory import network, node, onnx, perceptron
 from fuzz.mutation import mutated_bytes
 from fuzz.sentences import check_refusal
@@ -216,20 +217,6 @@ def test_each_layer_has_the_values_of_onnxruntime(name: str) -> None:
     assert worst <= 1
 
 
-def test_a_model_has_the_values_as_scores(tmp_path: Path) -> None:
-    made = an_image()
-    X = points_of(made)
-    found = from_network(made.content(), X, classes=("a", "b", "c", "d"))
-    assert found.agreement == 1.0
-    save_model(found.model, tmp_path / "model.npz")
-    model = load_model(tmp_path / "model.npz")
-    integers, rule = quantize(model), found.source.rule
-    assert integers.model_sha256 == quantize(found.model).model_sha256
-    rows = rule.rows(X)
-    outputs = rule.outputs(rows).astype(int) - 128
-    assert (integers.scores(integers.quantize(rows)) == outputs).all()
-
-
 def test_halves_of_inputs_are_rounded_to_even(tmp_path: Path) -> None:
     made = Quantized(5).quantized(0.5, 10).layer("Gemm", 3, 5, transB=1).quantized(0.05, 128)
     X = np.float32([[0.25, 0.75, -0.25, -0.75, 1.25], [-9, 500, 1.75, 2.25, -1.25]])
@@ -343,71 +330,11 @@ def _uneven(operator: str = "QLinearMatMul", zero_point: int = 9, **more: Any) -
     return made.add(operator, scale, zero, *weights, *bias, scale, zero, **more)
 
 
-REFUSED = {
-    "in floats": (
-        _with_floats,
-        "node 'n2' \\(Gemm\\) must have int8 weights .*; run onnxruntime.s quant_pre_process",
-    ),
-    "scores": (
-        lambda: begun().layer("Gemm", 3, 6, transB=1),
-        "node 'n3' \\(Gemm\\) outputs scores that are not quantized; quantize",
-    ),
-    "values": (
-        lambda: (
-            begun().layer("Gemm", 6, 6, transB=1).layer("Gemm", 3, 6, transB=1).quantized(0.1, 0)
-        ),
-        "node 'n5' \\(Gemm\\) takes values that are not quantized; quantize",
-    ),
-    "input": (
-        lambda: Quantized(6).add("Relu").quantized(0.1, 0),
-        "node 'n0' \\(Relu\\) comes before the first QuantizeLinear; apply the node to the points",
-    ),
-    "16 bits": (
-        lambda: Quantized(6, kind=np.uint16).quantized(0.1, 0),
-        "node 'n0' \\(QuantizeLinear\\) has several scales, .*; quantize to int8 or uint8",
-    ),
-    "scale": (
-        lambda: Quantized(6).quantized(0.0, 0),
-        "node 'n0' \\(QuantizeLinear\\) has the scale 0, .*; quantize the network again",
-    ),
-    "operator": (
-        lambda: begun().add("Tanh").quantized(0.1, 0),
-        "node 'n2' \\(Tanh\\) has no counterpart on the device; use layers of .*QuantizeLinear",
-    ),
-    "another scale": (
-        _redefined,
-        "node 'n1' \\(DequantizeLinear\\) does not follow a QuantizeLinear of the same scale",
-    ),
-    "nothing": (begun, "m.onnx has no layers between its QuantizeLinear nodes; quantize"),
-    "dynamic": (
-        lambda: begun().add("DynamicQuantizeLinear").quantized(0.1, 0),
-        "node 'n2' \\(DynamicQuantizeLinear\\) .*; quantize .* with .* quantize_static, or",
-    ),
-    "uneven weights": (
-        _uneven,
-        "node 'n1' \\(MatMul\\) must have int8 weights .*WeightSymmetric': True",
-    ),
-    "a factor of the bias": (
-        lambda: _uneven("QGemm", 0, alpha=2.0),
-        "node 'n1' \\(QGemm\\) has no counterpart on the device",
-    ),
-    "windows": (
-        lambda: begun(shape=(1, 20, 20)).add("GlobalMaxPool").quantized(0.01, 10),
-        "node 'n2' \\(GlobalMaxPool\\) .*pooling of 400 pixels, .*; use smaller images",
-    ),
-    "large": (
-        lambda: begun(shape=(300,)).layer("Gemm", 300, 300, transB=1).quantized(0.1, 0),
-        "node 'n3' \\(Gemm\\) has an input or output of 1 x 1 x 300; use at most 255",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_other_networks_are_refused_in_one_sentence(name: str) -> None:
-    make, words = REFUSED[name]
-    with pytest.raises(InputError, match=words) as refused:
-        load_network(make().content(), "m.onnx")
-    assert "\n" not in str(refused.value)
+@pytest.mark.parametrize(("made", "words"), refused("ONNX in int8"))
+def test_other_networks_are_refused_in_one_sentence(made: str, words: str) -> None:
+    with pytest.raises(InputError, match=words) as error:
+        load_network(eval(made).content(), "m.onnx")
+    check_refusal(error.value)
 
 
 def test_fewer_bits_are_for_floats() -> None:

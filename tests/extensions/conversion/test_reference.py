@@ -33,7 +33,6 @@ from protonn_edge.extensions.conversion.protonn.reference import (
     write_reference_model,
 )
 from protonn_edge.features.pooling.making import average_pooling
-from protonn_edge.kinds.protonn.head import rbf
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.model import Model
 from protonn_edge.model.statistics import Normalizer
@@ -307,15 +306,6 @@ def test_a_file_of_another_order_in_memory_is_read_right(tmp_path: Path) -> None
     write_npy(tmp_path)
     np.save(tmp_path / "B.npy", np.asfortranarray(B.astype(">f8")))
     np.testing.assert_array_equal(read_reference_model(tmp_path).prototypes, B)
-
-
-def test_its_scores_are_those_of_the_formula(tmp_path: Path) -> None:
-    write_text(tmp_path)
-    found = read_reference_model(tmp_path)
-    x = RNG.normal(size=7)
-    expected = sum(Z[:, j] * np.exp(-(GAMMA**2) * np.sum((B[:, j] - W @ x) ** 2)) for j in range(5))
-    scores = rbf((x @ found.projection.T)[None], found.prototypes, found.gamma) @ found.labels.T
-    np.testing.assert_allclose(scores[0], expected, rtol=1e-5)
 
 
 MODEL = ReferenceModel(W, B, Z, GAMMA)

@@ -13,7 +13,8 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
-from command_line import run
+from command_line import succeed
+from extensions.conversion.files import stored, table, with_member
 from refusals import refused_by
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -34,26 +35,8 @@ X, Y = load_iris(return_X_y=True)
 MACHINE = make_pipeline(StandardScaler(), SVC(C=10)).fit(X, Y)
 
 
-def stored(path: Path, estimator: Any = MACHINE) -> Path:
-    from skops import io  # it imports all of scikit-learn
-
-    io.dump(estimator, path)
-    return path
-
-
-def with_member(path: Path, name: str, content: bytes) -> Path:
-    """Change one member of a file; the name may be the suffix of the first that has it."""
-    with zipfile.ZipFile(path) as archive:
-        members = {each: archive.read(each) for each in archive.namelist()}
-    members[next(each for each in members if each.endswith(name))] = content
-    with zipfile.ZipFile(path, "w") as archive:
-        for each, data in members.items():
-            archive.writestr(each, data)
-    return path
-
-
 def test_it_converts_to_the_same_model(tmp_path: Path):
-    read = load_estimator(stored(tmp_path / "machine.skops"))
+    read = load_estimator(stored(tmp_path / "machine.skops", MACHINE))
     here, there = (from_sklearn(each, X, epochs=2).model for each in (MACHINE, read))
     assert model_bytes(here) == model_bytes(there)
 
@@ -87,7 +70,9 @@ def test_a_pickled_array_within_is_not_read(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     content = streams.BytesIO()
     np.save(content, np.array([Evil()], dtype=object), allow_pickle=True)
-    path = with_member(stored(tmp_path / "machine.skops"), ".npy", content.getvalue())
+    path = with_member(
+        stored(tmp_path / "machine.skops", MACHINE), ".npy", lambda _: content.getvalue()
+    )
     with pytest.raises(InputError, match="has the type 'object', but pickled objects are not read"):
         load_estimator(path)
     assert not Path("ran").exists()
@@ -126,10 +111,9 @@ def test_a_type_of_numbers_is_only_that_of_an_array(tmp_path: Path):
     """An imputer has two; any other type would be made by NumPy from what the file says."""
     path = stored(tmp_path / "filled.skops", make_pipeline(SimpleImputer(), MACHINE).fit(X, Y))
     assert load_estimator(path)[0].statistics_ == pytest.approx(X.mean(axis=0))
-    with zipfile.ZipFile(path) as archive:
-        schema = archive.read("schema.json").replace(b"DTypeNode", b"TypeNode")
+    with_member(path, "schema.json", lambda it: it.replace(b"DTypeNode", b"TypeNode"))
     with refused_by("extensions.conversion.reading"):
-        load_estimator(with_member(path, "schema.json", schema))
+        load_estimator(path)
 
 
 def header(shape: tuple[int, ...]) -> bytes:
@@ -148,7 +132,7 @@ def header(shape: tuple[int, ...]) -> bytes:
     ],
 )
 def test_a_damaged_file_is_one_sentence(tmp_path: Path, name: str, content: bytes):
-    path = with_member(stored(tmp_path / "machine.skops"), name, content)
+    path = with_member(stored(tmp_path / "machine.skops", MACHINE), name, lambda _: content)
     with pytest.raises(InputError) as caught:
         load_estimator(path)
     assert "\n" not in str(caught.value)
@@ -166,13 +150,13 @@ def test_another_file_is_refused(tmp_path: Path):
 
 
 def test_an_array_that_is_named_too_often_takes_no_memory(tmp_path: Path):
-    path = stored(tmp_path / "machine.skops")
+    path = stored(tmp_path / "machine.skops", MACHINE)
     large = header((2**22,)) + bytes(8 * 2**22)
-    path = with_member(path, ".npy", large)
+    path = with_member(path, ".npy", lambda _: large)
     with zipfile.ZipFile(path) as archive:
         name = next(each.filename for each in archive.infolist() if each.file_size == len(large))
     node = {"__class__": "ndarray", "__module__": "numpy", "file": name, "type": "numpy"}
-    path = with_member(path, "schema.json", json.dumps([node] * 10).encode())
+    path = with_member(path, "schema.json", lambda _: json.dumps([node] * 10).encode())
     with refused_by("extensions.conversion.reading"):
         load_estimator(path)
 
@@ -197,11 +181,8 @@ def test_what_convert_reads_is_read_under_any_name(name: str, what: str, tmp_pat
     assert f"is {what}; convert it first: protonn-edge convert" in str(caught.value)
     if "iris" in name:
         rows = np.random.default_rng(0).uniform(0, 8, (30, 4)).round(1).tolist()
-        data = tmp_path / "data.csv"
-        lines = [*(f"{row}"[1:-1] + f",{at % 3}" for at, row in enumerate(rows))]
-        data.write_text("\n".join(["a,b,c,d,label", *lines]) + "\n")
-        done = run("convert", path, "--data", data, "-o", tmp_path / "model.npz")
-        assert done.exit_code == 0, done.output
+        data = table(tmp_path / "data.csv", rows, np.arange(30) % 3)
+        succeed("convert", path, "--data", data, "-o", tmp_path / "model.npz")
         assert load_model(tmp_path / "model.npz").head.kind == "forest"
 
 

@@ -10,13 +10,12 @@ import math
 import shutil
 import struct
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from command_line import run
+from extensions.conversion.files import refused
 from extensions.conversion.tflite_factory import FLOAT32, INT32, network, tensor
 from fuzz.mutation import mutated_bytes
 from fuzz.sentences import check_refusal
@@ -166,23 +165,6 @@ def test_a_vector_cannot_be_longer_than_its_file() -> None:
         FlatTable.root(content, b"TFL3", "the file").array(0, "i4", 2**31)
 
 
-def test_the_command_converts_and_prints_what_is_kept(tmp_path: Path) -> None:
-    X = real_points("har_hapt-mlp")
-    labels = np.argmax(OUTPUTS["har_hapt-mlp"], axis=1)
-    known = np.arange(6)  # each class once, so that the data has all of them
-    points = np.concatenate([X, X[:6]])
-    np.savez(tmp_path / "data.npz", X_train=points, y_train=np.concatenate([labels, known]))
-    model = tmp_path / "model.npz"
-    done = run(
-        "convert", FOLDER / "har_hapt-mlp.tflite", "--data", tmp_path / "data.npz", "-o", model
-    )
-    assert done.exit_code == 0, done.stderr
-    assert "integers  agreement 100.00 %" in done.stdout
-    integers = quantize(load_model(model))
-    expected = OUTPUTS["har_hapt-mlp"].astype(int) - 128
-    assert (integers.scores(integers.quantize(X)) == expected).all()
-
-
 AVERAGE, CONV, DEPTHWISE, DENSE, MEAN, QUANTIZE = 1, 3, 4, 9, 40, 114
 MAX, RELU, RESHAPE = 17, 19, 22
 VALID, STILL = {0: 1, 1: 1, 2: 1}, {0: 0, 1: 0, 2: 0}  # padding and strides
@@ -262,67 +244,20 @@ def bias(*shape: int) -> dict[Any, Any]:
 
 AXES = tensor((2,), kind=INT32, data=np.array([1, 2], "<i4"))
 IMAGE, LINE = tensor((1, 4, 4, 1), 0.1), tensor((1, 4), 0.1)
-REFUSED: dict[str, tuple[int, Mapping[int, int], list[dict[Any, Any]], str]] = {
-    "one bias for three outputs": (
-        *(DENSE, {}, [LINE, weights(3, 4), bias(1)]),
-        "has 1 biases for 3 outputs",
-    ),
-    "more biases than outputs": (
-        *(CONV, VALID, [IMAGE, weights(2, 3, 3, 1), bias(2, 2)]),
-        "has 4 biases for 2 outputs",
-    ),
-    "weights of 72 axes": (
-        DENSE,
-        {},
-        [LINE, weights(*[1] * 72)],
-        "72, expected 0 to 8",
-    ),
-    "a single weight": (DENSE, {}, [LINE, weights()], "has weights of shape ()"),
-    "many scales": (
-        *(DENSE, {}, [LINE, weights(3, 4, scales=np.ones(70_000))]),
-        "70,000, expected 0 to 65,535",
-    ),
-    "windows of a convolution that stay": (
-        *(CONV, STILL, [IMAGE, weights(2, 3, 3, 1)]),
-        "node 'operator 0 (CONV_2D)' (Conv) has a kernel of (3, 3), strides (0, 0)",
-    ),
-    "windows of averages that stay": (
-        *(AVERAGE, STILL | {3: 2, 4: 2}, [IMAGE]),
-        "(AveragePool) has a kernel of (2, 2), strides (0, 0)",
-    ),
-    "averages of a huge image": (
-        *(AVERAGE, VALID | {3: 1, 4: 1}, [tensor((1, 1, 1, 2**31 - 1), 0.1)]),
-        "takes points of shape (1, 1, 2147483647)",
-    ),
-    "means of a huge image": (
-        *(MEAN, {}, [tensor((1, 2**15, 2**15, 2**15), 0.1), AXES]),
-        "takes points of shape (32768, 32768, 32768)",
-    ),
-    "several outputs for each of many channels": (
-        *(DEPTHWISE, VALID, [tensor((1, 1, 1, 2**15), 0.1), weights(1, 1, 1, 2**16)]),
-        "has an input or output of 1 x 1 x 65,536; use at most 255",
-    ),
-    "an activation of an image": (RELU, {}, [IMAGE], "changes values of the input"),
-    "an average of rows": (
-        *(MEAN, {}, [IMAGE, tensor((1,), kind=INT32, data=np.array([1], "<i4"))]),
-        "does not average all pixels of an image",
-    ),
-}
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize(("parts", "words"), refused("TFLite"))
 def test_files_that_no_converter_writes_are_refused_in_one_sentence(
-    name: str, tmp_path: Path
+    parts: str, words: str, tmp_path: Path
 ) -> None:
-    code, options, tensors, sentence = REFUSED[name]
+    code, options, tensors = eval(parts)
     tensors = [*tensors, tensor((1, 1), 0.1)]
     operator = code, [*range(len(tensors) - 1)], len(tensors) - 1, options
     path = tmp_path / "network.tflite"
     path.write_bytes(network(tensors, [operator]))
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError, match=words) as error:
         load_network(path, str(path))
-    check_refusal(refused.value)
-    assert sentence in str(refused.value)
+    check_refusal(error.value)
 
 
 def test_a_line_of_samples_may_be_a_row_or_a_column() -> None:

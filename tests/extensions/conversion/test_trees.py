@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from extensions.conversion.files import stored, with_member
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused_by
@@ -127,23 +127,15 @@ def test_several_outputs_are_refused(second: np.ndarray):
         from_sklearn(estimator, X)
 
 
-def dump(estimator: Any, path: Path) -> None:
-    from skops import io  # it imports all of scikit-learn
-
-    io.dump(estimator, path)
-
-
 def test_files_with_trees_of_several_outputs_are_not_loaded(tmp_path: Path):
-    path = tmp_path / "trees.skops"
-    dump(SOME[0].fit(X, Y), path)
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    schema = json.loads(members["schema.json"])
-    tree = schema["content"]["content"]["tree_"]
-    tree["__reduce__"]["args"]["content"][2]["content"] = "9000000"
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in members.items():
-            archive.writestr(name, json.dumps(schema) if name == "schema.json" else content)
+    def change(content: bytes) -> bytes:
+        schema = json.loads(content)
+        tree = schema["content"]["content"]["tree_"]
+        tree["__reduce__"]["args"]["content"][2]["content"] = "9000000"
+        return json.dumps(schema).encode()
+
+    path = stored(tmp_path / "trees.skops", SOME[0].fit(X, Y))
+    with_member(path, "schema.json", change)
     with refused_by("extensions.conversion.reading"):
         load_estimator(path)
 

@@ -12,6 +12,7 @@ import pytest
 from byte_programs import answered_by, host_program
 from command_line import run, run_json
 from extensions.conversion import tflite_factory
+from extensions.conversion.files import stored
 from policy.value.numbers import points, write_table
 from refusals import refused_by, refuses
 from sklearn import ensemble, linear_model
@@ -256,14 +257,13 @@ def test_an_estimator_of_one_number_has_nothing_to_convert() -> None:
 
 
 def test_the_command_converts_a_file(tmp_path: Path) -> None:
-    skops = pytest.importorskip("skops.io", reason="needs skops: pip install 'protonn-edge[skops]'")
     table, model = write_table(tmp_path / "data.csv"), tmp_path / "model.npz"
-    skops.dump(TREES[0].fit(X, Y), tmp_path / "tree.skops")
+    stored(tmp_path / "tree.skops", TREES[0].fit(X, Y))
     read = ["--label", "temperature"]
     command = ["convert", tmp_path / "tree.skops", "--data", table, "-o", model, *read]
     assert run_json(*command)["lost"] <= 0.005
     assert load_model(model).classes == ("temperature",)
-    skops.dump(linear_model.LogisticRegression().fit(X, Y > 20), tmp_path / "classes.skops")
+    stored(tmp_path / "classes.skops", linear_model.LogisticRegression().fit(X, Y > 20))
     command[1] = tmp_path / "classes.skops"
     refuses(run(*command), "extensions.conversion.search")
     command[1] = tmp_path / "tree.skops"

@@ -8,14 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import refusal, run, run_json, succeed
-from model_factory import random_model
 from sklearn.datasets import load_digits
 
 from protonn_edge.chips import boards
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.families import family_of
 from protonn_edge.extensions.pico import upload
-from protonn_edge.model.file import save_model
 
 TEST_POINTS = 40
 
@@ -114,44 +112,8 @@ def test_projects_of_two_families_do_not_share_a_folder(digits, tmp_path):
     words = ("hil", digits / "test.csv", "--project", digits / "project", "--emulate")
     done = run(*words, "--board", "uno")
     assert "built for an RP2040, whose code does not run on uno" in refusal(done)
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ("build MODEL --observe", "the firmware of pico does not support observation yet"),
-        ("build --sensor mpu6050 --rate 100", "there is no firmware for pico that reads a sensor"),
-        ("build MODEL --sensor mpu6050 --rate 100", "there is no firmware for pico that reads a"),
-        ("verify PROJECT", "there is no certificate for pico"),
-        ("verify MODEL TEST --emulator simavr", "simavr does not emulate pico; choose rp2040py"),
-        ("build IRIS --observe", "the firmware of pico does not support observation yet"),
-        ("export IRIS --c out --observe", "an RP2040 cannot have the part 'observation'"),
-        ("emulate ELF --bootloader", "the emulated pico does not support --bootloader"),
-        ("emulate ELF --port x --wire-speed", "support a file for --port, --wire-speed; leave"),
-        (
-            "hil TEST",
-            "run 'protonn-edge build' there, or name the folder of a build",
-        ),
-    ],
-)
-def test_what_a_pico_cannot_do_yet_is_refused(digits, words, sentence, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    places = {
-        "MODEL": digits / "model.npz",
-        "IRIS": tmp_path / "iris.npz",  # which was not calibrated
-        "TEST": digits / "test.csv",
-        "PROJECT": digits / "project",
-        "ELF": digits / "model.npz",
-    }
-    command, *rest = (places.get(word, word) for word in words.split())
-    if "IRIS" in words:
-        save_model(random_model(), places["IRIS"])
-    assert sentence in refusal(run(command, *rest, "--board", "pico"))
-
-
-def test_an_uno_is_not_emulated_by_rp2040py(digits):
-    words = ("verify", digits / "model.npz", digits / "test.csv", "--emulator", "rp2040py")
-    assert "rp2040py does not emulate uno; choose simavr or avr8js" in refusal(run(*words))
+    done = run("verify", digits / "project", "--board", "pico")
+    assert "there is no certificate for pico" in refusal(done)
 
 
 def test_without_a_compiler_its_package_is_named(digits, tmp_path, monkeypatch):

@@ -12,9 +12,7 @@ from typing import NamedTuple
 import pytest
 from avr_tools import needs_emulated_avr
 from checkout import CHECKOUT
-from extensions.proof.agreement import test_faults as of_agreement
-from extensions.proof.equality import test_assembly_faults as of_assembly
-from extensions.proof.frama_c import test_proof as of_c
+from extensions.proof.faults import faults
 from model_factory import plain_model
 from refusals import refused_by
 
@@ -32,7 +30,7 @@ EVA, PROOF, AGREEMENT = "Eva", "proof for every input", "agreement"
 BOUNDS = "bound and measurement"
 
 
-class Fault(NamedTuple):
+class Edits(NamedTuple):
     """Texts of the generated C, as patterns, and what takes their places."""
 
     edits: tuple[tuple[str, str], ...]
@@ -40,22 +38,20 @@ class Fault(NamedTuple):
 
 
 OF_BOUNDS = {
-    "a loop that computes one more output": Fault(
+    "a loop that computes one more output": Edits(
         ((r"r22, %\[outputs\]\\n", r"r22, %[outputs]+1\\n"),), "projection_sum"
     ),
-    "a label with a limit that is too small": Fault(
+    "a label with a limit that is too small": Edits(
         ((r"\(prototypes_step0, 5, 5\)", "(prototypes_step0, 4, 0)"),), "prototypes_step0"
     ),
-    "a table of prototypes that is an entry short": Fault(
+    "a table of prototypes that is an entry short": Edits(
         ((r"(prototypes_rows)\[5u", r"\1[4u"), (r"\n    /\*   4 \*/[^\n]*(?=\n};)", "")),
         "prototypes_step0",
     ),
 }
 
 CHECKS = {
-    **dict.fromkeys(of_c.FAULTS, EVA),
-    **dict.fromkeys(of_assembly.FAULTS, PROOF),
-    **dict.fromkeys(of_agreement.FAULTS, AGREEMENT),
+    **{name: check for check in (EVA, PROOF, AGREEMENT) for name in faults(check)},
     **dict.fromkeys(OF_BOUNDS, BOUNDS),
 }
 """Which check notices each fault."""
@@ -77,7 +73,7 @@ def test_measurements_contradict_a_wrong_bound(name: str) -> None:
                 facts.check(emulated.stats())
 
 
-def change(source: Path, fault: Fault) -> None:
+def change(source: Path, fault: Edits) -> None:
     """Put a fault into a file."""
     text = source.read_text("utf-8")
     for right, wrong in fault.edits:

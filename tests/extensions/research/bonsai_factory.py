@@ -248,25 +248,3 @@ def tiny_kernel_chain() -> IntegerChain:
         table=tanh_table(1 / 32),
         **tiny_parts(255),
     )
-
-
-def tiny_bonsai_chain() -> IntegerChain:
-    """Return integers of a lone node behind 3 projections of 6 bytes, for two classes."""
-    projection = [[-60, 35, 0, 7, -128, 127], [1, 2, -3, 4, -5, 6], [0, 0, 90, -90, 40, -40]]
-    return bonsai_chain(
-        projection=np.array(projection, np.int8),
-        bias=np.array([600, -158, 0]),
-        accumulator_bits=16,
-        multiplier=1600,
-        offset=np.array([32768, -960000, 4000000]),
-        weights=np.array([[127, -3, 40]], np.int8),
-        weight_bias=np.array([-900]),
-        weight_shift=0,
-        gates=np.array([[20, -110, 5]], np.int8),
-        gate_bias=np.array([1234]),
-        gate_shift=5,
-        branches=np.zeros((0, 3), np.int8),
-        branch_bias=np.zeros(0, np.int64),
-        table=tanh_table(1 / 32),
-        **tiny_parts(63, 2),
-    )

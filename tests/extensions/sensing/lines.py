@@ -23,9 +23,15 @@ def sent(*messages: Message, number: int = 0) -> bytes:
     return b"".join(encode_message(message, number) for message in messages)
 
 
-def logger(period: int = 160_000, clock: int = CLOCK, sensor: int = 3, channels: int = 6) -> bytes:
+def logger(
+    period: int = 160_000,
+    clock: int = CLOCK,
+    sensor: int = 3,
+    channels: int = 6,
+    pins: bytes = bytes(6),
+) -> bytes:
     """Return the description of a logger."""
-    return sent(LoggerDescription(1, sensor, channels, 1, period, clock, bytes(6)))
+    return sent(LoggerDescription(1, sensor, channels, 1, period, clock, pins))
 
 
 def samples(first: int, count: int = 5) -> bytes:

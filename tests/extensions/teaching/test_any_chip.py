@@ -12,9 +12,9 @@ from chains import replace
 from extensions.sensing.export.test_sketches_for_any_chip import compiled
 from extensions.teaching.histories import STEPS, History
 from extensions.teaching.serving import on_host
-from extensions.teaching.test_serving import SMALL, rejecting, teachable
+from extensions.teaching.test_serving import SMALL, each_model
 from generated_programs import write_c
-from model_factory import random_inputs, random_model, with_large_labels
+from model_factory import random_inputs, random_model
 
 from protonn_edge.chips.cores import WORD_CORES
 from protonn_edge.codegen.export import export
@@ -28,16 +28,7 @@ def plan_of(model: IntegerChain) -> WordPlan:
     return plan_for(model, WORD_CORES["cortex-m0plus"])
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        teachable(2),
-        with_large_labels(teachable(6, projections=4, classes=5)),
-        teachable(12, projections=7, classes=5, new_classes=2),
-        rejecting(4),
-    ],
-    ids=["fewer examples than voters", "32 bits", "new classes", "rejecting"],
-)
+@each_model
 def test_histories_agree(model: IntegerChain, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     with on_host(model, tmp_path, plan_of(model)) as program:

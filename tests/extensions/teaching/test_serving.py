@@ -70,27 +70,19 @@ def rejecting(room: int) -> IntegerChain:
     return with_rules(model, IntegerRejection(rbf=40))
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        teachable(2),
-        teachable(6, projections=1, classes=2),
-        with_large_labels(teachable(6, projections=4, classes=5)),
-        teachable(12, projections=7, classes=5, new_classes=2),
-        rejecting(4),
-        teachable(39, projections=12, features=14, classes=6),
-        teachable(9, projections=25, features=30, prototypes=20, classes=12),
-    ],
-    ids=[
-        "fewer examples than voters",
-        "one coordinate",
-        "32 bits",
-        "new classes",
-        "rejecting",
-        "39 examples",
-        "25 coordinates",
-    ],
-)
+MODELS = {
+    "fewer examples than voters": teachable(2),
+    "one coordinate": teachable(6, projections=1, classes=2),
+    "32 bits": with_large_labels(teachable(6, projections=4, classes=5)),
+    "new classes": teachable(12, projections=7, classes=5, new_classes=2),
+    "rejecting": rejecting(4),
+    "39 examples": teachable(39, projections=12, features=14, classes=6),
+    "25 coordinates": teachable(9, projections=25, features=30, prototypes=20, classes=12),
+}
+each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+
+
+@each_model
 def test_models_of_other_sizes(model: IntegerChain, tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     with ExitStack() as stack:

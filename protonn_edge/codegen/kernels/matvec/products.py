@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.codegen.kernels.listing import moved
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
-
-_MOST_ADDED = 63  # the most that adiw adds
 
 
 @dataclass(frozen=True)
@@ -92,18 +91,11 @@ def unrolled(
     for place, row in enumerate(weights.tolist()):
         if used := {low: weight for low, weight in zip(of.sums, row, strict=True) if weight}:
             behind = f"behind_{name}{place}"
-            lines += [*moved(place - at), f"ld  {of.input}, X+ ; input {place}"]
+            lines += [*moved(26, place - at), f"ld  {of.input}, X+ ; input {place}"]
             lines += [f"tst  {of.input}", f"breq {behind}", *[f"lsl  {of.input}"] * doubled]
             lines += [*added_products(used, maximum << doubled, of), f"{behind}:"]
             at = place + 1
     return lines, at
-
-
-def moved(by: int) -> list[str]:
-    """Return the instructions that move X."""
-    if 0 <= by <= _MOST_ADDED:
-        return [f"adiw r26, {by}"] * (by > 0)
-    return [f"subi r26, lo8(-({by}))", f"sbci r27, hi8(-({by}))"]
 
 
 def added_products(weights: Mapping[int, int], maximum: int, of: SumRegisters) -> list[str]:

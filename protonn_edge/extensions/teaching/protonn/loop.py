@@ -17,7 +17,7 @@ from typing import ClassVar
 
 from protonn_edge.codegen.kernels.compiled import bytes_of
 from protonn_edge.codegen.kernels.kernel import Cost, Step
-from protonn_edge.codegen.kernels.listing import BEGIN, END, Facts, Listing, Passed, repeated
+from protonn_edge.codegen.kernels.listing import BEGIN, END, Facts, Listing, Passed, moved, repeated
 from protonn_edge.extensions.teaching.examples import Store
 from protonn_edge.extensions.teaching.protonn.votes import NearestExamples
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
@@ -74,6 +74,7 @@ class TaughtVoting(VotersKernel):
         """The instructions."""
         slots = self.teaching.slots
         limit = self.teaching.limit(self.stage.distance_shift)
+        forward = "\n".join(moved(24, self.store.record))
         return Listing(
             f"""
             lds  r25, %[examples]
@@ -101,7 +102,7 @@ class TaughtVoting(VotersKernel):
             ldi  r25, hi8(%[second] - {self.store.record})
             ldi  r26, lo8(%[slots])
             ldi  r27, hi8(%[slots])
-        far: {_next(self.store.record)}
+        far: {forward}
             cpi  r26, lo8(%[slots] + {slots})
             brne slot
             rjmp vote
@@ -281,10 +282,3 @@ def _read(address: int, register: int) -> str:
             sbi  %[eecr], 0
             in   r{register}, %[eedr]
     """
-
-
-def _next(record: int) -> str:
-    """Return code that goes on to the next record."""
-    if record < 64:
-        return f"adiw r24, {record}"
-    return f"subi r24, lo8(-({record}))\nsbci r25, hi8(-({record}))"

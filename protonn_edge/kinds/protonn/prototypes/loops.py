@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
-from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing, repeated
+from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing, moved, repeated
 from protonn_edge.codegen.kernels.matvec.loops import Block
 from protonn_edge.codegen.kernels.matvec.products import multiplied
 
@@ -151,10 +151,8 @@ class Voting:
 
     def _votes(self, block: Block) -> str:
         place = block.first * block.width
-        behind = f"adiw r30, {block.first}" if block.first else ""
-        if block.first > 63:
-            behind = f"subi r30, lo8(-({block.first}))\nsbci r31, hi8(-({block.first}))"
-        elif self.nearest and not block.first:
+        behind = "\n".join(moved(30, block.first))
+        if self.nearest and not block.first:
             behind = "cp r29, r23\nbrsh nearer\nmov r29, r23\nnearer:"
         registers, products = range(2, 2 + block.bytes), "\n".join(multiplied(block.registers))
         scores = f"ldi r30, lo8(%[scores] + {place})\nldi r31, hi8(%[scores] + {place})"

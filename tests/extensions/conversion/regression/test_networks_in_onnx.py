@@ -6,195 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from extensions.conversion.onnx_factory import network, node, numbers, onnx
+from extensions.conversion.onnx_factory import network, node, numbers, written
 from refusals import refused_by
 
 from protonn_edge import from_network
 from protonn_edge.extensions.conversion.networks.networks import _equalized, _rectified
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
-from protonn_edge.system.errors import InputError
 
-IMAGE = {"shape": (1, 7, 7), "k": numbers(2, 1, 3, 3)}
 TWO = {"kernel_shape": [2, 2], "strides": [2, 2]}
 CONV = node("Conv", "x k", "a", pads=[1] * 4)
 GEMM = node("MatMul", "x w", "a")
-ALONE = {"w": numbers(4, 1)}
-SIGMOID = [node("MatMul", "x w", "a"), node("Sigmoid", "a", "p"), node("Sub", "one p", "q")]
-NORMALIZATION = {name: np.abs(numbers(4)) for name in "gomv"}
-
-
-def machine_learning(operator: str, inputs: str, outputs: str, **attributes: Any) -> Any:
-    """Return a node of the domain ai.onnx.ml."""
-    made = onnx.helper.make_node(operator, inputs.split(), outputs.split(), "y", **attributes)
-    made.domain = "ai.onnx.ml"
-    return made
-
-
-def foreign(operator: str) -> Any:
-    """Return a node of a domain that nobody knows."""
-    made = node(operator, "a", "y")
-    made.domain = "example"
-    return made
-
-
-def unfinished(operator: str, scores: int) -> Any:
-    """Return a linear classifier whose probabilities are not in the order of its scores."""
-    given = {"coefficients": [1.0] * 4 * scores, "intercepts": [0.0] * scores}
-    labels = {"classlabels_ints": list(range(max(2, scores)))}
-    return machine_learning(
-        "LinearClassifier", "x", "label y", post_transform=operator, **given, **labels
-    )
-
-
-REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
-    "factors of pixels, for which the next Conv was blamed": (
-        [node("Mul", "x v", "a"), node("Conv", "a k", "y")],
-        IMAGE | {"v": numbers(7, 1)},
-        "node 'y' \\(Conv\\) has, or follows, factors or offsets that differ",
-    ),
-    "a Sigmoid between convolutions, which was taken for the scores": (
-        [CONV, node("Sigmoid", "a", "b"), node("Conv", "b k", "y")],
-        IMAGE,
-        "the scores 'a' of m.onnx have the shape .* use Sigmoid and Softmax only at its end",
-    ),
-    "a matrix of zeros, whose refusal advised options of train": (
-        [node("MatMul", "x w", "a"), node("Relu", "a", "b"), node("MatMul", "b v", "y")],
-        {"w": numbers(4, 3), "v": np.zeros((3, 2), np.float32)},
-        "a matrix of m.onnx: only zeros, .*; train the network again",
-    ),
-    "a Relu of pooled inputs": (
-        [node("MaxPool", "x", "a", **TWO), node("Relu", "a", "y")],
-        IMAGE,
-        "node 'y' \\(Relu\\) follows no Conv or Gemm; move the node after one of these",
-    ),
-    "a Clip of averages": (
-        [CONV, node("Relu", "a", "b"), node("AveragePool", "b", "c", **TWO),
-         node("Clip", "c zero six", "y")],
-        {**IMAGE, "zero": np.float32(0), "six": np.float32(6)},
-        "node 'y' \\(Clip\\) follows an average pooling; move the node before it",
-    ),
-    "pooling that pads by itself": (
-        [node("MaxPool", "x", "a", auto_pad="SAME_UPPER", **TWO), node("Conv", "a k", "y")],
-        IMAGE,
-        "node 'a' \\(MaxPool\\) has windows that extend beyond the edge of the image; pool without",
-    ),
-    "a convolution with an unknown padding": (
-        [node("Conv", "x k", "y", auto_pad="SAME")], IMAGE, r"pads \[0\] \(auto_pad SAME\)"
-    ),
-    "an image in another shape": (
-        [CONV, node("Relu", "a", "b"), node("Reshape", "b s", "c"), node("Conv", "c l", "y")],
-        {**IMAGE, "s": np.array([0, 2, -1, 1]), "l": numbers(2, 2, 1, 1)},
-        "node 'y' \\(Conv\\) takes an image .7x7x2. that comes from",
-    ),
-    "averages of rows": (
-        [node("Conv", "x k", "a"), node("Relu", "a", "b"), node("ReduceMean", "b axes", "y")],
-        {**IMAGE, "k": numbers(1, 1, 3, 3), "axes": np.array([1, 2])},
-        "node 'y' \\(ReduceMean\\) takes an image .5x5. that comes from",
-    ),
-    "whole numbers": (
-        [GEMM, node("Cast", "a", "b", to=6), node("Cast", "b", "y", to=1)],
-        {},
-        "node 'b' \\(Cast\\) casts to the ONNX type 6; use floats only",
-    ),
-    "truth values": ([GEMM, node("Cast", "a", "y", to=9)], {}, "casts to the ONNX type 9"),
-    "the class of another axis": (
-        [GEMM, node("ArgMax", "a", "y")], {}, "node 'y' \\(ArgMax\\) has an attribute"
-    ),
-    "the last of equal scores": (
-        [GEMM, node("ArgMax", "a", "y", axis=1, select_last_index=1)], {}, "could change the class"
-    ),
-    "probabilities among points": (
-        [GEMM, node("Softmax", "a", "y", axis=0)], {}, "node 'y' \\(Softmax\\) has an attribute"
-    ),
-    "moments of a batch": (
-        [GEMM, node("BatchNormalization", "a g o m v", "y", training_mode=1)],
-        NORMALIZATION,
-        "node 'y' \\(BatchNormalization\\) normalizes with batch statistics",
-    ),
-    "one minus a probability": (
-        SIGMOID, {**ALONE, "one": np.float32(1), "output": "q"}, "ends with 'a', which is not one"
-    ),
-    "two minus a probability": (
-        SIGMOID, {**ALONE, "one": np.float32(2), "output": "q"}, "or a constant that could"
-    ),
-    "probabilities in the other order": (
-        [*SIGMOID, node("Concat", "p q", "y", axis=1)],
-        {**ALONE, "one": np.float32(1)},
-        "node 'y' \\(Concat\\) comes after the scores and takes a probability and 1 - a",
-    ),
-    "operators of another domain": (
-        [GEMM, foreign("Relu")], {}, "node 'y' \\(example.Relu\\) has no counterpart"
-    ),
-    "probabilities that hide scores of 0": (
-        [unfinished("SOFTMAX_ZERO", 3)], {}, "has the post_transform SOFTMAX_ZERO"
-    ),
-    "a classifier of one score": ([unfinished("NONE", 1)], {}, "has the post_transform NONE"),
-    "labels of fewer classes": (
-        [GEMM, machine_learning("ZipMap", "a", "y", classlabels_int64s=[1, 2])],
-        {},
-        "names 2 labels for 4 classes",
-    ),
-    "an attribute that has no counterpart": (
-        [GEMM, node("Relu", "a", "y", slope=1.0)], {}, "node 'y' \\(Relu\\) has .* 'slope'"
-    ),
-    "a constant that has no counterpart": (
-        [GEMM, node("Relu", "a w", "y")], {}, "node 'y' \\(Relu\\) has the input 2, which has no"
-    ),
-    "biases of points": (
-        [node("Gemm", "x w b", "y")], {"b": numbers(4, 1)}, "Gemm. cannot be applied to its inputs"
-    ),
-    "channels that follow each other in a row": (
-        [node("Reshape", "x s", "a"), node("Conv", "a k", "y")],
-        {"shape": (18,), "s": np.array([-1, 2, 3, 3]), "k": numbers(2, 2, 3, 3)},
-        "node 'y' \\(Conv\\) takes an image whose channels are stored one after the other",
-    ),
-    "no weights": (
-        [GEMM, node("MatMul", "a e", "y")],
-        {"e": np.zeros((4, 0), np.float32)},
-        r"constant 'e' .* \(4, 0\), expected",
-    ),
-    "an attribute that is no number": (
-        [GEMM, node("BatchNormalization", "a g o m v", "y", epsilon=float("nan"))],
-        NORMALIZATION,
-        "BatchNormalization. has the attribute 'epsilon' with more than",
-    ),
-    "a class for each of many inputs": (
-        [node("Identity", "x", "y")], {"shape": (30_000,)}, "classes: 30,000"
-    ),
-    "a convolution of 125 GiB": (
-        [node("Conv", "x k", "y")],
-        {"shape": (1, 65_000, 1), "k": np.ones((250_000, 1, 1, 1), np.float32)},
-        "Conv. has an input or output of 65,000 x 1 x 1; use at most 255 rows",
-    ),
-    "windows of many values": (
-        [node("Conv", "x k", "y")],
-        {"shape": (4, 120, 120), "k": numbers(2, 4, 5, 5)},
-        "node 'y' \\(Conv\\) takes windows of 100 values at .*, but .*; use smaller images",
-    ),
-    "many values from a few": (
-        [node("Gather", "c i", "g"), GEMM],
-        {"c": np.ones((9, 9)), "i": np.zeros((9, 9), int)},
-        "node 'g' \\(Gather\\) gathers values other than the sizes of axes",
-    ),
-    "a layer of many units": (
-        [node("MatMul", "x m", "y")], {"m": numbers(4, 300)}, "Gemm or MatMul with 300 outputs"
-    ),
-    "a point of many axes": (
-        [GEMM], {"shape": (1,) * 2_000}, "in at most 8 axes, all of fixed size"
-    ),
-    "a name that is there already": (
-        [GEMM, node("Relu", "a", "w")], {"output": "w"}, "repeats outputs of earlier nodes"
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_a_network_that_was_read_as_another_is_refused(name: str):
-    nodes, given, words = REFUSED[name]
-    with pytest.raises(InputError, match=words) as refused:
-        load_network(network(nodes, **{"shape": (4,), "w": numbers(4, 4), **given}), "m.onnx")
-    assert "\n" not in str(refused.value)
-    assert len(str(refused.value)) < 700
 
 
 LIMITED = {
@@ -284,10 +105,11 @@ def test_points_of_other_shapes_are_refused(name: str):
 
 def test_numbers_of_classes_are_the_classifiers_own():
     """They were 0, 1 and so on."""
-    made = unfinished("SOFTMAX", 3)
-    labels = next(each for each in made.attribute if each.name == "classlabels_ints")
-    labels.ints[:] = [5, 3, 9]
-    assert load_network(network([made], (4,)), "m.onnx").classes_.tolist() == [5, 3, 9]
+    made = written(
+        "ai.onnx.ml.LinearClassifier x > label y : post_transform='SOFTMAX', "
+        "coefficients=[1.0] * 12, intercepts=[0.0] * 3, classlabels_ints=[5, 3, 9]"
+    )
+    assert load_network(network(made, (4,)), "m.onnx").classes_.tolist() == [5, 3, 9]
 
 
 @pytest.mark.parametrize("operator", ["GlobalAveragePool", "GlobalMaxPool"])
@@ -302,9 +124,9 @@ def test_layers_of_pooling_alone_are_scaled_like_convolutions(operator: str) -> 
 
 def test_trees_are_refused_with_a_remedy() -> None:
     """The remedy was to use layers of networks."""
-    trees = machine_learning("TreeEnsembleClassifier", "x", "a b")
+    trees = written("ai.onnx.ml.TreeEnsembleClassifier x > a b")
     with refused_by("extensions.conversion.networks.onnx_chain"):
-        load_network(network([trees], (4,), "a"), "m.onnx")
+        load_network(network(trees, (4,), "a"), "m.onnx")
 
 
 def flattened(**shape: Any) -> Any:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from command_line import run, run_json
+from extensions.conversion.files import BOOSTERS, changed, stored, table
 from extensions.conversion.tflite_factory import FLOAT32, network, tensor
 from refusals import refused_by, refuses
 from sklearn.datasets import load_iris
@@ -24,16 +24,9 @@ from protonn_edge.extensions.conversion.estimators import read_estimator
 from protonn_edge.extensions.conversion.trees.libraries import load_booster
 from protonn_edge.model.file import load_model
 
-BOOSTERS = Path(__file__).parents[3] / "data" / "boosters"
 X, Y = load_iris(return_X_y=True)
 RNG = np.random.default_rng(0)
 FLOAT16 = 1
-
-
-def table(path: Path, points: np.ndarray, labels: Any, names: str = "a,b,c,d") -> Path:
-    rows = (f"{','.join(map(str, x))},{label}" for x, label in zip(points, labels, strict=True))
-    path.write_text("\n".join([f"{names},label", *rows]) + "\n", "utf-8")
-    return path
 
 
 def warnings_of(*arguments: object) -> list[str]:
@@ -72,10 +65,7 @@ def test_a_booster_without_its_last_trees_is_refused(tmp_path: Path):
 
 def test_a_booster_of_several_labels_is_refused(tmp_path: Path):
     path = tmp_path / "trees.json"
-    given = (BOOSTERS / "iris.json").read_text("utf-8")
-    tree = json.loads(given)
-    tree["learner"]["learner_model_param"]["num_target"] = "3"
-    path.write_text(json.dumps(tree), "utf-8")
+    changed("iris.json", lambda it: it["learner_model_param"].update(num_target="3"), path)
     with refused_by("extensions.conversion.trees.libraries"):
         load_booster(path)
 
@@ -107,13 +97,6 @@ def test_selected_columns_keep_the_names_of_the_table(tmp_path: Path):
     run_json("convert", path, "--data", data, "-o", tmp_path / "model.npz")
     assert load_model(tmp_path / "model.npz").feature_names == ("a", "c", "d")
     assert run("predict", tmp_path / "model.npz", data).exit_code == 0
-
-
-def stored(path: Path, estimator: Any) -> Path:
-    from skops import io  # it imports all of scikit-learn
-
-    io.dump(estimator, path)
-    return path
 
 
 def test_steps_that_pass_values_through_have_no_number_of_features():

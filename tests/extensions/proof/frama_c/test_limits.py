@@ -6,12 +6,12 @@ Without them, sanitizers find nothing but the faults that are put in.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from avr_tools import skip_without
 from conformance.instances import Program, programs_of
+from extensions.proof.faults import Fault, faults
 from generated_programs import write_c
 
 CC = ["cc", "-std=c99", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -41,26 +41,10 @@ int main(void)
 
 SURE = "#define PNN_SURE(condition) (condition)"
 
-FAULTS = {
-    "runs of rows without an end": ("gradients", "_row_runs[] PNN_FLASH = {", ", 0};", "};"),
-    "runs of columns without an end": ("gradients", "_column_runs[] PNN_FLASH = {", ", 0};", "};"),
-    "lines that are too short": (
-        "gradients",
-        "gradients_lines[3 * (",
-        "gradients_lines[3 * (",
-        "gradients_lines[(",
-    ),
-    "pushed features that have too little room": (
-        "linear",
-        "pushed[PNN_FEATURES]",
-        "pushed[PNN_FEATURES]",
-        "pushed[PNN_FEATURES - 1]",
-    ),
-}
-"""A kind, a text of the line that the fault is in, one in that line, and what takes its place."""
+FAULTS = faults("sanitizers")
 
 
-def _runs(program: Program, folder: Path, fault: Sequence[str] | None = None) -> bool:
+def _runs(program: Program, folder: Path, fault: Fault | None = None) -> bool:
     write_c(program.instance.model, folder, program.plan)
     source = folder / "pnn_model.c"
     lines = (
@@ -69,10 +53,8 @@ def _runs(program: Program, folder: Path, fault: Sequence[str] | None = None) ->
         .split("\n")
     )
     if fault is not None:
-        place, right, wrong = fault
-        at = next(number for number, line in enumerate(lines) if place in line)
-        assert right in lines[at]
-        lines[at] = lines[at].replace(right, wrong)
+        at = next(number for number, line in enumerate(lines) if fault.place.split(": ")[1] in line)
+        lines[at] = fault.put(lines[at])
     source.write_text("\n".join(lines), encoding="utf-8")
     (folder / "main.c").write_text(MAIN, encoding="utf-8")
     elf = folder / "main"
@@ -91,5 +73,5 @@ def test_the_limits_are_never_reached(tmp_path: Path) -> None:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_noticed_without_the_limits(fault: str, tmp_path: Path) -> None:
     skip_without("cc")
-    kind, *texts = FAULTS[fault]
-    assert not _runs(programs_of(kind)[0], tmp_path, texts)
+    kind = FAULTS[fault].place.split(": ")[0]
+    assert not _runs(programs_of(kind)[0], tmp_path, FAULTS[fault])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from checkout import CHECKOUT
+from extensions.proof.faults import faults
 from extensions.proof.frama_c.limited import proven
 from extensions.proof.frama_c.programs import Program, programs
 from generated_programs import write_c
@@ -30,43 +31,7 @@ PROVEN = (
     ),
 )
 
-FAULTS = {
-    "a loop with an additional iteration": ("linear: as many", "k < count;", "k <= count;"),
-    "a table that is read beyond its end": (
-        "linear: two classes, 32 bits",
-        "i < sizeof linear_weights_0",
-        "i <= sizeof linear_weights_0",
-    ),
-    "a buffer that is an entry short": (
-        "forest: a lone leaf",
-        "forest_inputs[FOREST_INPUTS]",
-        "forest_inputs[FOREST_INPUTS - 1]",
-    ),
-    "a row that is an entry short": (
-        "forest: a lone leaf",
-        "forest_scores[FOREST_SCORES]",
-        "forest_scores[FOREST_SCORES - 1]",
-    ),
-    "a count without a limit": ("linear: as many", "count = features_left;", ";"),
-    "a limit that is removed": (
-        "bonsai_tree: no shared",
-        "sum > 255 ? 255 : sum",
-        "sum",
-    ),
-    "a shift by too much": ("linear: as many", "(sum >> 16)", "(sum >> 32)"),
-    "a sum that overflows": (
-        "window_features: the longest",
-        "(uint16_t)channel->sum + (uint16_t)x",
-        "channel->sum + x",
-    ),
-    "a division by 0": ("confidence", "uint16_t sum = 255;", "uint16_t sum = 0;"),
-    "a row of weights that is off by one": (
-        "convolution: 3x3",
-        "convolution_weights[(row * ",
-        "convolution_weights[((row + 1) * ",
-    ),
-}
-"""A program, the text of its C that the fault is in, and what takes its place."""
+FAULTS = faults("Eva")
 
 needs_frama_c = pytest.mark.skipif(
     shutil.which("frama-c") is None, reason=f"needs Frama-C: {INSTALL}"

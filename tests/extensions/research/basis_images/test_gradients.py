@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from finite_differences import assert_slope
 from refusals import refused_by
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
@@ -27,20 +27,6 @@ from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.kinds.dense.train import DenseNetwork
 
 SHAPE = (6, 5)
-
-
-def assert_slope(
-    value: Callable[[], float], array: np.ndarray, derivative: np.ndarray, seed: int = 0
-) -> None:
-    """Check derivatives of a value by an array, in place, along a random direction."""
-    towards = np.random.default_rng(seed).normal(size=array.shape)
-    still, ends = array.copy(), []
-    for step in (1e-6, -1e-6):
-        array[...] = still + step * towards
-        ends.append(value())
-    array[...] = still
-    expected = (ends[0] - ends[1]) / 2e-6
-    assert (derivative * towards).sum() == pytest.approx(expected, rel=1e-4, abs=1e-7)
 
 
 @pytest.mark.parametrize("grid", [(1, 1), (2, 2), (3, 1), (6, 5)])

@@ -6,18 +6,19 @@ It ends as it should, or in a sentence; what was recorded can be read.
 from __future__ import annotations
 
 import contextlib
-import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
+from extensions.sensing.lines import Line, live, logger, sent, window
 from fuzz.mutation import mutated_bytes, pick
 from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.device.protocol import encode_frame
 from protonn_edge.extensions.sensing.listener import Listener
 from protonn_edge.extensions.sensing.recorder import Recorder, RecordingFile
+from protonn_edge.extensions.sensing.sensor_board import SamplesMessage
 
 BRIEF_CASES = 20
 
@@ -73,27 +74,19 @@ def _monitored(line: _Line, folder: Path) -> None:
         assert board.seconds <= _SECONDS + 1e-3, f"{board.seconds} s of {_SECONDS}"
 
 
-class _Line:
+class _Line(Line):
     """A line with a piece each so many seconds of its own time, without end."""
 
     def __init__(self, rng: np.random.Generator, pieces: Iterator[bytes]) -> None:
-        self.now = 0.0
-        self._pieces = pieces
-        self._every_s = float(pick(rng, (0.001, 0.05, 0.05, 0.5, 2.0, 9.0)))
+        every_s = float(pick(rng, (0.001, 0.05, 0.05, 0.5, 2.0, 9.0)))
+        super().__init__(then=pieces, every_s=every_s)
         self._reads = 0
 
-    def read(self, wait_s: float) -> bytes:  # noqa: ARG002
-        self.now += self._every_s
+    def read(self, wait_s: float) -> bytes:
         self._reads += 1
-        assert self.now < _MOST_S, f"it still waits after {self.now:.0f} s"
+        assert self.now + self.every_s < _MOST_S, f"it still waits after {self.now:.0f} s"
         assert self._reads < _MOST_READS, f"it still reads after {self._reads} pieces"
-        return next(self._pieces)
-
-    def write(self, data: bytes) -> None:
-        raise AssertionError(f"a board is only listened to, and is sent {data!r}")
-
-    def close(self) -> None:
-        pass
+        return super().read(wait_s)
 
 
 def _board(rng: np.random.Generator) -> Iterator[bytes]:
@@ -118,40 +111,26 @@ def _described(rng: np.random.Generator) -> Send:
     if rng.random() < 0.5:
         sensor, channels = pick(rng, ((3, 6), (3, 6), (4, 3), (1, 6), (2, 1), (9, 0)))
         pins = bytes(range(6)) if rng.random() < 0.9 else bytes([255] * 6)
-        body = struct.pack("<6B2I6s", 0x91, 0, 1, sensor, channels, 1, period, clock, pins)
-        return lambda _: encode_frame(body)
-    window, hop = int(pick(rng, (50, 50, 1, 65_535))), int(pick(rng, (50, 25, 1, 65_535)))
+        about = logger(period, clock, sensor, channels, pins)
+        return lambda _: about
+    size, hop = int(pick(rng, (50, 50, 1, 65_535))), int(pick(rng, (50, 25, 1, 65_535)))
     onset, step = int(rng.random() < 0.3), int(pick(rng, (0, 0, 1, 50, -50)))
-
-    def live(number: int) -> bytes:
-        what = (0x93, 0, 2, 3, 1, onset, period, clock, window, hop, 1, 2, 0)
-        head = struct.pack("<BBBBBBIIHHBBI", *what) + struct.pack("<IB", step * number % 2**32, 2)
-        return encode_frame(head + bytes([0, 5]) + bytes(8))
-
-    return live
+    given = {"triggered": onset, "period": period, "clock": clock, "window": size, "hop": hop}
+    return lambda number: live(step * number % 2**32, **given)
 
 
 def _window(rng: np.random.Generator) -> Send:
     begin, step = int(pick(rng, _NUMBERS)), int(pick(rng, (0, 1, 25, 50, 10**8, -50)))
     label = int(pick(rng, (0, 1, 77, 254, 255)))
-
-    def window(number: int) -> bytes:
-        first = (begin + step * number) % 2**32
-        head = (0x95, 0, number % 65_536 if step else 7, first, 0, label, label, 50)
-        return encode_frame(struct.pack("<BBHIIBBB2i", *head, -(2**31), 2**31 - 1))
-
-    return window
+    return lambda number: window(
+        (begin + step * number) % 2**32, number if step else 7, label, label
+    )
 
 
 def _samples(rng: np.random.Generator) -> Send:
     begin, step = int(pick(rng, _NUMBERS)), int(pick(rng, (0, 5, 5, 6, 1, 10**8, -5)))
-    lost, bytes_ = int(pick(rng, (0, 0, 3, 2**32 - 1))), int(pick(rng, (60, 60, 30, 2, 0, 7)))
-
-    def samples(number: int) -> bytes:
-        first = (begin + step * number) % 2**32
-        return encode_frame(struct.pack("<BBII", 0x92, 0, first, lost) + bytes(bytes_))
-
-    return samples
+    lost, size = int(pick(rng, (0, 0, 3, 2**32 - 1))), int(pick(rng, (60, 60, 30, 2, 0, 7)))
+    return lambda number: sent(SamplesMessage((begin + step * number) % 2**32, lost, bytes(size)))
 
 
 def _ranges(rng: np.random.Generator) -> Send:
