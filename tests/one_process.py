@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -38,7 +39,12 @@ def answers_of(commands: Sequence[str], package: Path, folder: Path) -> dict[str
     One that fails does not end the others; a bug of the package does.
     """
     done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM, json.dumps([command.split() for command in commands])],
+        [
+            sys.executable,
+            "-c",
+            _PROGRAM,
+            json.dumps([shlex.split(command) for command in commands]),
+        ],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(package)},
         capture_output=True,

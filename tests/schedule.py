@@ -40,7 +40,8 @@ _LONG = (
         "portability/test_without",
     ),
     *("extensions/proof/frama_c", "extensions/sensing/export", "extensions/studio"),
-    *("extensions/teaching", "toolchain", "tuning", "web", "wheel"),
+    *("extensions/lab/bench", "extensions/pico", "faults", "fuzz/test_fuzzers"),
+    *("extensions/teaching", "toolchain", "tuning", "web", "wheel", "words/test_kernels"),
 )
 _LONG_FILES = tuple(f"tests/{name}" for name in _LONG)
 
@@ -144,5 +145,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """Run the tests in two processes more than there are cores: many wait for other programs."""
-    return (yield) + 2
+    """Run the tests in a process more than there are cores: some wait, as for a sensor's samples.
+
+    Each process imports and collects everything, which takes as long as hundreds of tests.
+    """
+    return (yield) + 1

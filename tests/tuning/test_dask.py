@@ -52,16 +52,19 @@ def started_worker(address):
     return started_dask("worker", address, "--nthreads", 1, "--no-nanny")
 
 
-@pytest.fixture
-def cluster():
-    """A scheduler and a worker of one thread; yields their address and process."""
+@pytest.fixture(scope="module")
+def scheduler():
+    """A scheduler; yields its address."""
     port = free_port()
-    address = f"tcp://127.0.0.1:{port}"
-    with (
-        started_dask("scheduler", "--host", "127.0.0.1", "--port", port),
-        started_worker(address) as worker,
-    ):
-        yield address, worker
+    with started_dask("scheduler", "--host", "127.0.0.1", "--port", port):
+        yield f"tcp://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def cluster(scheduler):
+    """A scheduler and a worker of one thread; yields their address and process."""
+    with started_worker(scheduler) as worker:
+        yield scheduler, worker
 
 
 def connected(objective, address):

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from extensions.sensing.sounds import write_lines
 from hypothesis import strategies as st
+from model_factory import random_window_model, window_features_of, with_points
 
 from protonn_edge.data.options import options_of_texts
 from protonn_edge.extensions import sensing
@@ -25,6 +26,7 @@ from protonn_edge.extensions.sensing.sensor_board import (
     SamplesMessage,
     WindowAnswer,
 )
+from protonn_edge.model.file import save_model
 from protonn_edge.system.errors import InputError
 
 FOLDER = Path(str(sensing.__file__)).parent
@@ -79,6 +81,19 @@ def played(path: Path, texts: Sequence[str]) -> PlayedSensor:
     return read_sensor(f"{texts[0]}={','.join([str(path), *texts[1:]])}")
 
 
+def write_windowed(folder: Path) -> None:
+    """Write models of windows, without a rate and with one, and a recording to play."""
+    model = random_window_model(window_features_of("mean,max", 32, 6))
+    save_model(model, folder / "windowed.npz")
+    timed = replace(model, features=with_points(model.features, rate=50.0))
+    save_model(timed, folder / "timed.npz")
+    head = "# protonn-edge recording 1; sensor: mpu6050; rate: 100 Hz; units: "
+    (folder / "played.csv").write_text(
+        f"{head}ax ay az 1/8192 g; gx gy gz 1/65.5 deg/s\n"
+        "label,session,time,ax,ay,az,gx,gy,gz\nrest,s,0,1,2,3,4,5,6\n"
+    )
+
+
 ADDITIONS: Mapping[str, Mapping[str, Any]] = {
     "names on pages": {"sensors": [path.stem for path in FOLDER.glob("*.toml")]},
     "values of options": {"sensor": is_sensor},
@@ -86,6 +101,7 @@ ADDITIONS: Mapping[str, Mapping[str, Any]] = {
     "drawn messages": DRAWN,
     "readers": {"recording": read_recording},
     "readers of cases": {"recording": recording, "played": played},
+    "given files": {"windowed": write_windowed},
     "writers of files": {".wav": write_lines, ".cbor": write_cbor},
     "commands that read": {"windows": ("-o", "out.npz")},
 }

@@ -11,10 +11,9 @@ import pytest
 from arduino_ide import build_sketch, export_for_uno, needs_arduino_core
 from audio_factory import audio_of, hearing, random_audio_model
 from chains import replace as with_numbers
-from command_line import run
 from extensions.sensing.logger_builds import listening
 from model_factory import random_window_model, window_features_of
-from refusals import refused_by, refuses
+from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
@@ -28,7 +27,6 @@ from protonn_edge.extensions.sensing.sensor_kinds import MICROPHONE
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.extensions.teaching.board import with_taught
 from protonn_edge.extensions.teaching.examples import Taught
-from protonn_edge.model.file import save_model
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
@@ -239,10 +237,3 @@ def test_a_ring_that_does_not_fit_is_refused(tmp_path: Path) -> None:
             tmp_path / "motion",
             windowing=windowing(model, ["mpu6050"], 100.0, hop=64),
         )
-
-
-def test_plain_c_reads_no_sensor(tmp_path: Path) -> None:
-    model = random_window_model(window_features_of("mean,max", 20, 6))
-    save_model(model, tmp_path / "m.npz")
-    words = ["--sensor", "mpu6050", "--rate", 100, "--c", tmp_path / "c"]
-    refuses(run("export", tmp_path / "m.npz", *words), "cli.command")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from audio_factory import audio_of, hearing, random_audio_model
 from avr_tools import needs_emulated_avr
-from command_line import refusal, run, run_json
+from command_line import run, run_json
 from convolution_factory import random_convolution
 from convolution_factory import random_model as random_convolution_model
 from extensions.sensing.logger_builds import answers_of, assert_computed, compile_live, noise
@@ -327,15 +327,7 @@ def test_a_class_is_told_by_most_and_stays_for_its_time() -> None:
     assert reporter.report(0, 1030)
 
 
-def test_the_command_asks_for_a_rate_and_keeps_that_of_the_training(tmp_path: Path) -> None:
-    path = tmp_path / "m.npz"
-    save_model(MODEL, path)
-    words = ["build", path, "-o", tmp_path / "live", "--sensor", "mpu6050"]
-    assert "give --rate" in refusal(run(*words))
-    stage = with_points(MODEL.features, rate=50.0)
-    save_model(replace(MODEL, features=stage), path)
-    assert "data sampled at 50 Hz" in refusal(run(*words, "--rate", 100))
-    assert "data sampled at 50 Hz" in refusal(run(*words, "--rate", 51))
+def test_a_rate_may_be_nearly_that_of_the_training() -> None:
     nearly = replace(MODEL, features=with_points(MODEL.features, rate=49.995))
     windowing = LiveOptions(("mpu6050",), 50.0, None, None, None).windowing(nearly, UNO)
     assert windowing is not None

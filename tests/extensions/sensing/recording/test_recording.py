@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from command_line import run, run_json, succeed
+from command_line import run_json, succeed
 from extensions.sensing.logger_builds import compile_logger, listening, noise
 from failing_link import FailingLink, Faults
 from programs import started
-from refusals import refused_by, refuses
+from refusals import refused_by
 
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.device.protocol import encode_frame
@@ -91,30 +91,12 @@ def test_recorded_takes_are_what_was_played_and_are_cut_into_windows(tmp_path: P
     assert windows["groups"] == 2
 
 
-def test_a_folder_without_a_logger_is_refused(tmp_path: Path) -> None:
-    words = ["--label", "x", "--seconds", 1, "--emulate", "--project", tmp_path]
-    refuses(run("record", "-o", tmp_path / "r.csv", *words), "extensions.sensing.commands.source")
-
-
-def test_a_name_that_no_command_reads_is_refused(tmp_path: Path) -> None:
-    words = ["--label", "x", "--seconds", 1, "--takes", 1, "--emulate"]
-    refuses(run("record", "-o", tmp_path / "r.npz", *words), "cli.paths")
-
-
 def test_another_file_is_not_appended_to(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("label,a,b\nx,1,2\n")
     with refused_by("extensions.sensing.recorder"):
         RecordingFile(path, DESCRIPTION, "s")
     assert path.read_text() == "label,a,b\nx,1,2\n"
-
-
-def test_the_file_that_is_played_is_not_written_to(tmp_path: Path) -> None:
-    path = tmp_path / "r.csv"
-    with RecordingFile(path, DESCRIPTION, "s") as file:
-        file.append("rest", np.zeros(1), PLAYED[:1])
-    words = ["--label", "x", "--seconds", 1, "--emulate", "--sensor", f"mpu6050={path}"]
-    refuses(run("record", "-o", path, *words), "extensions.sensing.commands.source")
 
 
 # --- another program saves the file ---------------------------------------------------------------
