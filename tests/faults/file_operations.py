@@ -24,7 +24,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -158,19 +157,14 @@ class Ended:
 
 
 def run_command(arguments: Sequence[str], folder: Path, fault: str = "", at: int = -1) -> Ended:
-    """Run a command in a folder, in a child process, with a fault at one operation, from 0.
-
-    What the child imports of the package, this process then imports, for the next child.
-    """
+    """Run a command in a folder, in a child process, with a fault at one operation, from 0."""
     with TemporaryDirectory(prefix="faults-") as place:
         notes = Path(place)
         child = os.fork()
         if child == 0:
             _be_child(arguments, folder, Injector(folder, fault, at), notes)
         _, raw = os.waitpid(child, 0)
-        said, done, imported = (notes / name for name in ("said", "operations", "imported"))
-        for name in imported.read_text().split() if imported.exists() else ():
-            import_module(name)
+        said, done = notes / "said", notes / "operations"
         return Ended(
             os.waitstatus_to_exitcode(raw),
             said.read_text("utf-8") if said.exists() else "",
@@ -179,7 +173,7 @@ def run_command(arguments: Sequence[str], folder: Path, fault: str = "", at: int
 
 
 def _be_child(arguments: Sequence[str], folder: Path, injector: Injector, notes: Path) -> None:
-    status, said, known = _BUG, io.StringIO(), {*sys.modules}
+    status, said = _BUG, io.StringIO()
     try:
         os.chdir(folder)
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -193,8 +187,6 @@ def _be_child(arguments: Sequence[str], folder: Path, injector: Injector, notes:
                 said.write(traceback.format_exc())
     finally:
         injector.remove()
-        new = (name for name in {*sys.modules} - known if name.startswith("protonn_edge."))
-        (notes / "imported").write_text(" ".join(sorted(new)))
         (notes / "operations").write_text(" ".join(injector.operations))
         (notes / "said").write_text(said.getvalue(), "utf-8")
         os._exit(status)
