@@ -31,11 +31,11 @@ class Registers:
                 assert 0 <= int(displacement) < REACH
                 base = self.addresses[{"Y": 28, "Z": 30}[pointer]]
                 self.inputs[int(first[1:])] = base + int(displacement)
-            elif name == "adiw":
+            elif name in ("adiw", "sbiw"):
                 assert 0 < int(second) < 64
-                self.addresses[30] += int(second)
+                self.addresses[30] += int(second) if name == "adiw" else -int(second)
             elif name == "subi":
-                self.addresses[30] -= int(second[4:-1])
+                self.addresses[30] += int(second[6:-2])  # of lo8(-(NUMBER))
             else:
                 assert name == "sbci", line
 
@@ -70,11 +70,11 @@ def test_few_inputs_are_all_loaded_once() -> None:
     assert reading.fixed is None
     assert reading.set_up() == [
         "ldd  r2, Z+5",
-        "subi r30, lo8(-90)",
-        "sbci r31, hi8(-90)",
+        "subi r30, lo8(-(90))",
+        "sbci r31, hi8(-(90))",
         "ldd  r3, Z+0",
-        "subi r30, lo8(-110)",
-        "sbci r31, hi8(-110)",
+        "subi r30, lo8(-(110))",
+        "sbci r31, hi8(-(110))",
         "ldd  r4, Z+0",
     ]
 
