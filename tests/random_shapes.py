@@ -156,18 +156,22 @@ def _windows(rng: Rng) -> tuple[Features, int]:
 
 
 def _gradients(rng: Rng) -> tuple[Features, int]:
-    cropped = [int(rng.integers(1, 21)) for _ in range(2)]
-    image = [int(rng.integers(side, min(32, side + 6) + 1)) for side in cropped]
-    cells = [int(rng.integers(1, min(8, side) + 1)) for side in cropped]
-    made = gradient_features(
-        (image[0], image[1]),
-        (cropped[0], cropped[1]),
-        (cells[0], cells[1]),
-        int(rng.choice([4, 8])),
-        deskew=bool(rng.random() < 0.5),
-        shift=int(rng.integers(1, 9)),
-    )
-    return made, made.n_outputs
+    while True:
+        cropped = [int(rng.integers(1, 21)) for _ in range(2)]
+        image = [int(rng.integers(side, min(32, side + 6) + 1)) for side in cropped]
+        cells = [int(rng.integers(1, min(8, side) + 1)) for side in cropped]
+        try:
+            made = gradient_features(
+                (image[0], image[1]),
+                (cropped[0], cropped[1]),
+                (cells[0], cells[1]),
+                int(rng.choice([4, 8])),
+                deskew=bool(rng.random() < 0.5),
+                shift=int(rng.integers(1, 9)),
+            )
+        except InputError:  # the sum of a large cell could exceed 16 bits
+            continue
+        return made, made.n_outputs
 
 
 FIRST_STAGES: dict[str, Callable[[Rng], tuple[Features | None, int]]] = {
