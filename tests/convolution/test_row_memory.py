@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 from convolution_factory import random_convolution, random_model
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from protonn_edge.codegen.planner import Limits, plans
@@ -152,6 +152,7 @@ def networks(draw: st.DrawFn) -> list[ImageStage]:
 
 @settings(deadline=None)
 @given(networks(), st.booleans())
+@example([IntegerPooling((10, 6, 2), (3, 3), "maximum", 15)], False)
 def test_no_row_is_written_over_while_it_is_needed(
     layers: list[ImageStage], holds_image: bool
 ) -> None:
@@ -162,8 +163,10 @@ def test_no_row_is_written_over_while_it_is_needed(
         if program.bytes[0] is not None:
             check_margins(program)
         program.predict()
+    begun = layers[-1].output_values  # at most one row of values is begun and never completed
     apart = sum(layer.lines * layer.line_bytes for layer in layers) + layers[-1].n_outputs
-    assert memory.size <= apart + holds_image * layers[0].n_inputs
+    leaves = isinstance(layers[-1], IntegerPooling) and layers[-1].shape[0] % layers[-1].window[0]
+    assert memory.size <= apart + begun * bool(leaves) + holds_image * layers[0].n_inputs
 
 
 def check_margins(program: Memory) -> None:

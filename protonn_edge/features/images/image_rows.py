@@ -208,6 +208,8 @@ class _Schedule:
     def __init__(self, layers: Sequence[ImageStage]) -> None:
         self._layers = layers
         self._now = self._used_up = 0
+        # rows of values; a last one may be begun for rows that no window completes
+        self._begun = layers[-1].output_shape[0]
         self._taken = [*(layer.margins[0][0] for layer in layers), 0]
         self._times: list[list[int]] = [[] for _ in self._taken]
         self._latest = [layers[0].n_inputs] * len(self._taken)
@@ -225,7 +227,7 @@ class _Schedule:
     def _sizes(self) -> list[tuple[int, int]]:
         """The number of lines of each layer, and of rows of values, and the bytes of one."""
         lines = [(layer.lines, layer.line_bytes) for layer in self._layers]
-        return [*lines, (self._layers[-1].output_shape[0], self._layers[-1].output_values)]
+        return [*lines, (self._begun, self._layers[-1].output_values)]
 
     @property
     def live_ranges(self) -> tuple[LiveRange, ...]:
@@ -242,7 +244,10 @@ class _Schedule:
 
     def _write(self, number: int) -> None:
         """Write the row that a layer takes next to its line, or a row of values."""
-        (lines, line_bytes), line = self._sizes[number], self._taken[number]
+        line = self._taken[number]
+        if number == len(self._layers):
+            self._begun = max(self._begun, line + 1)
+        lines, line_bytes = self._sizes[number]
         self._times[number].append(self._now)
         if line < lines:
             fits = self._used_up - (line + 1) * line_bytes
