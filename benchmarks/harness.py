@@ -60,7 +60,6 @@ def make_subject(folder: Path) -> Subject:
     """Train the model of USPS and build its firmware in a folder."""
     row = END_TO_END[1]
     dataset = row.dataset()
-    assert dataset is not None
     build(row.train(dataset, seed=0), load_board("uno"), folder)
     project = Project(folder)
     reference = project.generated()[0]

@@ -21,6 +21,7 @@ class Entry(NamedTuple):
 
 
 _CYCLES = ("cycles mean (max)", "flash B")
+_SRAM = "SRAM + stack B"
 _WINDOWS = ("magic_wand", "gunpoint", "ecg5000", "vibration")
 _LISTS = ("auto", "usual", "default", "samples")
 _DIGITS = ("digits-pixels-1000", "digits-gradients-4x4-1000")
@@ -31,9 +32,15 @@ INDEX: dict[str, Entry] = {
     "audio": Entry("audio", {"audio.md": EVERY, "results.md": EVERY, "tutorial-word.md": EVERY}),
     "basis_images": Entry("basis_images", {"research.md": EVERY}),
     "basis_images_experiments": Entry("basis_images", {"research.md": EVERY}),
-    "boards": Entry("protonn_rows", {"boards.md": EVERY}, ("board", "chip", *_CYCLES)),
+    "boards": Entry(
+        "protonn_rows",
+        {"boards.md": EVERY},
+        ("board", "chip", "points", "mismatches", "plan", "ms", *_CYCLES, _SRAM),
+    ),
     "boards32": Entry(
-        "boards32", {"boards.md": EVERY}, ("model", "M0+ cycles (max)", "M4 cycles (max)", "M0+ B")
+        "boards32",
+        {"boards.md": EVERY},
+        ("model", "accuracy %", "M0+ cycles (max)", "M4 cycles (max)", "M0+ B", "M4 B"),
     ),
     "bonsai": Entry("kind_rows", {"kinds.md": EVERY}, ("Uno %", "model B", *_CYCLES)),
     "budgets": Entry("protonn_rows", {"training.md": EVERY}),
@@ -45,9 +52,11 @@ INDEX: dict[str, Entry] = {
     "end_to_end": Entry(
         "protonn_rows",
         {"results.md": EVERY, "forest.md": (), "kinds.md": ()},
-        ("Uno %", "points", "ms", "mJ", *_CYCLES),
+        ("model", "Uno %", "points", "ms", "mJ", *_CYCLES, _SRAM),
     ),
-    "families": Entry("kind_rows", {"forest.md": EVERY}, ("folds %", "Uno %", "flash B")),
+    "families": Entry(
+        "kind_rows", {"forest.md": EVERY}, ("folds %", "model B", "Uno %", "flash B")
+    ),
     "features": Entry(
         "feature_rows",
         {
@@ -85,7 +94,13 @@ INDEX: dict[str, Entry] = {
     "meters": Entry("meters", {"power.md": EVERY}),
     "networks": Entry("feature_rows", {"convolution.md": EVERY}, ("Uno %", "flash B")),
     "one_class": Entry(
-        "one_class", {"rejection.md": EVERY}, ("false alarms %", "detected %", *_CYCLES)
+        "one_class",
+        {"rejection.md": EVERY},
+        (
+            *("data set", "requested %", "false alarms %", "detected %"),
+            "official part: false alarms, detected %",
+            *_CYCLES,
+        ),
     ),
     "peers": Entry("peers", {"results.md": EVERY, "forest.md": EVERY}),
     "presets": Entry(
@@ -113,9 +128,7 @@ INDEX: dict[str, Entry] = {
     "teaching": Entry("teaching", {"teaching.md": EVERY}),
     "teaching_cycles": Entry("teaching", {"teaching.md": EVERY}),
     "tflite": Entry("tflite_outputs", {"networks.md": EVERY}),
-    "tflite_uno": Entry(
-        "tflite_outputs", {"networks.md": EVERY}, ("ms", "flash B", "SRAM + stack B")
-    ),
+    "tflite_uno": Entry("tflite_outputs", {"networks.md": EVERY}, ("ms", "flash B", _SRAM)),
     "value_peers": Entry("values", {"values.md": EVERY}),
     "values": Entry("values", {"values.md": EVERY}),
     "voices": Entry("voices", {"audio.md": EVERY}),
@@ -123,6 +136,6 @@ INDEX: dict[str, Entry] = {
     "windows": Entry(
         "feature_rows",
         {"sensors.md": ("magic_wand", "har", "ecg5000"), "results.md": ("har",)},
-        ("Uno %", "averages %", "ms"),
+        ("float %", "Uno %", "averages %", "ms", "flash B", _SRAM),
     ),
 }

@@ -241,11 +241,9 @@ def shifted(row: Row, dataset: Dataset, seeds: Sequence[int]) -> Record:
 class LabelSetRow(Row):
     """A row whose file has the numbers of each point's labels, which become a matrix."""
 
-    def whole(self) -> Dataset | None:
+    def whole(self) -> Dataset:
         """Return what the file has."""
         path = DATA / str(self.file)
-        if not path.is_file():
-            return None
         with np.load(path) as given, tempfile.TemporaryDirectory() as folder:
             arrays: dict[str, Any] = {}
             for part in ("train", "test"):
@@ -336,7 +334,6 @@ def on_board(case: Case) -> Record:
     """Build the digits of `END_TO_END` for a board, and let the emulated one classify points."""
     row, board = END_TO_END[0], load_board(case.name)
     dataset = row.dataset()
-    assert dataset is not None
     record = run_on_uno(row.train(dataset, 0), dataset, name=case.name).record
     return record | {"chip": f"{board.mcu}, {board.clock_hz / 1e6:g}"}
 

@@ -21,7 +21,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))  # whose programs some
 
 
 class Benchmarks(click.Group):
-    """All benchmarks; the module of one is imported when it runs."""
+    """All benchmarks; the module of one is imported when it runs, all for the list of them."""
 
     def list_commands(self, _context: click.Context) -> list[str]:
         """Return the names."""

@@ -68,11 +68,15 @@ class Benchmark:
         def run(
             only: str | None,
             as_json: bool,
-            store: bool,
+            store: bool = False,
             folder: Path | None = None,
             of: TextIO | None = None,
             **options: Any,
         ) -> bool:
+            if of is not None and folder is None:
+                raise click.UsageError("--of works only with --draw; give --draw FOLDER, too")
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
             if of is not None:
                 records, holds = [json.loads(line) for line in of], True
             else:
@@ -86,8 +90,11 @@ class Benchmark:
             click.option("--only", type=click.Choice(names), help="One row."),
             *self.options,
             click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row."),
-            click.option("--store", is_flag=True, help=f"Keep the rows in {STORED.name}."),
         ]
+        if self.columns:
+            every.append(
+                click.option("--store", is_flag=True, help=f"Keep the rows in {STORED.name}.")
+            )
         if self.seeds:
             every.insert(1, _seeds_option(self.seeds))
         if self.draw is not None:
@@ -108,7 +115,7 @@ class Benchmark:
         records, changes = list[Record](), list[str]()
         for case in self._chosen(only):
             words, shown = command_line(name, case.name, given), list[Record]()
-            for row in self._rows(case, options):
+            for row in self._rows(case, options, only):
                 values = {each.heading: each.value(row) for each in self.columns}
                 cells = {each.heading: each.show(values[each.heading]) for each in self.columns}
                 record = row.record(values) if isinstance(row, Trained) else row
@@ -117,6 +124,8 @@ class Benchmark:
                 holds = record.get("holds", True)
                 line = table_row([*cells.values()]) if cells else _sentence(case.name, row)
                 click.echo(json.dumps(record) if as_json else line + ("" if holds else "  SHORT"))
+            if not self.columns or not shown:
+                continue
             kept = [{key: row[key] for key in row if key not in _VARYING} for row in shown]
             changes += differences(words, stored.get(words, kept), kept)
             new[words] = kept
@@ -133,14 +142,15 @@ class Benchmark:
         """Yield the cases, or one of them."""
         return (case for case in self.cases if only in (None, case.name))
 
-    def _rows(self, case: Any, options: Record) -> Iterable[Any]:
+    def _rows(self, case: Any, options: Record, only: str | None) -> Iterable[Any]:
         """Return the finished rows of a case; say which data are missing."""
-        given: list[Any] = [case]
-        if isinstance(case, Row):
-            given.append(case.dataset())
-        if None in given or not (DATA / (case.file or "")).exists():
-            click.echo(f"{case.name}: no {case.file} in {DATA}; set PROTONN_EDGE_DATA", err=True)
+        if case.file and not (DATA / case.file).exists():
+            missing = f"{case.name}: no {case.file} in {DATA}; set PROTONN_EDGE_DATA"
+            if only is not None:
+                raise click.UsageError(missing)
+            click.echo(missing, err=True)
             return ()
+        given = [case, case.dataset()] if isinstance(case, Row) else [case]
         found = self.measure(*given, **options)
         return found if isinstance(found, Iterator) else [found]
 
@@ -183,7 +193,9 @@ def _stored() -> Record:
 
 
 def differences(words: str, before: list[Record], now: list[Record]) -> Iterator[str]:
-    """Yield a sentence for each cell that is not as it is stored."""
+    """Yield a sentence for each cell that is not as it is stored, and for other numbers of rows."""
+    if len(before) != len(now):
+        yield f"{words}: {len(now)} rows, stored {len(before)}"
     for old, new in zip(before, now, strict=False):
         for heading in new:
             if old.get(heading, new[heading]) != new[heading]:

@@ -69,18 +69,15 @@ class Row:
     beside: Beside | None = field(default=None, kw_only=True)
     about: dict[str, Any] = field(default_factory=dict, kw_only=True)
 
-    def dataset(self) -> Dataset | None:
-        """Return the data set, or None where this machine does not have it."""
-        found = self.whole()
-        return found if found is None or self.part is None else self.part(found)
+    def dataset(self) -> Dataset:
+        """Return the data set."""
+        return self.whole() if self.part is None else self.part(self.whole())
 
-    def whole(self) -> Dataset | None:
+    def whole(self) -> Dataset:
         """Return what the file has."""
         if self.file is None:
             return load_digits_dataset()
         path = DATA / self.file
-        if not path.is_file():
-            return None
         dataset = load_dataset(path)
         return dataset if self.groups is None else with_groups(dataset, self.groups, path)
 

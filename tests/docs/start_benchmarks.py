@@ -3,8 +3,8 @@
 Reads a JSON list of lists of words, a script and its arguments, and writes a list with an exit code
 and the output of each. The lines of a script run in a process of their own, as `python SCRIPT ...`
 starts it: the folder of the script is the first place to import from, and no module of it is there
-yet. What takes long to import, and is neither there nor in the folder of the tests, is imported
-once, before.
+before the first of them. What takes long to import, and is neither there nor in the folder of the
+tests, is imported once, before.
 """
 
 from __future__ import annotations
