@@ -72,6 +72,8 @@ def tune_model(given: TuneOptions, out: Output, *, left_out: tuple[str, ...] = (
     deadline = None if given.timeout is None else time.monotonic() + given.timeout
     board = load_board(given.board_name)
     choices.check_choice(given.choose, board)
+    if given.classifier.parameters().get("budget") is not None:
+        raise unneeded("--budget", "determines the sizes, which 'tune' searches")
     dataset = _loaded(given, out)
     report = DataReport(dataset, out)
     points = _points(given, dataset, board, left_out)
@@ -204,8 +206,6 @@ def _points(
     )
     every = {**parameters, **settled}
     fixed = {name: value for name, value in every.items() if value is not None}
-    if "budget" in fixed:
-        raise unneeded("--budget", "determines the sizes, which 'tune' searches")
     X, y, of_group = dataset.X_train, dataset.as_targets(dataset.y_train), dataset.groups
     metric = metric_of(dataset, given.metric)
     numbers = search_folds(metric.strata(y), given.folds, given.seed, of_group)

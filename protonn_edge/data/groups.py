@@ -90,13 +90,17 @@ def group_numbers(names: ArrayLike, n: int) -> NDArray[np.int64]:
         raise InputError(
             f"the groups have the shape {named.shape} for {n:,} points; give one group per point"
         )
-    for row, name in enumerate(named.tolist()):
-        if name in ("", None) or name != name:  # noqa: PLR0124 - as NaN does
-            raise InputError(f"the group of point {row} is missing; give one group per point")
+    _check_none_missing(named)
     if named.dtype.kind == "O":
         named = named.astype(str)
     numbers: NDArray[np.int64] = np.unique(named, return_inverse=True)[1].astype(np.int64)
     return numbers
+
+
+def _check_none_missing(names: Array) -> None:
+    for row, name in enumerate(names.tolist()):
+        if name in ("", None) or name != name:  # noqa: PLR0124 - as NaN does
+            raise InputError(f"the group of point {row} is missing; give one group per point")
 
 
 def group_names(
@@ -157,7 +161,7 @@ def with_own_groups(dataset: Dataset, path: Path) -> tuple[Dataset, str]:
                 "rename the array"
             )
         if named == _OWN_GROUPS:
-            group_numbers(names, len(names))  # none is missing
+            _check_none_missing(names)
         every, groups = np.unique(names, return_inverse=True)
         titles = tuple(map(str, every.tolist()))
         if len(every) > 1:

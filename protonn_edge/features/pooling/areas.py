@@ -25,7 +25,7 @@ from protonn_edge.model.shapes import Shape, shape_text
 from protonn_edge.system.checks import check_range
 from protonn_edge.system.errors import InputError
 
-_AREA_LIMIT = 0xFFFF // BYTE_MAXIMUM  # 257, so that sums of bytes fit 16 bits
+AREA_LIMIT = 0xFFFF // BYTE_MAXIMUM  # 257, so that sums of bytes fit 16 bits
 _PIXEL_LIMIT = 65_535
 _SPAN_LIMIT = 255  # units of an axis must fit a byte
 _SIDES_NAMED = 6
@@ -105,7 +105,7 @@ class Areas(crop.CroppedImage):
 
     def _check_area(self) -> None:
         spans = self.rows.output_units, self.columns.output_units
-        if 2 <= self.area <= _AREA_LIMIT and max(spans) <= _SPAN_LIMIT:
+        if 2 <= self.area <= AREA_LIMIT and max(spans) <= _SPAN_LIMIT:
             return
         reason = "changes nothing" if self.area < 2 else "needs sums beyond the device's limits"
         raise InputError(
@@ -121,7 +121,7 @@ def _advice(cropped: Shape, shape: Shape) -> str:
     for rows in _simple_outputs(height):
         for columns in _simple_outputs(width):
             area = (height // math.gcd(height, rows)) * (width // math.gcd(width, columns))
-            if 2 <= area <= _AREA_LIMIT:
+            if 2 <= area <= AREA_LIMIT:
                 distance = abs(rows - shape[0]) * width + abs(columns - shape[1]) * height
                 near.append((distance, (rows, columns)))
     if not near:

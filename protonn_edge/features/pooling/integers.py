@@ -14,7 +14,7 @@ import numpy as np
 
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, ImageStage
 from protonn_edge.features.images.pixel_stage import RowReader
-from protonn_edge.features.pooling.areas import Areas
+from protonn_edge.features.pooling.areas import AREA_LIMIT, Areas
 from protonn_edge.model.formulas import Operand, arrays_of
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.model.integer_stage import IntegerStage, Range, check_holds
@@ -26,7 +26,6 @@ from protonn_edge.system.checks import check, check_range
 
 _HALF = 1 << 15
 _MULTIPLIER_MAXIMUM = 0xFFFF
-_MOST_SUMMED = 0xFFFF // 255  # bytes whose sum fits 16 bits
 
 How = Literal["maximum", "average"]
 
@@ -75,7 +74,7 @@ class IntegerPooling(Averaging, ImageStage):
         inside = f"1x1 to {self.shape[0]}x{self.shape[1]}"
         check_holds(within, f"pooling of {height}x{width} pixels", inside)
         check_holds(
-            self.area <= _MOST_SUMMED, f"pooling of {self.area:,} pixels", f"up to {_MOST_SUMMED}"
+            self.area <= AREA_LIMIT, f"pooling of {self.area:,} pixels", f"up to {AREA_LIMIT}"
         )
         most = max(self.shape)
         check_holds(most <= MOST_IN_A_ROW, f"a side of {most:,} pixels", f"up to {MOST_IN_A_ROW}")
@@ -136,7 +135,7 @@ class IntegerPooling(Averaging, ImageStage):
 
 def average_multiplier(area: int) -> int:
     """Return the factor from a sum of `area` pixels to their average, in units of 2**-16."""
-    return min(round((1 << 16) / area), 0xFFFF)
+    return min(round((1 << 16) / area), _MULTIPLIER_MAXIMUM)
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,7 +88,7 @@ class PoolingKernel(ImageKernel):
             average:
                 ld   r20, Z
                 ldd  r21, Z+1
-                {average_of("r16", "r17", "128   ; a half")}
+                {average_of("r16", "r17", f"{self.stage.half >> 8:#04x}")}
                 st   X+, r19
                 st   Z+, r23
                 st   Z+, r23

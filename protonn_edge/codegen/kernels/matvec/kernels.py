@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -60,6 +61,15 @@ class Pass:
         lines = (line for line in self._instructions if not line.endswith(":"))
         return Counter(line.split(None, 1)[0] for line in lines)
 
+    def _products(self, of: Callable[[str], int]) -> int:
+        """Return the sum over the instructions of the weights."""
+        return sum(of(each) * n for each, n in self._mnemonics.items())
+
+    @cached_property
+    def _frame(self) -> Listing:
+        """What is before and behind the instructions of the weights."""
+        return loops.instructions(self.block)
+
     @property
     def facts(self) -> Facts:
         """How often labels of the loop are passed."""
@@ -73,8 +83,7 @@ class Pass:
     def cycles(self) -> int:
         """Cycles of a call for inputs none of which is 0, besides the compiler's code."""
         if self.kernel == "unrolled":
-            products = sum(cycles_of(each) * n for each, n in self._mnemonics.items())
-            return products + loops.instructions(self.block).path(BEGIN, [END], {})
+            return self._products(cycles_of) + self._frame.path(BEGIN, [END], {})
         return loops.cycles_of(self.listing, self.weights.shape[1])
 
     @property
@@ -86,12 +95,11 @@ class Pass:
         plain: list[list[int]] = self.weights.T.tolist()
         return plain
 
-    @property
+    @cached_property
     def bytes(self) -> tuple[int, int]:
         """Flash of the weights, and of the code that reads them."""
         if self.kernel == "unrolled":
-            products = sum(bytes_of(each) * n for each, n in self._mnemonics.items())
-            return 0, products + loops.instructions(self.block).code_bytes
+            return 0, self._products(bytes_of) + self._frame.code_bytes
         return sum(map(len, self.rows)), self.listing.code_bytes
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -13,7 +12,6 @@ from sklearn.linear_model import Lasso
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.learn.progress import Learned
-from protonn_edge.learn.refusal import Refusal
 from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.policy.value.train import DeviceRegressor
 
@@ -35,8 +33,6 @@ class LinearRegressor(DeviceRegressor, LinearClassifier):
     >>> bool(LinearRegressor().fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.4)
     True
     """
-
-    refusals: ClassVar[tuple[Refusal, ...]] = ()
 
     def learn(self, data: TrainingSet) -> Learned:
         """Learn a weight per feature with scikit-learn's coordinate descent."""
