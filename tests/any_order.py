@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from avr_programs import compile_text
+from byte_programs import answer_on
 from checkout import CHECKOUT
 from generated_programs import write_c
 
@@ -247,9 +248,6 @@ def check_on_uno(
         line.settimeout(_DEADLINE_S)
         for call in calls:
             line.sendall(call.sent)
-            answer = b""
-            while len(answer) < call.answer_bytes(model):
-                answer += line.recv(65_536)
-            answers.append(answer)
+            answers.append(answer_on(line, call.answer_bytes(model)))
         assert uno.stats().faults == ()
     assert_answers(model, calls, answers)

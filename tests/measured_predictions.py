@@ -17,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from byte_programs import answer_on
 from checkout import CHECKOUT
 from generated_programs import write_c
 
@@ -173,10 +174,9 @@ def measure(
         socket.create_connection(("127.0.0.1", uno.port)) as line,
     ):
         line.settimeout(_DEADLINE_S)
-        for number, point in enumerate(Q):
+        for point in Q:
             line.sendall(point.tobytes())
-            while len(received) < (number + 1) * answer.itemsize:
-                received += line.recv(65_536)
+            received += answer_on(line, answer.itemsize)
         stats = uno.stats()
         assert (stats.faults, stats.overruns) == ((), 0)
         assert len(stats.passes) == len(facts.sums)

@@ -61,11 +61,14 @@ def _made_with(rule: Any, names: list[str]) -> FloatRule:
 @cache
 def model_with(*rules: FloatRule) -> Model:
     """Return a model with rules; `InputError` if no model may have them."""
+    refusals: list[InputError] = []
     for classes in (4, 1):
-        with suppress(InputError):
-            model = random_model(features=20, prototypes=20, classes=classes)
+        model = random_model(features=20, prototypes=20, classes=classes)
+        try:
             return with_rules(without_rules(model), *rules)  # type: ignore[no-any-return]
-    raise InputError(f"{rules}: no model may have these")
+        except InputError as error:
+            refusals.append(error)
+    raise refusals[0]
 
 
 def _windows(rate: float | None) -> Model:

@@ -13,6 +13,7 @@ from linear_factory import random_linear_model
 from model_factory import random_model
 from policy.value.numbers import fitted, write_table
 from sklearn.datasets import load_digits
+from small_images import write_images
 
 from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model
@@ -44,13 +45,22 @@ def make_files(folder: Path) -> None:
     (folder / "theirs").mkdir()
     (folder / "theirs" / "platformio.ini").write_text("[env:nano]\nboard = nanoatmega328\n")
     (folder / "odd" / "platformio.ini").mkdir(parents=True)
+    for made in ("pipe", "zero", "folder", "piped", "zeros"):
+        (folder / made).mkdir()
     for name in NO_FILES:
-        for made in ("pipe", "zero", "folder"):
-            (folder / made).mkdir(exist_ok=True)
+        (folder / "folder" / name).mkdir()
+    if Path("/dev/zero").exists():
+        _endless(folder)
+    write_project(small_model(), folder / "project")
+
+
+def _endless(folder: Path) -> None:
+    """Make pipes that nobody writes to, and links to a file without an end."""
+    for name in NO_FILES:
         os.mkfifo(folder / "pipe" / name)
         (folder / "zero" / name).symlink_to("/dev/zero")
-        (folder / "folder" / name).mkdir()
-    write_project(small_model(), folder / "project")
+    os.mkfifo(folder / "piped" / "platformio.ini")
+    (folder / "zeros" / "platformio.ini").symlink_to("/dev/zero")
 
 
 def _write(path: Path, header: str, rows: list[str]) -> None:
@@ -58,12 +68,7 @@ def _write(path: Path, header: str, rows: list[str]) -> None:
 
 
 def _tables(folder: Path) -> None:
-    rng, y = np.random.default_rng(0), np.arange(60) % 2
-    pixels = rng.integers(0, 9, (60, 12)) + 6 * y[:, None] * (np.arange(12) < 6)
-    images = [
-        f"{'ab'[label]},{','.join(map(str, row))}" for label, row in zip(y, pixels, strict=True)
-    ]
-    _write(folder / "images.csv", ",".join(["label", *(f"p{i}" for i in range(12))]), images)
+    write_images(folder / "images.csv")
     _write(folder / "t.csv", "label,a,b", [f"{'xy'[n % 2]},{n},{n % 3}" for n in range(40)])
     _write(folder / "iris.csv", "kind,a,b", [f"{'xy'[n % 2]},{n},{n % 3}" for n in range(20)])
     _write(folder / "r.csv", "kind,a,b", [])
@@ -72,6 +77,7 @@ def _tables(folder: Path) -> None:
     _write(folder / "many.csv", "label,a", classes)
     known = [f"{n % 7 + 9 * (n % 2)},{('unknown', 'known')[n % 2]}" for n in range(80)]
     _write(folder / "unknown.csv", "x,label", known)
+    rng = np.random.default_rng(0)
     people = [
         f"{rng.normal(4 * label):.3f},{rng.normal():.3f},{person},{'ab'[label]}"
         for person in _PEOPLE

@@ -20,6 +20,7 @@ from command_line import run
 from extension_parts import folders
 
 EXIT_CODES = {"->": 2, "=>": 1}
+ENDLESS = re.compile(r"\b(pipe|zero)/|-o (piped|zeros)$")
 
 
 def lines_of(path: Path) -> Iterator[tuple[str, int, str]]:
@@ -57,6 +58,8 @@ def _state(folder: Path) -> list[tuple[str, int, int]]:
 def test_it_is_one_sentence_and_nothing_is_written(
     line: str, exit_code: int, said: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if ENDLESS.search(line) and not Path("/dev/zero").exists():
+        pytest.skip("makes pipes and needs /dev/zero: run it on Linux")
     monkeypatch.chdir(folder)
     before = _state(folder)
     done = run(*shlex.split(line))

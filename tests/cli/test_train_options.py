@@ -11,6 +11,7 @@ import pytest
 from click.testing import Result
 from command_line import refusal, run, succeed
 from extension_parts import additions, needs
+from small_images import write_images
 
 from protonn_edge.model.file import load_model, model_bytes
 from protonn_edge.model.model import Model
@@ -18,17 +19,7 @@ from protonn_edge.model.model import Model
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a file of 60 images of 3x4 pixels in two classes."""
-    rng = np.random.default_rng(0)
-    y = np.arange(60) % 2
-    rows = rng.integers(0, 9, (60, 12)) + 6 * y[:, None] * (np.arange(12) < 6)
-    path = tmp_path_factory.mktemp("images") / "images.csv"
-    lines = [
-        f"{'ab'[label]}," + ",".join(map(str, row)) for label, row in zip(y, rows, strict=True)
-    ]
-    header = "label," + ",".join(f"p{index}" for index in range(12))
-    path.write_text("\n".join([header, *lines]) + "\n")
-    return path
+    return write_images(tmp_path_factory.mktemp("images") / "images.csv")
 
 
 def run_train(data: Path, *options: object) -> Result:

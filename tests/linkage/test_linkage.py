@@ -36,40 +36,52 @@ def build_with(tmp_path):
 SPAN, LAST_SPAN, CYCLES = "cycles += span;", "cycles += span; }", "static uint32_t cycles;"
 WAKE = "    sei();\n    byte = uart_ring[tail];"  # where uart_receive() has interrupts disabled
 KEPT = "static volatile uint32_t cycles = 7;"
+CHECKS, INTERRUPTS = "codegen.families.avr.checks", "chips.avr.interrupts"
 REFUSED = {
-    "a float": ("prediction.c", SPAN, f"static volatile float sum; sum += 0.5f; {SPAN}", ""),
+    "a float": (
+        CHECKS,
+        "prediction.c",
+        SPAN,
+        f"static volatile float sum; sum += 0.5f; {SPAN}",
+        "",
+    ),
     "a function of the mathematical library": (
+        CHECKS,
         "prediction.c",
         SPAN,
         f"extern double exp(double); static volatile double sum; sum = exp(sum); {SPAN}",
         "",
     ),
     "a table that is not in flash": (
+        CHECKS,
         "prediction.c",
         LAST_SPAN,
         "static const uint8_t primes[33] = {7}; static volatile uint8_t i; cycles += primes[i]; }",
         "primes",
     ),
     "a string that is not in flash": (
+        CHECKS,
         "prediction.c",
         LAST_SPAN,
         'static const char *volatile text; text = "hello"; cycles += span + text[0]; }',
         "'hello' (src/prediction.o)",
     ),
     "interrupts off for longer than the line can wait": (
+        CHECKS,
         "uart.c",
         WAKE,
         f'    __asm__(".rept 3000\\n nop\\n .endr");\n{WAKE}',
         "",
     ),
     "waiting with interrupts off": (
+        INTERRUPTS,
         "uart.c",
         WAKE,
         f"    loop_until_bit_is_set(UCSR0A, UDRE0);\n{WAKE}",
         "",
     ),
 }
-"""A file of the firmware, what is replaced in it, and what the sentence names."""
+"""What refuses it, a file of the firmware, what is replaced in it, and what the sentence names."""
 
 ALLOWED = {
     "a variable with an initial value": ("prediction.c", CYCLES, KEPT),
@@ -81,12 +93,11 @@ ALLOWED = {
 }
 
 
-@pytest.mark.parametrize(("name", "old", "new", "naming"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("where", "name", "old", "new", "naming"), REFUSED.values(), ids=REFUSED)
 def test_what_does_harm_is_refused_and_nothing_is_written(
-    build_with, tmp_path, name, old, new, naming
+    build_with, tmp_path, where, name, old, new, naming
 ):
-    where = "codegen.families.avr.checks", "chips.avr.interrupts"
-    with refused_by(*where, kind=CheckFailed, naming=naming):
+    with refused_by(where, kind=CheckFailed, naming=naming):
         build_with(name, old, new)
     assert not (tmp_path / "platformio.ini").exists()
     assert not (tmp_path / "firmware" / "generated").exists()

@@ -11,6 +11,7 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ _OF_RULES = {rule.array for rule in RULES.values()}  # a model may have them or 
 _OPTIONAL = {*_OF_RULES, "observation.expected"}
 _NUMBERS = {*_OF_RULES, "features.points.scale.step"}  # of any float type
 _GONE = object()
-_WRONG = (_GONE, None, "other", -1, 10**400)
+_TWO = [1.0, 1.0]
+_WRONG = (_GONE, None, "other", -1, 10**400, _TWO)
 _NO_JSON = (b"{", b"\xff", b"[" * 100_000, b"", b"[]", b'{"a": NaN}')
 _MEANT = {  # in the JSON of a file
     "rate": (None,),
@@ -35,9 +37,12 @@ _MEANT = {  # in the JSON of a file
     "to_even": (None,),
     "voters": (None,),
     "features": (None,),
+    "biases": (_TWO,),
+    "weights": (_TWO,),
 }
 
 
+@cache
 def _arrays(name: str) -> dict[str, np.ndarray]:
     data = io.BytesIO(model_bytes(stored_models()[name]))
     with np.load(data, allow_pickle=False) as archive:
@@ -49,6 +54,8 @@ def _damaged(name: str, array: np.ndarray) -> Iterator[tuple[str, np.ndarray | N
         yield "missing", None
     yield "text", array.astype("S" if array.dtype.kind == "U" else str)
     yield "one axis more", array[None]
+    if array.ndim and array.size and array.dtype.kind != "U":
+        yield "one number", array.flat[0]
     if array.ndim and array.size and name not in _OF_RULES and name != "raw_exponents":
         yield "shorter", array[:-1]
         yield "longer", np.concatenate([array, array[-1:]])

@@ -339,17 +339,16 @@ def test_telemetry_is_off_in_make():
 
 # Shapes that contradict the images' own, though both have as many pixels, are refused.
 
-PIL = pytest.importorskip("PIL.Image", reason="needs Pillow: pip install 'protonn-edge[images]'")
-
 
 @pytest.fixture(scope="module")
 def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    image = pytest.importorskip("PIL.Image", reason="needs Pillow: install it")
     folder, rng = tmp_path_factory.mktemp("images"), np.random.default_rng(0)
     for label, mean in ("a", 60), ("b", 190):
         (folder / label).mkdir()
         for number in range(6):
             pixels = np.clip(rng.normal(mean, 30, (12, 8)), 0, 255).astype(np.uint8)
-            PIL.fromarray(pixels).save(folder / label / f"{number}.png")
+            image.fromarray(pixels).save(folder / label / f"{number}.png")
     return folder
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,13 +39,15 @@ def test_a_number_cannot_be_an_unknown_class() -> None:
 
 # Folders of images with links that lead nowhere, and with 16 bits and transparent areas.
 
-PIL = pytest.importorskip("PIL.Image", reason="needs Pillow: pip install 'protonn-edge[images]'")
+
+def image_module() -> Any:
+    return pytest.importorskip("PIL.Image", reason="needs Pillow: install it")
 
 
 def folder_of_two(path: Path) -> Path:
     for label in "ab":
         (path / label).mkdir()
-        PIL.fromarray(np.full((4, 4), 90, np.uint8)).save(path / label / "0.png")
+        image_module().fromarray(np.full((4, 4), 90, np.uint8)).save(path / label / "0.png")
     return path
 
 
@@ -57,7 +60,7 @@ def test_transparent_areas_of_16_bits_are_white(tmp_path: Path) -> None:
     values = np.full((4, 4), 40_000, np.uint16)
     values[0] = 700
     path = folder_of_two(tmp_path) / "a" / "0.png"
-    PIL.fromarray(values).save(path, transparency=700)
+    image_module().fromarray(values).save(path, transparency=700)
     image = load_dataset(str(tmp_path)).X_train[0].reshape(4, 4)
     assert (image[0] == 255).all()
     assert (image[1:] == 40_000 >> 8).all()
