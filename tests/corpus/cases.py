@@ -264,7 +264,8 @@ def _data_of(found: Any) -> Any:
 def _texts(found: Any, kind: str = "") -> list[str]:
     """Return notices, as a command prints them, of a kind if one is given."""
     if isinstance(found, dict):
-        return [each["text"] for each in found["notices"] if kind in ("", each["kind"])]
+        of_kind = (each for each in found["notices"] if kind in ("", each["kind"]))
+        return ["warning: " * each["warning"] + each["text"] for each in of_kind]
     return [str(each) for each in _data_of(found).notices if kind in ("", each.kind)]
 
 

@@ -6,13 +6,13 @@ import base64
 import hashlib
 import json
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from chains import replace
 from evidence_factory import HOSTILE, evidence_of, hostile_model
 from model_factory import random_model
+from page_reader import Reader
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.verification.agreement import Agreement
@@ -29,27 +29,6 @@ SECTIONS = [
     *("uno", "accuracy", "mistakes", "sketch", "memory", "latency", "energy", "plan"),
     *("quantization", "training", "provenance"),
 ]
-
-
-class Reader(HTMLParser):
-    """Keeps the elements of a page, its text and its scripts."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.scripts: list[str] = []
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_data(self, data):
-        (self.scripts if self.lasttag == "script" and data.strip() else self.texts).append(data)
-
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.elements if name == tag]
 
 
 def trained(model):

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
-from extensions.conversion.files import BOOSTERS, flowers, stored
-from sklearn.datasets import load_iris
-from sklearn.svm import SVC
+from extensions.conversion.files import BOOSTERS, flowers
 
 
 def write_run(folder: Path) -> Path:
@@ -30,7 +26,7 @@ def write_run(folder: Path) -> Path:
 
 
 def write_others(folder: Path) -> None:
-    """Write a run, estimators, boosters, and files that are none of these."""
+    """Write a run, boosters, and files that are none of these."""
     shutil.copytree(write_run(folder / "foo"), folder / "run")
     flowers(folder / "flowers.csv", ["lily", "rose", "tulip"])
     flowers(folder / "two.csv", ["lily", "rose", "rose"])
@@ -38,9 +34,6 @@ def write_others(folder: Path) -> None:
         shutil.copy(BOOSTERS / name, folder)
     for name, content in OF_OTHERS.items():
         (folder / name).write_bytes(content)
-    X, y = load_iris(return_X_y=True)
-    with suppress(pytest.skip.Exception):  # its command lines then have no file
-        stored(folder / "svc.skops", SVC().fit(X, np.array(["lily", "rose", "tulip"])[y]))
 
 
 OF_OTHERS = {

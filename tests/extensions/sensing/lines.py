@@ -63,11 +63,18 @@ def named(*names: str) -> bytes:
 
 
 def window(
-    first: int, number: int | None = None, label: int = 1, reported: int = 1, lost: int = 0
+    first: int,
+    number: int | None = None,
+    label: int = 1,
+    reported: int = 1,
+    lost: int = 0,
+    scores: tuple[int, ...] = (-5, 70_000),
+    percent: int | None = None,
 ) -> bytes:
     """Return the answer for a window of two classes; by default, one begins every 25 samples."""
     number = first // 25 % 65_536 if number is None else number % 65_536
-    return sent(WindowAnswer(number, first, lost, label, reported, 255 - label, (-5, 70_000)))
+    percent = 255 - label if percent is None else percent
+    return sent(WindowAnswer(number, first, lost, label, reported, percent, scores))
 
 
 class Line:

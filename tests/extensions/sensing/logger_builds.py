@@ -110,8 +110,10 @@ def answers_of(
         assert emulated.stats().faults == ()
     assert stream.torn == 0
     assert stream.description is not None
-    kinds = [kind.name for kind in sampling.kinds]
-    assert stream.description.sensor in kinds or sampling.kinds[0].pin is not None
+    if sampling.kinds[0].pin is None:
+        (kind,) = sampling.kinds
+        used = tuple(kind.channels[at] for at in windows.used)
+        assert (stream.description.sensor, stream.description.channels) == (kind.name, used)
     return found
 
 

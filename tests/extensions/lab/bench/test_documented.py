@@ -13,18 +13,21 @@ from command_line import succeed
 
 from protonn_edge.extensions.lab import plugin
 
-DOCS = Path(__file__).parents[4] / "docs"
+PAGE = (Path(__file__).parents[4] / "docs" / "testing.md").read_text("utf-8")
+
+
+def example(name: str) -> str:
+    """Return the file of this name that the page shows."""
+    found = re.search(rf"<!-- file: {re.escape(name)} -->\n```python\n(.*?)```", PAGE, re.DOTALL)
+    assert found is not None, name
+    return found[1]
 
 
 def test_the_workflows_commands_pass(built: Path, pytester: pytest.Pytester):
     shutil.copy(built / "test.csv", pytester.path)
     shutil.copy(built / "firmware" / "generated" / "model.npz", pytester.path)
-    page = (DOCS / "testing.md").read_text("utf-8")
-    example = re.search(r"<!-- file: test_board.py -->\n```python\n(.*?)```", page, re.DOTALL)
-    assert example is not None
-    pytester.makepyfile(test_board=example[1])
-    page = (DOCS / "testing.md").read_text("utf-8")
-    blocks = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    pytester.makepyfile(test_board=example("test_board.py"))
+    blocks = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
     (workflow,) = (block for block in blocks if "pytest test_board.py" in block)
     (job,) = yaml.safe_load(workflow)["jobs"].values()
     commands = [shlex.split(step["run"]) for step in job["steps"] if "run" in step]
@@ -34,15 +37,11 @@ def test_the_workflows_commands_pass(built: Path, pytester: pytest.Pytester):
     assert (pytester.path / "report.xml").exists()
 
 
-PAGE = Path(__file__).parents[4] / "docs" / "testing.md"
-
-
 @pytest.fixture
 def folder(light: Path, pytester: pytest.Pytester) -> pytest.Pytester:
     shutil.copytree(light, pytester.path, dirs_exist_ok=True)
     pytester.makeini("[pytest]\naddopts = -p no:cacheprovider --pnn-project live")
-    example = PAGE.read_text().partition("<!-- file: test_light.py -->\n```python\n")[2]
-    pytester.makepyfile(test_light=example.partition("```")[0])
+    pytester.makepyfile(test_light=example("test_light.py"))
     return pytester
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from chains import replace
 from evidence_factory import evidence_of, hostile_model
+from page_reader import Reader
 from playwright.sync_api import Browser
 
 from protonn_edge.extensions.proof.certificate import panels as certificate
@@ -21,43 +21,12 @@ from protonn_edge.extensions.proof.certificate.claims import (
 from protonn_edge.report.content import PageScript
 from protonn_edge.report.page import render_page
 
-SCRIPT = PageScript("console.log('</script>');")
-
-
-class Reader(HTMLParser):
-    """Keeps the elements of a page, its text and its scripts."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.scripts: list[str] = []
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_data(self, data):
-        (self.scripts if self.lasttag == "script" and data.strip() else self.texts).append(data)
-
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.elements if name == tag]
-
-
-def trained(model):
-    history = {"objective": [1.0, 0.5, 0.4], "accuracy": [0.5, 0.8, 0.9]}
-    return replace(model, record={"history": history, "versions": {"numpy": "<9>"}, "seed": 3})
+SCRIPT = PageScript("")
 
 
 @pytest.fixture(scope="module")
 def one():
-    return evidence_of(trained(hostile_model()))
-
-
-@pytest.fixture(scope="module")
-def page(one):
-    return render_page(one, SCRIPT, command="protonn-edge report <x>")
+    return evidence_of(hostile_model())
 
 
 def test_claims_are_shown_with_what_shows_them(one, monkeypatch):

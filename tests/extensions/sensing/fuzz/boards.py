@@ -123,7 +123,12 @@ def _window(rng: np.random.Generator) -> Send:
     begin, step = int(pick(rng, _NUMBERS)), int(pick(rng, (0, 1, 25, 50, 10**8, -50)))
     label = int(pick(rng, (0, 1, 77, 254, 255)))
     return lambda number: window(
-        (begin + step * number) % 2**32, number if step else 7, label, label
+        (begin + step * number) % 2**32,
+        number if step else 7,
+        label,
+        label,
+        scores=(-(2**31), 2**31 - 1),
+        percent=50,
     )
 
 

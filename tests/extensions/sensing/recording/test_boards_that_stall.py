@@ -22,7 +22,7 @@ from protonn_edge.device.protocol import (
 )
 from protonn_edge.extensions.sensing.listener import AnswerStream, Listener
 from protonn_edge.extensions.sensing.recorder import Recorder, RecordingFile, SampleStream
-from protonn_edge.extensions.sensing.sensor_board import NameMessage
+from protonn_edge.extensions.sensing.sensor_board import LoggerDescription, NameMessage
 from protonn_edge.system.errors import CheckFailed
 
 LIVE = live(window=50, hop=50)
@@ -146,6 +146,7 @@ def test_a_description_does_not_absorb_the_next_frame() -> None:
     decode_frame(joined[:-1])  # its CRC is right
     assert stream.feed(logger() + joined) == []
     assert stream.torn == 1
+    assert stream.description == LoggerDescription(1, 3, 6, 1, 160_000, CLOCK, bytes(6))
     (found,) = stream.feed(SAMPLES)
     assert not found.values.any()
 

@@ -197,10 +197,12 @@ def test_two_chips_do_not_share_an_address() -> None:
 
 
 def test_two_sensors_do_not_share_an_input() -> None:
+    chip = PlayedSensor(sensor_kind("mpu6050"), np.zeros((1, 6), np.int16), 1.0)
     two, other = (
         PlayedSensor(sensor_kind(name), np.zeros((1, n), np.int16), 1.0)
         for name, n in (("a0", 2), ("a1", 1))
     )
+    packed_sensors([two, chip], range(6))
     with refused_by("chips.emulator.replayed"):
         packed_sensors([two, other], range(6))
 
