@@ -120,19 +120,19 @@ def render_c(
     check_prefix(prefix)
     chosen = plan or device_plans(model)[0]
     if isinstance(chosen, Plan):
-        folder, context, finished = "", render_context(model, chosen), str
+        folder, context, plain = "", render_context(model, chosen), None
     else:
         program = own_program(model, chosen.core)
-        folder, finished = f"{program.TEMPLATES}/", getattr(program, "plain", str)
+        folder, plain = f"{program.TEMPLATES}/", getattr(program, "plain", None)
         context = program_context(model, chosen) | program.context(model, chosen)
 
     def rendered(prefix: str) -> dict[str, str]:
         environment = template_environment("c", prefix)
         templates = {name: environment.get_template(f"{folder}{name}.j2") for name in _TEMPLATES}
-        return {
-            f"{prefix}_{name}": finished(template.render(context))
-            for name, template in templates.items()
+        texts = {
+            f"{prefix}_{name}": template.render(context) for name, template in templates.items()
         }
+        return {name: plain(text, prefix) for name, text in texts.items()} if plain else texts
 
     if prefix != PREFIX:
         check_collisions(prefix, rendered(PREFIX).values())

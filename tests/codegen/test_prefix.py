@@ -27,7 +27,9 @@ from model_factory import (
 from plans import plan_with
 from refusals import refused_by
 
+from protonn_edge.chips.boards import load_export_board
 from protonn_edge.chips.cores import CORES, UNO_CORE, Core
+from protonn_edge.codegen.planner import Limits, device_plans
 from protonn_edge.codegen.renderer import check_prefix, render_c
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.features.pooling.making import average_pooling
@@ -49,9 +51,13 @@ TWO_MODELS = Path(__file__).with_name("two_models.c")
 OURS = re.compile(r"pnn(?=_)", re.IGNORECASE)
 
 
+@pytest.mark.parametrize("board", ["uno", "pico"])
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-def test_a_prefix_changes_nothing_but_the_beginning_of_names(model: IntegerChain) -> None:
-    usual, other = render_c(model), render_c(model, prefix="wake_word")
+def test_a_prefix_changes_nothing_but_the_beginning_of_names(
+    model: IntegerChain, board: str
+) -> None:
+    plan = device_plans(model, Limits.of(load_export_board(board)))[0]
+    usual, other = render_c(model, plan), render_c(model, plan, "wake_word")
     assert list(other) == ["wake_word_model.h", "wake_word_model.c"]
     for before, after in zip(usual.values(), other.values(), strict=True):
         assert not OURS.search(after)
