@@ -59,6 +59,12 @@ def check_prefix(prefix: str) -> None:
         raise InvalidValue(f"prefix {prefix!r}", "reserved in C or C++", f"try '{prefix}_{PREFIX}'")
 
 
+def prefix_of(name: str) -> str:
+    """Return the prefix of a library: its `name`, as `library_name` gives it, shortened."""
+    prefix = name.lower()[:_LENGTH_LIMIT].rstrip("_")
+    return f"{prefix}_{PREFIX}" if prefix in _RESERVED else prefix
+
+
 def check_collisions(prefix: str, sources: Iterable[str]) -> None:
     """Raise `InputError` if C with the default prefix has a public name with another one."""
     names = {
@@ -72,7 +78,7 @@ def check_collisions(prefix: str, sources: Iterable[str]) -> None:
             raise InvalidValue(
                 f"prefix {prefix!r}",
                 f"two names in the generated C would both be {renamed}",
-                "choose another prefix",
+                "choose another one with --library prefix=NAME",
             )
 
 
