@@ -21,9 +21,9 @@ from protonn_edge.codegen.export import Export, Kind, export
 from protonn_edge.model.quantization import quantize
 
 needs_cmake = pytest.mark.skipif(
-    bool(missing("cmake", "cc")), reason="cmake or cc is not on PATH; to run: make setup cmake"
+    bool(missing("cmake", "cc", "c++")), reason="cmake, cc or c++ missing; to run: make cmake"
 )
-HEAD = "cmake_minimum_required(VERSION 3.13)\nproject(program C)\n"
+HEAD = "cmake_minimum_required(VERSION 3.13)\nproject(program {})\n"
 ESP_IDF = """
 set(ESP_PLATFORM 1)
 set(COMPONENT_NAME wave)
@@ -85,13 +85,12 @@ def built(source: Path, *options: str, fails: bool = False) -> Path:
     return binaries
 
 
-def program(folder: Path, text: str, main: str, *libraries: str) -> str:
+def program(folder: Path, text: str, main: str, *libraries: str, language: str = "C") -> str:
     """Build a program with CMake that links libraries, and return what it prints."""
-    (folder / "main.c").write_text(main)
-    linked = " ".join(libraries)
-    (folder / "CMakeLists.txt").write_text(
-        f"{HEAD}{text}\nadd_executable(app main.c)\ntarget_link_libraries(app {linked})\n"
-    )
+    source, linked = f"main.{language.lower()}", " ".join(libraries)
+    (folder / source).write_text(main)
+    app = f"add_executable(app {source})\ntarget_link_libraries(app {linked})\n"
+    (folder / "CMakeLists.txt").write_text(f"{HEAD.format(language)}{text}\n{app}")
     done = subprocess.run(
         [built(folder) / "app"], capture_output=True, text=True, timeout=60, check=True
     )
@@ -121,25 +120,28 @@ ODD = ("wave", "My model, v2", "class", "test", "7 höhe", "X" * 40, "math", "pn
 
 @needs_cmake
 def test_models_of_any_names_answer_in_one_program_what_numpy_does(tmp_path: Path):
-    """Names that are a target of CMake, a word of C, a header, too long, or nothing in the end."""
-    adds, main, expected, targets = "", "", "", []
+    """Names that are a target of CMake, a word of C, a header, too long, or nothing in the end.
+
+    The program is C++ alone, which the libraries are not.
+    """
+    adds, includes, calls, expected, targets = "", "", "", "", []
     for seed, name in enumerate(ODD):
         model = random_model(seed, features=4, projections=3)
         done = export(model, "c", tmp_path / name, tries=False)
+        p = done.prefix
         adds += f'add_subdirectory("{name}")\n'
         targets.append(done.name)
+        includes += f'#include "{p}_model.h"\n'
         reference = quantize(model)
         Q = random_inputs(seed, 3, reference)
-        main = f'#include "{done.prefix}_model.h"\n{main}'
         for row, scores in zip(Q.tolist(), reference.scores(Q).tolist(), strict=True):
-            point, p = ", ".join(map(str, row)), done.prefix
-            main += f"{{ const {p}_input_t x[] = {{{point}}}; (void){p}_predict(x);\n"
-            main += f'for (int l = 0; l < 4; ++l) printf("%ld ", (long){p}_scores()[l]); }}\n'
+            point = ", ".join(map(str, row))
+            calls += f"{{ const {p}_input_t x[] = {{{point}}}; (void){p}_predict(x);\n"
+            calls += f'for (int l = 0; l < 4; ++l) printf("%ld ", (long){p}_scores()[l]); }}\n'
             expected += "".join(f"{score} " for score in scores)
     assert len(set(targets)) == len(ODD)
-    includes, calls = main.split("{", 1)
-    text = f"#include <stdio.h>\n{includes}int main(void) {{ {{{calls} return 0; }}\n"
-    assert program(tmp_path, adds, text, *targets) == expected
+    main = f"#include <stdio.h>\n{includes}int main(void) {{\n{calls}return 0; }}\n"
+    assert program(tmp_path, adds, main, *targets, language="CXX") == expected
 
 
 @needs_cmake
@@ -152,7 +154,7 @@ def test_equal_names_in_two_models_do_not_link(tmp_path: Path):
         "int wave(void);\nint knock(void);\nint main(void) { return wave() + knock(); }\n"
     )
     (tmp_path / "CMakeLists.txt").write_text(
-        f"{HEAD}add_subdirectory(wave)\nadd_subdirectory(knock)\n"
+        f"{HEAD.format('C')}add_subdirectory(wave)\nadd_subdirectory(knock)\n"
         "add_executable(app main.c use_wave.c use_knock.c)\n"
         "target_link_libraries(app wave knock)\n"
     )
@@ -195,7 +197,7 @@ def test_zephyr_has_a_module(tmp_path: Path, kind: Kind, added_by: str):
 def test_a_module_of_zephyr_is_left_out_without_its_symbol(tmp_path: Path):
     wave(tmp_path)
     (tmp_path / "CMakeLists.txt").write_text(
-        f"{HEAD}{ZEPHYR}set(ZEPHYR_CURRENT_MODULE_DIR here)\nadd_subdirectory(wave)\n"
+        f"{HEAD.format('C')}{ZEPHYR}set(ZEPHYR_CURRENT_MODULE_DIR here)\nadd_subdirectory(wave)\n"
         "if(TARGET wave)\n  message(FATAL_ERROR there)\nendif()\n"
     )
     built(tmp_path)
