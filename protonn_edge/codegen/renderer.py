@@ -18,7 +18,7 @@ from protonn_edge.codegen.context import c_float, program_context, render_contex
 from protonn_edge.codegen.plan import DevicePlan, Plan
 from protonn_edge.codegen.planner import device_plans, own_program
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.registry import ROOMS
+from protonn_edge.model.registry import ROOMS, STAGES
 from protonn_edge.model.shapes import image_text, shape_text
 from protonn_edge.system.errors import InvalidValue, shortened
 from protonn_edge.system.extensions import parts_of
@@ -60,9 +60,14 @@ def check_prefix(prefix: str) -> None:
 
 
 def prefix_of(name: str) -> str:
-    """Return the prefix of a library: its `name`, as `library_name` gives it, shortened."""
+    """Return the prefix of a library: its `name`, as `library_name` gives it, shortened.
+
+    Private names in the C begin with the stages' names, so a prefix must differ from these, too.
+    """
     prefix = name.lower()[:_LENGTH_LIMIT].rstrip("_")
-    return f"{prefix}_{PREFIX}" if prefix in _RESERVED else prefix
+    if prefix not in _RESERVED and prefix not in STAGES:
+        return prefix
+    return f"{prefix[: _LENGTH_LIMIT - len(PREFIX) - 1].rstrip('_')}_{PREFIX}"
 
 
 def check_collisions(prefix: str, sources: Iterable[str]) -> None:

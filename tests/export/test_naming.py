@@ -48,6 +48,8 @@ def test_headers_of_a_prefix_keep_their_names(text: str):
         ("", "protonn_model"),
         ("gesture_recognizer", "gesture_recogni"),
         ("fourteen_chars_and", "fourteen_chars"),
+        ("Forest", "forest_pnn"),
+        ("average pooling", "average_poo_pnn"),
     ],
 )
 def test_names_in_c_begin_with_the_name_except_for_the_arduino_ide(text: str, prefix: str):
