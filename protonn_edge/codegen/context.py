@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from protonn_edge import __version__
-from protonn_edge.chips.cores import BOUND_FLAGS
+from protonn_edge.chips.cores import BOUND_FLAGS, Core
 from protonn_edge.codegen.kernels.in_templates import StageInTemplate
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.data.naming import channel_names
@@ -27,6 +27,7 @@ from protonn_edge.model.raw_inputs import (
     float_quantizer,
     unit_words,
 )
+from protonn_edge.model.registry import module_of_stage
 from protonn_edge.system.extensions import parts_of
 
 API_VERSION = 1
@@ -76,6 +77,7 @@ def program_context(model: IntegerChain, plan: Any) -> dict[str, object]:
         "inputs_are": "FEATURE" if channels_of(model) is None else "CHANNEL",
         "answer_template": "answer.j2" if rule is None else f"policy/{rule}.j2",
         "raw": raw_context(model),
+        "float_form": None,
     }
 
 
@@ -85,7 +87,23 @@ def render_context(model: IntegerChain, plan: Plan) -> dict[str, object]:
         **program_context(model, plan),
         "stages": _stage_contexts(plan, len(model.feature_stages)),
         "parts": parts_of(model),
+        "float_form": float_form(model, plan.core) if plan.kernels[0].is_instructions else None,
     }
+
+
+def float_form(model: IntegerChain, core: Core) -> object | None:
+    """Return how a classifier of a chip tests raw floats as they are; None if it takes bytes only.
+
+    The module `floats` in the folder of a stage has the function `of_floats`, which makes it. What
+    is watched, or reads features besides, needs bytes.
+    """
+    first, *others = model.stages
+    module = module_of_stage(first.kind, "floats")
+    watched = getattr(model.stages[-1], "expected", None) is not None
+    if module is None or len(others) > 1 or watched or parts_of(model):
+        return None
+    form = module.of_floats(first, float_quantizer(model.quantizer))
+    return form if form.fits(core) else None
 
 
 def _stage_contexts(plan: Plan, n_feature_stages: int) -> tuple[StageContext, ...]:
@@ -119,6 +137,7 @@ def raw_context(model: IntegerChain) -> dict[str, object]:
         "each": chosen,
         "repeats": repeats,
         "what": "channel" if repeats else "feature",
+        "maximum": model.quantizer.maximum,
         "shift": RAW_SHIFT,
         "fine": raw.fine,
         "sendings": safe_sendings(model),
@@ -126,8 +145,13 @@ def raw_context(model: IntegerChain) -> dict[str, object]:
 
 
 def _scales(of: RawQuantizer | FloatQuantizer, chosen: int) -> dict[str, object]:
-    """Return scales; if they are several, the index of each feature's scale, and its bits."""
-    choice = of.choice[:chosen].tolist() if len(of.scales) > 1 else []
+    """Return scales, the index of each feature's scale, and its bits.
+
+    There are no indices if all features have the same scale, or scales have the features' order.
+    """
+    choice = of.choice[:chosen].tolist()
+    if len(of.scales) == 1 or choice == list(range(chosen)):
+        choice = []
     return {"scales": of.scales, "choice": choice, "bits": 8 if len(of.scales) <= 256 else 16}
 
 
