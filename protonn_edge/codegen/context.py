@@ -78,6 +78,7 @@ def program_context(model: IntegerChain, plan: Any) -> dict[str, object]:
         "answer_template": "answer.j2" if rule is None else f"policy/{rule}.j2",
         "raw": raw_context(model),
         "float_form": None,
+        "float_inputs": [],
     }
 
 
@@ -87,23 +88,34 @@ def render_context(model: IntegerChain, plan: Plan) -> dict[str, object]:
         **program_context(model, plan),
         "stages": _stage_contexts(plan, len(model.feature_stages)),
         "parts": parts_of(model),
-        "float_form": float_form(model, plan.core) if plan.kernels[0].is_instructions else None,
+        **float_context(model, plan.core, fast=plan.kernels[0].is_instructions),
     }
 
 
-def float_form(model: IntegerChain, core: Core) -> object | None:
-    """Return how a classifier of a chip tests raw floats as they are; None if it takes bytes only.
+def float_context(model: IntegerChain, core: Core, *, fast: bool) -> dict[str, object]:
+    """Return how a classifier of a chip tests raw floats as they are, or which become bytes.
 
-    The module `floats` in the folder of a stage has the function `of_floats`, which makes it. What
-    is watched, or reads features besides, needs bytes.
+    It tests them if it is `fast` at the expense of flash, and the tests fit the chip.
+    """
+    form = _float_form(model)
+    if form is None:
+        return {"float_form": None, "float_inputs": []}
+    tests, some = fast and form.fits(core), len(form.tested) < model.n_features
+    return {"float_form": form if tests else None, "float_inputs": form.tested if some else []}
+
+
+def _float_form(model: IntegerChain) -> Any:
+    """Return how a classifier can test raw floats; None if it takes bytes only.
+
+    The function `of_floats` in the module `floats` of a stage's folder makes it. What is watched,
+    or reads features besides, needs bytes.
     """
     first, *others = model.stages
     module = module_of_stage(first.kind, "floats")
     watched = getattr(model.stages[-1], "expected", None) is not None
     if module is None or len(others) > 1 or watched or parts_of(model):
         return None
-    form = module.of_floats(first, float_quantizer(model.quantizer))
-    return form if form.fits(core) else None
+    return module.of_floats(first, float_quantizer(model.quantizer))
 
 
 def _stage_contexts(plan: Plan, n_feature_stages: int) -> tuple[StageContext, ...]:

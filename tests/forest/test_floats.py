@@ -85,6 +85,7 @@ CHAINS = {
     "votes": random_chain(0, trees=9, vote=5),
     "one score a leaf": random_chain(1, share=0.0),
     "many scores a leaf": random_chain(2, classes=12),
+    "few tests": random_chain(9, features=50, trees=3, depth=2),
     "ranges of all sizes": with_odd_ranges(random_chain(3, features=30, trees=12)),
     "limits of zero": with_limits_of_zero(random_chain(7, vote=1, levels=1)),
     "a single score": with_odd_ranges(random_chain(4, classes=1)),
@@ -154,6 +155,14 @@ def test_trees_that_would_fill_the_flash_convert_floats() -> None:
         plan = plan_of(middle, {"forest": "if-else"}, CORES[core])
         assert compares_floats(middle, plan) == expected
     assert not compares_floats(large, plan_of(large, {"forest": "if-else"}))
+
+
+def test_only_features_that_trees_test_are_converted() -> None:
+    chain = CHAINS["few tests"]
+    text = render_c(chain, plan_of(chain, {"forest": "walk"}))["pnn_model.c"]
+    (listed,) = re.findall(r"float_inputs\[\d+u\] PNN_FLASH = \{([^}]*)\}", text)
+    features = chain.stages[0].features
+    assert {int(each) for each in listed.split(",") if each.strip()} == {*features[features >= 0]}
 
 
 @needs("observation")

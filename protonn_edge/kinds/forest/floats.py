@@ -21,9 +21,9 @@ from protonn_edge.system.arrays import Array
 
 _INFINITY = 0x7F800000  # in bits; the sign is the bit above
 _SIGN = 1 << 31
-_TEST_BYTES, _LEAF_BYTES = 32, 4  # of instructions on an AVR, about
+_TEST_BYTES, _LEAF_BYTES, _TREE_BYTES = 34, 4, 38  # of instructions on an AVR, about
 _FLASH = 0x8000  # of an Uno; other chips of its size have as much or more
-_SHARE = 0.75  # of the flash
+_SHARE = 0.8  # of the flash
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,7 @@ class FloatTrees:
     vote: int  # what every leaf adds; 0 if they differ
     leaves: Array  # (leaves, L): what leaves add, if they return their number
     falls: frozenset[bool]  # for tested features, whether bytes fall as floats grow
+    tested: list[int]  # features that are tested, in ascending order
     n_bytes: int  # on an AVR, about
 
     def fits(self, core: Core) -> bool:
@@ -53,8 +54,10 @@ def of_floats(stage: IntegerForest, quantizer: FloatQuantizer) -> FloatTrees:
     limits = last_to_the_left(quantizer, features, stage.thresholds)
     tests = map(_test, features.tolist(), limits, falls)
     trees = lines_of_trees(stage, tests, leaves)
-    n_bytes = _TEST_BYTES * len(features) + _LEAF_BYTES * len(leaves) + adds.size
-    return FloatTrees(trees, single, stage.table.vote, adds, frozenset(falls), n_bytes)
+    n_bytes = _TEST_BYTES * len(features) + _LEAF_BYTES * len(leaves) + _TREE_BYTES * len(trees)
+    n_bytes += adds.size
+    tested = np.unique(features).tolist()
+    return FloatTrees(trees, single, stage.table.vote, adds, frozenset(falls), tested, n_bytes)
 
 
 def last_to_the_left(
