@@ -261,8 +261,7 @@ def test_a_cancelled_build_leaves_no_compiler_and_no_file(folder: Path) -> None:
         number = client.begin("build", model="m.npz")
         running = client.heirs("avr-gcc")
         client.cancel(number)
-        assert all_end(running)
-        assert client.heirs() == []
+        assert all_end([*running, *client.heirs()])
     assert {*folder.rglob("*")} - before <= {folder / "firmware"}
 
 
