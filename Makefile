@@ -22,8 +22,10 @@ demo: setup node  ## train, quantize, build, emulate and report, on data that a 
 	@$(VENV)/bin/protonn-edge demo $(ARGS)
 
 # All of them on all cores; the tests of a file stay together, since they share what they build.
-test: setup $(VENV)/has-docs node browser cmake  ## run all tests; ARGS="tests/cli -k demo" runs some
-	@$(PYTHON) -m pytest $(or $(ARGS),-n auto --dist loadfile)
+TESTS_ := -n auto --dist loadfile
+TESTS_core := $(TESTS_) --ignore=tests/extensions
+test: setup $(VENV)/has-docs node browser cmake  ## run all tests; ARGS=core or ARGS="tests/cli -k demo" runs some
+	@$(PYTHON) -m pytest $(or $(TESTS_$(ARGS)),$(ARGS))
 
 # All programs on one core take a quarter of an hour; ARGS="linear forest" those with such names.
 prove: setup  ## prove the C of all kinds free of run-time errors, with Frama-C; ARGS="linear" some

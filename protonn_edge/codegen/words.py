@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from protonn_edge.chips.cores import Core
+from protonn_edge.codegen.context import float_context
 from protonn_edge.codegen.kernels.in_templates import StageInTemplate
 from protonn_edge.codegen.kernels.kernel import Step, kernels_of
 from protonn_edge.codegen.kernels.words import Words, words_of
@@ -121,7 +122,8 @@ def plans_for(model: IntegerChain, core: Core) -> list[WordPlan]:
 
 def context(model: IntegerChain, plan: WordPlan) -> dict[str, object]:
     """Return the templates' variables, in addition to those of every program."""
-    return {"stages": plan.stages, "parts": parts_of(model)}
+    floats = float_context(model, plan.core, fast=not plan.small)
+    return {"stages": plan.stages, "parts": parts_of(model), **floats}
 
 
 def plain(text: str, prefix: str) -> str:
