@@ -43,6 +43,7 @@ _BELOW = {
     "rejection": ("health", "values"),
     "harness": ("boards", "pico", "power", "protocol"),
     "conversion": ("networks",),
+    "testing": ("agents",),
     "results": ("research",),
     "architecture": ("training", "contributing"),
 }

@@ -42,7 +42,7 @@ class ChildCommand:
     def run(self, words: Sequence[str], folder: Path, limit_s: float) -> JsonObject:
         """Run the command in a folder for at most `limit_s`; return its JSON object.
 
-        Of a command that did not end by itself, it has the entry "stopped".
+        Of a command that had to be stopped, it has the entry "stopped".
         """
         # Without -P, modules in the folder would be imported in place of Python's.
         command = [sys.executable, "-P", "-m", "protonn_edge", *words, "--json"]
@@ -74,7 +74,7 @@ class ChildCommand:
         return {"ok": False, "error": f"{words[0]!r} ended with code {child.returncode}, silently"}
 
     def _wait(self, child: subprocess.Popen[bytes], limit_s: float) -> bool:
-        """Wait until a child ends or is to be stopped; return whether it ended by itself."""
+        """Wait until a child ends, or is to be stopped; return whether it has ended."""
         until = time.monotonic() + limit_s
         while child.poll() is None:
             if self._stop.wait(_LOOK_EVERY_S) or time.monotonic() > until:

@@ -164,7 +164,7 @@ def of_upload(record: JsonObject) -> JsonObject:
 
 
 def _accuracy(record: JsonObject) -> JsonObject:
-    """Return the accuracy of points with its interval, or what stands for it in other models."""
+    """Return the accuracy with its interval, or the figures of numbers and sets of labels."""
     quality = record.get("quality") or {}
     others = {name: record.get(name) for name in ("errors", "labels")}
     interval = record.get("accuracy_interval") or quality.get("accuracy_interval")

@@ -347,14 +347,16 @@ class Talk(io.BytesIO):
         self.answers: list[dict[str, Any]] = []
 
     def readline(self, size: int | None = -1) -> bytes:  # noqa: ARG002
-        self._answered.wait()
+        assert self._answered.wait(60)
         self._answered.clear()
         params = next(self._calls, None)
         return b"" if params is None else json.dumps(_CALL | {"params": params}).encode() + b"\n"
 
     def write(self, line: Any) -> int:
-        self.answers.append(json.loads(json.loads(line)["result"]["content"][0]["text"]))
-        self._answered.set()
+        try:
+            self.answers.append(json.loads(json.loads(line)["result"]["content"][0]["text"]))
+        finally:
+            self._answered.set()
         return len(line)
 
 
