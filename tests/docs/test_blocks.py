@@ -52,7 +52,8 @@ TUTORIALS = {
     and not {"needs", "package"} & {*block.marks}
 }
 RUN_BY_SHELL = re.compile(r"[|&;<>$`*]")
-NOT_RUN = ("text", "frame")  # figures, formulas; the frames of the protocol are read by tests/hil
+# Figures, formulas; the frames of the protocol are read by tests/hil; a command builds the project.
+NOT_RUN = ("text", "frame", "cmake")
 
 
 RunPytest = Callable[[list[str]], pytest.RunResult]
@@ -307,7 +308,12 @@ def check_python(block: Block, page: Page) -> None:
 
 
 def check_c(block: Block, page: Page) -> None:
-    """Compile a file against the generated model without a warning; a whole program also runs."""
+    """Compile a file against the generated model without a warning; a whole program also runs.
+
+    A file with a name is for commands after it.
+    """
+    if "file" in block.marks:
+        return
     source = page.folder / "block.c"
     source.write_text(block.text, encoding="utf-8")
     generated = page.folder / "firmware" / "generated"
