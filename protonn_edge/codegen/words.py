@@ -126,11 +126,10 @@ def context(model: IntegerChain, plan: WordPlan) -> dict[str, object]:
     return {"stages": plan.stages, "parts": parts_of(model), **floats}
 
 
-_READ = re.compile(r"PNN_READ_[A-Z0-9]+\((&?)([^()]*)\)")
-_LINES = re.compile(r"^ *(?:PNN_FACT\(.*\);|//@ .*)\n", re.MULTILINE)
-
-
-def plain(text: str) -> str:
+def plain(text: str, prefix: str) -> str:
     """Return a rendered file in plain C, without what only an AVR needs."""
-    text = _LINES.sub("", text).replace(" PNN_FLASH", "").replace("PNN_NOINLINE ", "")
-    return _READ.sub(lambda found: f"{'' if found[1] else '*'}{found[2]}", text)
+    name = prefix.upper()
+    text = re.sub(rf"^ *(?:{name}_FACT\(.*\);|//@ .*)\n", "", text, flags=re.MULTILINE)
+    text = text.replace(f" {name}_FLASH", "").replace(f"{name}_NOINLINE ", "")
+    read = rf"\b{name}_READ_[A-Z0-9]+\((&?)([^()]*)\)"
+    return re.sub(read, lambda found: f"{'' if found[1] else '*'}{found[2]}", text)
