@@ -43,6 +43,7 @@ _BELOW = {
     "rejection": ("health", "values"),
     "harness": ("boards", "pico", "power", "protocol"),
     "conversion": ("networks",),
+    "export": ("micropython",),
     "results": ("research",),
     "architecture": ("training", "contributing"),
 }
