@@ -1,8 +1,8 @@
 """Regressors of scikit-learn as the C of several tools, on the same emulated Uno.
 
-Each tool gets the same fitted regressor. Trees compare bytes,
-as in `peers.py`; ridge regressions and networks get floats, which our C turns into bytes in rows
-*from floats*, and the host in rows *bytes*.
+Each tool gets the same fitted regressor. Trees are grown on bytes, as in `peers.py`; ridge
+regressions and networks get floats. Ours gets the floats in rows *from floats*, and what the host
+makes of them in rows *bytes*.
 """
 
 from __future__ import annotations

@@ -44,6 +44,7 @@ _BELOW = {
     "harness": ("boards", "pico", "power", "protocol"),
     "conversion": ("networks",),
     "testing": ("agents",),
+    "export": ("micropython",),
     "results": ("research",),
     "architecture": ("training", "contributing"),
 }

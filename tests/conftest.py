@@ -122,7 +122,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(10_000)
+        gc.set_threshold(100_000)
         gc.enable()
 
 

@@ -90,7 +90,7 @@ def _chain(rng: Rng, *, of_number: bool) -> IntegerChain | None:
         made = _HEADS[head](rng, n, classes, maximum)
         inputs = random_input_scales(rng, Shape(0, 0, classes, n, before), maximum)
         model = replace(made, inputs=inputs, features=before)
-    return _with_value(rng, model) if of_number else _rejecting(rng, model)
+    return with_value(rng, model) if of_number else _rejecting(rng, model)
 
 
 def _audio(rng: Rng) -> tuple[Features, int]:
@@ -143,7 +143,7 @@ _HEADS: dict[str, Callable[[Rng, int, int, int], IntegerChain]] = {
 }
 
 
-def _with_value(rng: Rng, chain: IntegerChain) -> IntegerChain:
+def with_value(rng: Rng, chain: IntegerChain) -> IntegerChain:
     """Return a chain of one score with a random value that it stands for."""
     *before, last = chain.own_stages
     if getattr(last, "alone", True) is False:  # a row for two classes

@@ -10,7 +10,7 @@ import click
 
 from protonn_edge.chips.boards import Board, load_export_board
 from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
-from protonn_edge.cli.firmware_additions import OtherSketch, SensorFirmware, extensions_of, the_one
+from protonn_edge.cli.firmware_additions import OtherExport, SensorFirmware, extensions_of, the_one
 from protonn_edge.cli.options import (
     ANY_BOARD,
     BYTES,
@@ -104,26 +104,30 @@ def export_command(
     library also has the sketch Live, which reads a sensor and classifies its samples;
     without MODEL, --arduino writes a sketch that sends the samples of the sensor to 'record'.
     """
-    other, live = the_one(added, OtherSketch), the_one(added, SensorFirmware)
-    if other is not None and other.is_given:
-        other.write(out)
-        return
-    kind, folder = _place({"arduino": arduino, "platformio": platformio, "c": c})
-    if model_file is None:
-        logger = _logger(live, folder)
-        out.finish(logger.write_logger(out, board_name, folder, as_sketch=True)[0])
-        return
-    check_place(folder)
+    others = (each for each in added if isinstance(each, OtherExport) and each.is_given)
+    other = next(others, None)
+    live = the_one(added, SensorFirmware)
+    if other is None:
+        kind, folder = _place({"arduino": arduino, "platformio": platformio, "c": c})
+        if model_file is None:
+            logger = _logger(live, folder)
+            out.finish(logger.write_logger(out, board_name, folder, as_sketch=True)[0])
+            return
+        check_place(folder)
     name, prefix = library.pop("name", None), library.pop("prefix", None)
     if prefix is not None:
         check_prefix(prefix)
     imprint = Imprint(**library)
     board = load_export_board(board_name)
-    exported = _loaded(model_file, added, board)
-    model, points = exported.floats, None
-    if data is not None:
-        points = points_for(model, data, table, out, measured=False).X
-    windowing = None if live is None else live.windowing(model, board)
+    exported = None if model_file is None else _loaded(model_file, added, board)
+    points = None
+    if data is not None and exported is not None:
+        points = points_for(exported.floats, data, table, out, measured=False).X
+    if other is not None:
+        other.write(out, exported, points, tries=tries)
+        return
+    assert exported is not None
+    windowing = None if live is None else live.windowing(exported.floats, board)
     out.notice(() if windowing is None else windowing.notices)
     with refused_wrong_answers(out, {"kind": kind, "folder": str(folder)}):
         done = export(

@@ -62,16 +62,22 @@ class SensorFirmware(AddedOptions):
         raise NotImplementedError
 
 
-class OtherSketch(AddedOptions):
-    """The option of `export` for a sketch without a model."""
+class OtherExport(AddedOptions):
+    """The option of `export` for something that is no library in C."""
 
     @property
     def is_given(self) -> bool:
-        """Whether the sketch is asked for."""
+        """Whether it is asked for."""
         raise NotImplementedError
 
-    def write(self, out: Output) -> None:
-        """Write it, and print its path."""
+    def write(
+        self, out: Output, model: DeviceModel | None, points: ArrayLike | None, *, tries: bool
+    ) -> None:
+        """Write it, and print its path.
+
+        - `model`, `points`: the model and raw points (n, features), if the command has them
+        - `tries`: whether it runs first, compared with NumPy
+        """
         raise NotImplementedError
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from protonn_edge import __version__
 from protonn_edge.chips.cores import BOUND_FLAGS, Core
+from protonn_edge.codegen.float_filters import filter_of
 from protonn_edge.codegen.kernels.in_templates import StageInTemplate
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.data.naming import channel_names
@@ -141,11 +142,11 @@ def raw_context(model: IntegerChain) -> dict[str, object]:
     gives the units of raw integers; it is empty if these are the data's units.
     """
     raw = model.raw_inputs
-    chosen = channels_of(model) or model.n_features
+    floats, chosen = float_quantizer(model.quantizer), channels_of(model) or model.n_features
     repeats = chosen < model.n_features
     return {
         "integers": _scales(raw, chosen),
-        "floats": _scales(float_quantizer(model.quantizer), chosen),
+        "floats": _scales(floats, chosen) | {"filters": [*map(filter_of, floats.scales)]},
         "each": chosen,
         "repeats": repeats,
         "what": "channel" if repeats else "feature",

@@ -25,6 +25,7 @@ from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.extensions import missing_extension
 
 T = TypeVar("T")
+_hints_of = cache(get_type_hints)  # Python evaluates all annotations of a class each time
 
 _SHOWN = 8  # values of a tuple in a description
 
@@ -228,17 +229,15 @@ class _Reading:
         ended = getattr(of, "ended_fields", ())  # which files of earlier versions have
         given = {name: each for name, each in given.items() if name not in ended}
         self.read.update(f"{place}.{name}" for name in ended)
-        hints = _hints_of(of)
-        names = {each.name for each in stored_fields(of)}
-        if names != given.keys():
-            odd = sorted(names ^ given.keys())[0]
-            raise _wrong(place, f"an object with other names than {odd[:40]!r}")
         added = {each.name: each.metadata.get("addition") for each in stored_fields(of)}
+        if added.keys() != given.keys():
+            odd = sorted(added.keys() ^ given.keys())[0]
+            raise _wrong(place, f"an object with other names than {odd[:40]!r}")
         values = {
             name: self._addition(kinds, given[name], f"{place}.{name}")
             if (kinds := added[name]) is not None
-            else self.value(hints[name], given[name], f"{place}.{name}")
-            for name in sorted(names)
+            else self.value(_hints_of(of)[name], given[name], f"{place}.{name}")
+            for name in sorted(added)
         }
         try:
             return of(**values)
@@ -246,12 +245,6 @@ class _Reading:
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise InvalidValue(place, "arrays that do not fit", "train the model again") from error
-
-
-@cache
-def _hints_of(of: type) -> dict[str, Any]:
-    """Return the annotations of a class, which Python finds anew each time."""
-    return get_type_hints(of)
 
 
 def _without_alias(of: object) -> Any:

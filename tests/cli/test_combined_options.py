@@ -17,6 +17,7 @@ from protonn_edge.system.extensions import extensions
 
 COMMANDS = {name: each for name, each in every_command().items() if isinstance(each, Command)}
 VALUES = {
+    "--library": "name=x",
     "--max-flash": "9kB",
     "--max-sram": "9kB",
     "--size": "9x9",

@@ -6,6 +6,7 @@ the functions that they have for libraries.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tarfile
 from pathlib import Path
@@ -21,7 +22,8 @@ from protonn_edge.codegen.export import Export, Kind, export
 from protonn_edge.model.quantization import quantize
 
 needs_cmake = pytest.mark.skipif(
-    bool(missing("cmake", "cc", "c++")), reason="cmake, cc or c++ missing; to run: make cmake"
+    os.name != "posix" or bool(missing("cmake", "cc", "c++")),
+    reason="needs cmake, cc and c++; to run: make cmake, on Linux or macOS",
 )
 HEAD = "cmake_minimum_required(VERSION 3.13)\nproject(program {})\n"
 ESP_IDF = """
@@ -44,6 +46,7 @@ endmacro()
 include(${CMAKE_CURRENT_LIST_DIR}/wave/CMakeLists.txt)
 """
 ZEPHYR = """
+set(ZEPHYR_CURRENT_MODULE_DIR here)
 function(zephyr_library_named name)
   add_library(${name} STATIC)
   set(zephyr_library ${name} PARENT_SCOPE)
@@ -168,8 +171,10 @@ def test_another_chip_has_the_library_alone(tmp_path: Path, board: str):
     export(random_model(), "c", tmp_path / "wave", board, tries=False)
     (tmp_path / "arm.cmake").write_text(ARM)
     binaries = built(tmp_path / "wave", f"-DCMAKE_TOOLCHAIN_FILE={tmp_path / 'arm.cmake'}")
-    objects = {path.name.split(".")[0] for path in binaries.rglob("*.c.o*")}
-    assert objects == {"wave_model", "wave_self_test"}  # main.c is for this computer
+    compiled = [path for path in binaries.rglob("*.c.o*") if path.suffix != ".d"]
+    objects = {path.name.split(".")[0]: path.read_bytes() for path in compiled}
+    assert set(objects) == {"wave_model", "wave_self_test"}  # main.c is for this computer
+    assert b".text.wave_class_name" in objects["wave_model"]  # linkers leave it out if unused
 
 
 @needs_cmake
@@ -184,20 +189,26 @@ def test_esp_idf_has_a_component(tmp_path: Path):
 
 @needs_cmake
 @pytest.mark.parametrize("kind", ["arduino", "c"])
-@pytest.mark.parametrize("added_by", ["a module and its symbol", "add_subdirectory"])
-def test_zephyr_has_a_module(tmp_path: Path, kind: Kind, added_by: str):
+def test_zephyr_has_a_module(tmp_path: Path, kind: Kind):
     prefix = wave(tmp_path, kind).prefix
-    text = f"{ZEPHYR}add_subdirectory(wave)"
-    if added_by != "add_subdirectory":
-        text = f"set(ZEPHYR_CURRENT_MODULE_DIR here)\nset(CONFIG_{prefix.upper()}_MODEL y)\n{text}"
+    text = f"{ZEPHYR}set(CONFIG_{prefix.upper()}_MODEL y)\nadd_subdirectory(wave)"
     program(tmp_path, text, SELF_TEST.replace("wave", prefix), "wave")
+
+
+@needs_cmake
+def test_an_application_of_zephyr_may_add_the_folder_itself(tmp_path: Path):
+    """Then it is no library of Zephyr, but compiled with the options of these."""
+    wave(tmp_path)
+    options = "target_compile_definitions(zephyr_interface INTERFACE wave_begin=chosen)"
+    text = f"add_library(zephyr_interface INTERFACE)\n{options}\nadd_subdirectory(wave)"
+    program(tmp_path, text, "void chosen(void);\nint main(void) { chosen(); return 0; }\n", "wave")
 
 
 @needs_cmake
 def test_a_module_of_zephyr_is_left_out_without_its_symbol(tmp_path: Path):
     wave(tmp_path)
     (tmp_path / "CMakeLists.txt").write_text(
-        f"{HEAD.format('C')}{ZEPHYR}set(ZEPHYR_CURRENT_MODULE_DIR here)\nadd_subdirectory(wave)\n"
+        f"{HEAD.format('C')}{ZEPHYR}add_subdirectory(wave)\n"
         "if(TARGET wave)\n  message(FATAL_ERROR there)\nendif()\n"
     )
     built(tmp_path)

@@ -146,10 +146,10 @@ def test_what_is_missing_is_said_in_one_sentence(machine, has, target, sentence)
         ({"python": {"venv": False}}, "setup", ["python3-venv"]),
         ({"installed": None, "python": None, **TOOLS}, "tools", []),
         ({"installed": ""}, "docs", []),  # which needs no AVR tools
-        ({}, "test", ["nodejs npm", "chromium"]),
-        ({"apt_get": "exit 1"}, "test", ["nodejs npm", "chromium"]),  # it runs without
-        ({"node": "", "npm": "", "chromium": ""}, "test", []),
-        ({"node": "", "npm": "", "google_chrome": ""}, "test", []),
+        ({}, "test", ["nodejs npm", "chromium", "cmake"]),
+        ({"apt_get": "exit 1"}, "test", ["nodejs npm", "chromium", "cmake"]),  # it runs without
+        ({"node": "", "npm": "", "chromium": "", "cmake": ""}, "test", []),
+        ({"node": "", "npm": "", "google_chrome": "", "cmake": ""}, "test", []),
     ],
 )
 def test_what_is_missing_is_installed_and_nothing_else(machine, has, target, installed):

@@ -729,28 +729,158 @@ static uint32_t pnn_bits(float number)
     return of.bits;
 }
 
+#ifdef PNN_ASSEMBLY
+#define PNN_FILTER(...) __VA_ARGS__
+#else
+#define PNN_FILTER(...)
+#endif
+
 /* An input is (raw - edge) * slope, rounded down. */
 struct float_scale {
+#ifdef PNN_ASSEMBLY
+    uint8_t exponent;
+    uint8_t sign;
+    int32_t start;
+    uint16_t multiplier;
+    uint8_t shift;
+#endif
     float edge;
     float slope;
 };
 
 static const struct float_scale float_scales[6] PNN_FLASH = {
-    {     -1.25e-01f,        4.0e+00f },
-    {      3.75e-01f,        4.0e+00f },
-    {      8.75e-01f,        4.0e+00f },
-    {     1.375e+00f,        4.0e+00f },
-    {     1.875e+00f,        4.0e+00f },
-    {     2.375e+00f,        4.0e+00f },
+    { PNN_FILTER(133,   0,    -16448l, 65535u, 1,)     -1.25e-01f,        4.0e+00f },
+    { PNN_FILTER(133,   0,     49088l, 65535u, 1,)      3.75e-01f,        4.0e+00f },
+    { PNN_FILTER(133,   0,    114624l, 65535u, 1,)      8.75e-01f,        4.0e+00f },
+    { PNN_FILTER(133,   0,    180160l, 65535u, 1,)     1.375e+00f,        4.0e+00f },
+    { PNN_FILTER(133,   0,    245696l, 65535u, 1,)     1.875e+00f,        4.0e+00f },
+    { PNN_FILTER(133,   0,    311232l, 65535u, 1,)     2.375e+00f,        4.0e+00f },
 };
 
-pnn_input_t pnn_quantize_float(uint16_t feature, float raw)
-{
-    if (feature >= PNN_FEATURES) {
-        return 0;
-    }
-    const struct float_scale *scale = &float_scales[feature];
+#ifdef PNN_ASSEMBLY
+#define PNN_UNSURE 0x100u
 
+/* Return the steps of a float, of the given bits, rounded down and at most 255; or PNN_UNSURE where the
+ * operations in floats may round to other ones. With d units beyond the start, steps are
+ * d * multiplier * 2^(shift - 32), with a difference of less than 1 / 256. */
+static PNN_NOINLINE uint16_t float_filter(const struct float_scale *scale, uint32_t x)
+{
+    uint32_t y;
+    uint16_t found;
+    __asm__ volatile(
+        "    lpm   %A[found], Z+\n" /* the exponent; 0 if there is no filter */
+        "    tst   %A[found]\n"
+        "    breq  8f\n"
+        "    mov   %A[y], %C[x]\n"
+        "    lsl   %A[y]\n"
+        "    mov   %B[y], %D[x]\n"
+        "    rol   %B[y]\n"
+        "    sub   %A[found], %B[y]\n" /* by how many bits the fraction is shifted */
+        "    brcc  9f\n" /* no larger float, nor NaN */
+        "8:  ldi   %B[found], 1\n"
+        "    rjmp  12f\n"
+        "9:\n"
+        "    lpm   %B[y], Z+\n" /* whether bytes grow as floats fall */
+        "    eor   %D[x], %B[y]\n"
+        "    bst   %D[x], 7\n"
+        "    ori   %C[x], 0x80\n" /* the first bit of the fraction, which floats leave out */
+        "    clr   %D[x]\n"
+        "    cpi   %A[found], 24\n"
+        "    brcs  1f\n"
+        "    clr   %A[x]\n"
+        "    clr   %B[x]\n"
+        "    clr   %C[x]\n"
+        "    rjmp  5f\n"
+        "1:  cpi   %A[found], 16\n"
+        "    brcs  2f\n"
+        "    mov   %A[x], %C[x]\n"
+        "    clr   %B[x]\n"
+        "    clr   %C[x]\n"
+        "    subi  %A[found], 16\n"
+        "    rjmp  4f\n"
+        "2:  cpi   %A[found], 8\n"
+        "    brcs  4f\n"
+        "    mov   %A[x], %B[x]\n"
+        "    mov   %B[x], %C[x]\n"
+        "    clr   %C[x]\n"
+        "    subi  %A[found], 8\n"
+        "    rjmp  4f\n"
+        "3:  lsr   %C[x]\n"
+        "    ror   %B[x]\n"
+        "    ror   %A[x]\n"
+        "4:  subi  %A[found], 1\n" /* at most 7 times not below 0 */
+        "    brcc  3b\n"
+        "5:  brtc  6f\n"
+        "    com   %D[x]\n" /* a float below 0 */
+        "    com   %C[x]\n"
+        "    com   %B[x]\n"
+        "    neg   %A[x]\n"
+        "    sbci  %B[x], 0xff\n"
+        "    sbci  %C[x], 0xff\n"
+        "    sbci  %D[x], 0xff\n"
+        "6:  lpm   %A[y], Z+\n" /* the start */
+        "    sub   %A[x], %A[y]\n"
+        "    lpm   %A[y], Z+\n"
+        "    sbc   %B[x], %A[y]\n"
+        "    lpm   %A[y], Z+\n"
+        "    sbc   %C[x], %A[y]\n"
+        "    lpm   %A[y], Z+\n"
+        "    sbc   %D[x], %A[y]\n"
+        "    ldi   %A[found], 0\n"
+        "    brmi  11f\n" /* below the start */
+        "    tst   %D[x]\n"
+        "    brne  10f\n" /* above all steps */
+        "    lpm   %A[found], Z+\n" /* the multiplier */
+        "    lpm   %B[found], Z+\n"
+        "    mul   %A[x], %A[found]\n"
+        "    mov   %A[y], r1\n"
+        "    mul   %A[x], %B[found]\n"
+        "    clr   %B[y]\n"
+        "    clr   %C[y]\n"
+        "    clr   %D[y]\n"
+        "    add   %A[y], r0\n"
+        "    adc   %B[y], r1\n"
+        "    mul   %B[x], %A[found]\n"
+        "    add   %A[y], r0\n"
+        "    adc   %B[y], r1\n"
+        "    adc   %C[y], %D[x]\n"
+        "    mul   %B[x], %B[found]\n"
+        "    add   %B[y], r0\n"
+        "    adc   %C[y], r1\n"
+        "    mul   %C[x], %A[found]\n"
+        "    add   %B[y], r0\n"
+        "    adc   %C[y], r1\n"
+        "    adc   %D[y], %D[x]\n"
+        "    mul   %C[x], %B[found]\n"
+        "    add   %C[y], r0\n"
+        "    adc   %D[y], r1\n"
+        "    clr   r1\n"
+        "    lpm   %A[found], Z\n" /* the shift, 1 to 7 */
+        "7:  lsl   %A[y]\n"
+        "    rol   %B[y]\n"
+        "    rol   %C[y]\n"
+        "    rol   %D[y]\n"
+        "    brcs  10f\n"
+        "    dec   %A[found]\n"
+        "    brne  7b\n"
+        "    mov   %A[found], %D[y]\n"
+        "    subi  %C[y], 1\n"
+        "    cpi   %C[y], 0xfe\n"
+        "    brcs  11f\n" /* 1..254 of 256 parts behind a step */
+        "    rjmp  8b\n"
+        "10: ldi   %A[found], 255\n"
+        "11: ldi   %B[found], 0\n"
+        "12:\n"
+        : [found] "=&d"(found), [y] "=&d"(y), [x] "+d"(x), "+z"(scale)
+        :
+        : "r0");
+    return found;
+}
+#endif
+
+/* Return the input of a float, by two operations. */
+PNN_NOINLINE static pnn_input_t rounded_input(const struct float_scale *scale, float raw)
+{
     const float beyond = raw - PNN_READ_F32(&scale->edge);
     const float steps = beyond * PNN_READ_F32(&scale->slope);
     /* Sign, exponent, and seven bits of the fraction. */
@@ -768,10 +898,34 @@ pnn_input_t pnn_quantize_float(uint16_t feature, float raw)
     return input > PNN_INPUT_MAXIMUM ? PNN_INPUT_MAXIMUM : input;
 }
 
+static inline pnn_input_t float_input(const struct float_scale *scale, const float *raw)
+{
+#ifdef PNN_ASSEMBLY
+    const uint16_t steps = float_filter(scale, pnn_bits(*raw));
+    if (steps < PNN_UNSURE) {
+        return steps > PNN_INPUT_MAXIMUM ? PNN_INPUT_MAXIMUM : (pnn_input_t)steps;
+    }
+#endif
+    return rounded_input(scale, *raw);
+}
+
+pnn_input_t pnn_quantize_float(uint16_t feature, float raw)
+{
+    if (feature >= PNN_FEATURES) {
+        return 0;
+    }
+    const struct float_scale *scale = &float_scales[feature];
+
+    return float_input(scale, &raw);
+}
+
 uint8_t pnn_predict_floats(const float *features)
 {
-    for (uint16_t i = 0; i < PNN_FEATURES; ++i) {
-        pushed[i] = pnn_quantize_float(i, features[i]);
+    for (uint16_t feature = 0; feature < PNN_FEATURES; ++feature) {
+        const struct float_scale *scale = &float_scales[feature];
+
+        const pnn_input_t input = float_input(scale, &features[feature]);
+        pushed[feature] = input;
     }
     return pnn_predict(pushed);
 }

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from protonn_edge import __version__
 from protonn_edge.cli.command import Output, option
-from protonn_edge.cli.firmware_additions import OtherSketch
+from protonn_edge.cli.firmware_additions import OtherExport
 from protonn_edge.cli.options import PATH
 from protonn_edge.codegen.projects.folder import sketch_name
 from protonn_edge.codegen.renderer import template_environment
@@ -18,7 +18,7 @@ from protonn_edge.system.files import write_atomically
 
 
 @dataclass(frozen=True)
-class MeterOptions(OtherSketch):
+class MeterOptions(OtherExport):
     """The option as it was given."""
 
     APART: ClassVar[Mapping[str, str]] = {"--meter": "model_file --arduino --sensor"}
@@ -36,7 +36,7 @@ class MeterOptions(OtherSketch):
         """Whether a folder is named."""
         return self.folder is not None
 
-    def write(self, out: Output) -> None:
+    def write(self, out: Output, *_: object, **__: object) -> None:
         """Write the sketch, and print its path."""
         folder = self.folder
         assert folder is not None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+import scipy  # imports `signal` where it is first used, which takes half a second
 from numpy.typing import NDArray
 
 from protonn_edge.extensions.sensing.speech.synthesizers import Sound
@@ -58,12 +59,10 @@ class Acoustics:
         self, word: Sound, rate: float, least_s: float, generator: np.random.Generator
     ) -> NDArray[np.int16]:
         """Return a word as a board with `rate` samples a second hears it, of `least_s` or more."""
-        from scipy.signal import butter, lfilter  # half a second, for what `speak` alone does
-
         samples = _trimmed(_resampled(word, rate, self.size), rate)
         samples = self._in_room(samples, rate, generator)
-        b, a = butter(1, np.array(self.band_hz) / (rate / 2), "band")
-        samples = lfilter(b, a, samples)
+        b, a = scipy.signal.butter(1, np.array(self.band_hz) / (rate / 2), "band")
+        samples = scipy.signal.lfilter(b, a, samples)
         lead, tail = round(rate * _LEAD_S), round(rate * _TAIL_S)
         missing = math.ceil(rate * least_s) - len(samples) - lead
         whole = np.pad(samples, (lead, max(tail, missing)))
@@ -74,22 +73,18 @@ class Acoustics:
 
     def _in_room(self, samples: Samples, rate: float, generator: np.random.Generator) -> Samples:
         """Add echoes: noise that fades exponentially."""
-        from scipy.signal import fftconvolve
-
         if self.echo_share == 0:
             return samples
         times = np.arange(1, int(self.echo_s * rate))
         echoes = generator.normal(0, 1, len(times)) * 1000 ** (-times / len(times))
         echoes *= math.sqrt(self.echo_share / np.sum(echoes**2))
-        return np.asarray(fftconvolve(samples, np.concatenate([[1.0], echoes])))
+        return np.asarray(scipy.signal.fftconvolve(samples, np.concatenate([[1.0], echoes])))
 
 
 def _resampled(word: Sound, rate: float, size: float) -> Samples:
     """Return samples at another rate; a speaker of another size is sound at another speed."""
-    from scipy.signal import resample
-
     count = max(1, round(len(word.samples) * rate * size / word.rate))
-    return np.asarray(resample(word.samples, count))
+    return np.asarray(scipy.signal.resample(word.samples, count))
 
 
 def _trimmed(samples: Samples, rate: float) -> Samples:
