@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -111,7 +112,7 @@ def test_its_folders_bring_commands_kinds_and_their_c(folder: Path, tmp_path: Pa
     answers = answers_of(("--help", "margins --json", train, verify), site, folder)
     assert {name: each for name, each in answers.items() if each.returncode != 0} == {}
     assert "margins  Say what this extension is for" in answers["--help"].stdout
-    assert answers["margins --json"].stdout == '{"for": "margins"}\n'
+    assert json.loads(answers["margins --json"].stdout) == {"ok": True, "for": "margins"}
     named = (
         "from protonn_edge import NearestMeanClassifier; print(NearestMeanClassifier.__module__)"
     )
