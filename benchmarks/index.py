@@ -92,6 +92,7 @@ INDEX: dict[str, Entry] = {
     "linear": Entry("kind_rows", {"kinds.md": EVERY}, ("Uno %", *_CYCLES)),
     "machines": Entry("machines", {"data.md": EVERY}),
     "meters": Entry("meters", {"power.md": EVERY}),
+    "micropython": Entry("micropython", {"micropython.md": EVERY}),
     "networks": Entry("feature_rows", {"convolution.md": EVERY}, ("Uno %", "flash B")),
     "one_class": Entry(
         "one_class",
