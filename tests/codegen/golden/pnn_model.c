@@ -715,8 +715,8 @@ pnn_input_t pnn_quantize(uint16_t feature, int16_t raw)
 /* The linker leaves all of this out, with the floating-point routines, unless a function of floats is
  * called. */
 
-#define PNN_SIGN 0x80000000ul     /* of a float, in its bits */
-#define PNN_INFINITY 0x7f800000ul /* NaN has more, besides its sign */
+#define PNN_SIGN 0x80000000ul     /* in the bits of a float */
+#define PNN_INFINITY 0x7f800000ul /* those of NaN are larger, without the sign */
 
 /* Return the bits of an IEEE 754 float, which integers compare faster. */
 static uint32_t pnn_bits(float number)
@@ -729,6 +729,7 @@ static uint32_t pnn_bits(float number)
     return of.bits;
 }
 
+/* The constants of float_filter, which is assembly. */
 #ifdef PNN_ASSEMBLY
 #define PNN_FILTER(...) __VA_ARGS__
 #else
