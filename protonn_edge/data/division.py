@@ -58,6 +58,7 @@ class Division:
     read: list[str] = field(default_factory=list)  # how the file was read, see `texts_of`
     # the numbers of the groups that were held out, if they were named, which then are the share
     held: list[int] = field(default_factory=list)
+    source: str = ""  # the SHA-256 of the recording that its windows were cut from, if known
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
