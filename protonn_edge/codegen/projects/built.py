@@ -46,6 +46,12 @@ def built_text(record: Mapping[str, object]) -> str:
     return json.dumps(kept, indent=2, allow_nan=False) + "\n"
 
 
+def built_file(folder: Path) -> Path:
+    """Return the path of ``built.json`` in a folder of firmware."""
+    inside = folder / GENERATED
+    return (inside if inside.is_dir() else folder) / BUILT_FILE
+
+
 def built_in(folder: Path) -> JsonObject:
     """Return what ``built.json`` says of a folder's firmware; empty if it is unknown.
 
@@ -53,10 +59,11 @@ def built_in(folder: Path) -> JsonObject:
     ``votes``, ``model_sha256``, ``flash_bytes``, ``sram_bytes``, ``stack_bytes``, ``response``,
     ``cycles`` and ``tried`` that the build states.
     """
-    inside = folder / GENERATED if (folder / GENERATED).is_dir() else folder
+    path = built_file(folder)
+    beside = path.with_name(PLAN_FILE)
     try:
-        record = json.loads(read_file(inside / BUILT_FILE, limit_bytes=_LIMIT_BYTES))
-        plan = read_plan(inside / PLAN_FILE) if (inside / PLAN_FILE).exists() else None
+        record = json.loads(read_file(path, limit_bytes=_LIMIT_BYTES))
+        plan = read_plan(beside) if beside.exists() else None
     except (InputError, ValueError, RecursionError):
         return {}
     if not isinstance(record, dict):
