@@ -17,7 +17,7 @@ from typing import Any
 
 from protonn_edge.extensions.studio.actions import line_of
 from protonn_edge.extensions.studio.log import Log
-from protonn_edge.extensions.studio.processes import Processes, Running
+from protonn_edge.extensions.studio.processes import Launcher, Running
 from protonn_edge.extensions.studio.words import in_words
 from protonn_edge.system.errors import InputError, counted
 from protonn_edge.system.schema import JsonObject
@@ -40,7 +40,7 @@ class Jobs:
 
     def __init__(self, folder: Path, tell: Callable[..., None], log: Log) -> None:
         self._folder, self._tell, self._log = folder, tell, log
-        self.processes = Processes(folder)
+        self.processes = Launcher(folder)
         self._child: Running | None = None
         self._thread: threading.Thread | None = None
         self._stopped = False

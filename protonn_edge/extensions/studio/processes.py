@@ -41,7 +41,7 @@ class Running(Protocol):
         """End it at once."""
 
 
-class Processes:
+class Launcher:
     """Starts commands in a folder; `warm_up` starts the helper that has the imports."""
 
     def __init__(self, folder: Path) -> None:

@@ -8,18 +8,16 @@ texts of which every second one is a name.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from protonn_edge.data.options import options_of_texts
+from protonn_edge.extensions.studio.related import RelatedFiles, are_of_model
 from protonn_edge.system.errors import counted
 from protonn_edge.system.figures import percent
 from protonn_edge.system.schema import JsonObject
 
-OF_SAMPLES = ("recording", "takes")
-_OF_POINTS = ("table", "images", "points")
 _FEW_TAKES, _FEW_CLASSES = 3, 2
-_USUAL = "recording.csv"
 _MOVE = "Move the board. This computer answers with the board's own integers."
 _WORDS = ("no", "one", "two", "three")
 
@@ -38,162 +36,18 @@ class Memory:
     has_port: bool = False
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """The data and the model that the page looks at, and how a table is read; empty by default."""
-
-    data: str = ""
-    model: str = ""
-    read: Mapping[str, Any] = field(default_factory=dict)
-
-
-class Journey:
-    """The way of some data through the stages, by the facts of files by their names.
-
-    - `files`: what `listing` and `facts_of` say of each file.
-    - `digest`: returns the SHA-256 of a file of a name.
-    """
+class Stages:
+    """The stages of related files, with how a table is read, if the page says so."""
 
     def __init__(
         self,
-        files: Mapping[str, JsonObject],
-        digest: Callable[[str], str],
-        chosen: Chosen | None = None,
+        related: RelatedFiles,
         memory: Memory | None = None,
+        read: Mapping[str, Any] | None = None,
     ) -> None:
-        self.files, self._digest = files, digest
-        self._memory, self._chosen = memory or Memory(), chosen or Chosen()
-        self.data = self._chosen_of(self._chosen.data, self._offered()) or self._default_data()
-        self.model = self._chosen_of(self._chosen.model, self._of("model")) or self._newest_model()
-        self.points = self._points()
-        self.project = self._built()
-        self.results = self._measured()
-        self.report = self._reported()
+        self._used, self._memory, self._chosen_read = related, memory or Memory(), read or {}
 
-    def to_json(self) -> JsonObject:
-        """Return the files in use, and the five stages by their names."""
-        names = ("data", "model", "points", "project", "results", "report")
-        return {
-            **{name: getattr(self, name) or None for name in names},
-            "start": not self.data and not self._of("model"),
-            "stages": self.stages(),
-        }
-
-    def origins(self, model: str) -> list[str]:
-        """Return the names of the data that a model was trained on; none if these bytes are gone.
-
-        Windows have a recording, which is their data as long as a file of its name is here.
-        """
-        facts = self.files[model]
-        found = self._with(facts.get("source_sha256"), *OF_SAMPLES)
-        found += self._with(facts.get("points_sha256"), *_OF_POINTS, "takes")
-        return [name for name in found if not self._is_here(name)]
-
-    def is_current(self, model: str) -> bool | None:
-        """Whether a model is of the bytes of the data that are here; None if nothing is known."""
-        facts = self.files[model]
-        if not (facts.get("source_sha256") or facts.get("points_sha256")):
-            return None
-        return self.data in self.origins(model)
-
-    # --- the files in use ---
-
-    def _of(self, *kinds: str) -> list[str]:
-        """Return the names of the files of some kinds, the newest first."""
-        names = [name for name, facts in self.files.items() if facts["kind"] in kinds]
-        return sorted(names, key=lambda name: -self.files[name]["at"])
-
-    def _with(self, sha256: str | None, *kinds: str) -> list[str]:
-        return [name for name in self._of(*kinds) if sha256 and self._digest(name) == sha256]
-
-    def _offered(self) -> list[str]:
-        """Return the names of data: windows of a recording that is here are no others."""
-        return [name for name in self._of(*OF_SAMPLES, *_OF_POINTS) if not self._is_here(name)]
-
-    def _is_here(self, points: str) -> bool:
-        """Whether the recording of some windows is here, perhaps with other bytes."""
-        source = self.files[points].get("source") or {}
-        found = source.get("name") in self.files or self._with(source.get("sha256"), *OF_SAMPLES)
-        return bool(found)
-
-    @staticmethod
-    def _chosen_of(name: str, names: Collection[str]) -> str:
-        return name if name in names else ""
-
-    def _default_data(self) -> str:
-        """Return the usual recording, else the data of the newest model, else the newest data."""
-        offered = self._offered()
-        every = (name for model in self._of("model") for name in self.origins(model))
-        trained_on = [name for name in every if name in offered]
-        return next(iter([name for name in offered if name == _USUAL] + trained_on + offered), "")
-
-    def _newest_model(self) -> str:
-        """Return the newest model of the data, if possible one in firmware; none of other data."""
-        every = ((name, self.origins(name)) for name in self._of("model"))
-        models = [name for name, origins in every if not origins or self.data in origins]
-        built = [self.files[name].get("model_sha256") for name in self._of("live", "project")]
-
-        def rank(name: str) -> tuple[bool, bool]:
-            return not self.is_current(name), self.files[name].get("sha256") not in built
-
-        return next(iter(sorted(models, key=rank)), "")
-
-    def _points(self) -> str:
-        """Return the file that a model is tested with: its own points, else those of the data."""
-        trained_on = self._model_facts.get("points_sha256")
-        for name in self._with(trained_on, *_OF_POINTS, "takes"):
-            return name
-        if not self._is_of_samples:
-            return self.data
-        cut = [name for name in self._of("points") if self.files[name].get("source")]
-        return next((name for name in cut if self._is_of(name, self.data)), "")
-
-    def _is_of(self, points: str, data: str) -> bool:
-        source = self.files[points]["source"]
-        return bool(source["name"] == data or source["sha256"] == self._digest(data))
-
-    def _built(self) -> str:
-        """Return the project of the model, else the newest one; firmware for a sensor first."""
-        kinds = ("live", "project") if self._is_of_samples else ("project", "live")
-        every = [name for kind in kinds for name in self._of(kind)]
-        mine = [name for name in every if self._is_of_model(self.files[name])]
-        return next(iter(mine or every), "")
-
-    def _is_of_model(self, facts: JsonObject) -> bool:
-        sha256 = self._model_facts.get("sha256")
-        return bool(sha256) and facts.get("model_sha256") == sha256
-
-    def _measured(self) -> str:
-        every, sha256 = self._of("results"), self._model_facts.get("sha256") or "?"
-        mine = [name for name in every if self._begins(name, sha256)]
-        return next(iter(mine or every), "")
-
-    def _begins(self, results: str, sha256: str) -> bool:
-        model16 = self.files[results].get("model16") or ""
-        return bool(model16) and sha256.startswith(model16)
-
-    def _reported(self) -> str:
-        """Return the report of the results, else the newest one."""
-        every = [name for name in self._of("page") if self.files[name].get("run")]
-        run = self.files.get(self.results, {}).get("run")
-        return next(iter([name for name in every if self.files[name]["run"] == run] or every), "")
-
-    @property
-    def _data_facts(self) -> JsonObject:
-        return self.files.get(self.data, {})
-
-    @property
-    def _model_facts(self) -> JsonObject:
-        return self.files.get(self.model, {})
-
-    @property
-    def _is_of_samples(self) -> bool:
-        """Whether windows of samples are classified, which a sensor on the board can take."""
-        return self._data_facts.get("kind") in OF_SAMPLES or bool(self._model_facts.get("window"))
-
-    # --- the stages ---
-
-    def stages(self) -> dict[str, JsonObject]:
+    def to_json(self) -> dict[str, JsonObject]:
         """Return the stages by their names, in their order."""
         data = self._data()
         train = self._train(data)
@@ -202,18 +56,18 @@ class Journey:
         board = self._board() if trained else _waits("")
         built = "flash_bytes" in board["facts"]
         report = self._report() if built else _waits("")
-        if not self._is_of_samples:
+        if not self._used.is_of_samples:
             tried = _waits("") | {"absent": True}
         made = {"data": data, "train": train, "try": tried, "board": board, "report": report}
         sources = {
-            "data": [self.data], "train": [self.points, self.model], "try": [],
-            "board": [self.project], "report": [self.results, self.report],
+            "data": [self._used.data], "train": [self._used.points, self._used.model],
+            "board": [self._used.project], "report": [self._used.results, self._used.report],
         }  # fmt: skip
         every: list[JsonObject] = []
         for name, stage in made.items():
             own = [
                 {**notice, "of": file}
-                for file in dict.fromkeys(filter(None, sources[name]))
+                for file in dict.fromkeys(filter(None, sources.get(name, ())))
                 for notice in self._memory.notices(file)
             ]
             own = [notice for notice in own if notice not in every]
@@ -227,7 +81,7 @@ class Journey:
         return made
 
     def _data(self) -> JsonObject:
-        facts = self._data_facts
+        facts = self._used.data_facts
         if not facts:
             return _stage("ready", "nothing yet", ["Record a first take, or drop a file here."])
         if facts.get("error"):
@@ -237,7 +91,9 @@ class Journey:
             return self._of_takes(facts)
         if kind == "table":
             return self._of_table()
-        return self._ready_data("done", self.data, ["", self.data, " is ready to train with."], {})
+        return self._ready_data(
+            "done", self._used.data, ["", self._used.data, " is ready to train with."], {}
+        )
 
     def _of_takes(self, facts: JsonObject) -> JsonObject:
         takes: Mapping[str, int] = facts["classes"]
@@ -272,9 +128,9 @@ class Journey:
         return [some.capitalize(), label, then], f"needs {n} more of {label}"
 
     def _of_table(self) -> JsonObject:
-        found = self._memory.doubts(self.data, self._read())
+        found = self._memory.doubts(self._used.data, self._read())
         doubt: Sequence[str] = found.get("doubt", ())
-        lead = ["", self.data, f": {counted(found.get('rows', 0), 'row')}."]
+        lead = ["", self._used.data, f": {counted(found.get('rows', 0), 'row')}."]
         if found.get("error"):
             return _stage("warn", "needs your decision", [found["error"]], facts=found)
         if not doubt:
@@ -289,10 +145,10 @@ class Journey:
 
     def _read(self) -> Mapping[str, Any]:
         """Return how the table is read: as the page says, else as the model's training did."""
-        if self._chosen.read or not self._model_facts.get("read"):
-            return self._chosen.read
-        options = options_of_texts(self._model_facts["read"])
-        column = options.label or self._model_facts.get("label")
+        if self._chosen_read or not self._used.model_facts.get("read"):
+            return self._chosen_read
+        options = options_of_texts(self._used.model_facts["read"])
+        column = options.label or self._used.model_facts.get("label")
         return {"column": column, "keep_columns": [*options.keep], "drop": [*options.drop]}
 
     def _ready_data(
@@ -300,40 +156,46 @@ class Journey:
     ) -> JsonObject:
         train = _action("Train a model", "train", "train")
         stage = _stage(mark, says, lead, train, facts=facts)
-        if self.model:
+        if self._used.model:
             train["text"] = "Train again"
-            if self.is_current(self.model) is not False:
+            if self._used.is_current(self._used.model) is not False:
                 stage |= {"next": _action("See the model", "train"), "again": train}
         return stage
 
     def _train(self, data: JsonObject) -> JsonObject:
         ready = bool((data["next"] or {}).get("ready"))
-        if not self.model:
+        if not self._used.model:
             if not ready and not data["again"]:
                 why = (data["next"] or {}).get("why", "") or "needs data"
                 return _waits(why)
             return _stage(
                 "ready", "not trained yet", self._waiting(), _action("Train", run="train")
             )
-        facts = self._memory.accuracy(self.model, self.points)
-        again = _action("Train again", run="train", ready=not self.data or ready)
+        facts = self._memory.accuracy(self._used.model, self._used.points)
+        again = _action("Train again", run="train", ready=not self._used.data or ready)
         says = _accuracy(facts)
-        if self.is_current(self.model) is False:
-            lead = ["", self.data or self.model, " has changed since the model was trained."]
-            for name in self.origins(self.model)[:1]:
-                lead = ["", self.model, " is of ", name, "."]
+        if self._used.is_current(self._used.model) is False:
+            lead = [
+                "",
+                self._used.data or self._used.model,
+                " has changed since the model was trained.",
+            ]
+            for name in self._used.origins(self._used.model)[:1]:
+                lead = ["", self._used.model, " is of ", name, "."]
             return _stage("old", "older than the data", lead, again, facts=facts)
-        go = ("try", "Try it live") if self._is_of_samples else ("board", "Put it on the board")
-        lead = ["", self.model, f" is trained: {says}."]
+        go = (
+            ("try", "Try it live") if self._used.is_of_samples else ("board", "Put it on the board")
+        )
+        lead = ["", self._used.model, f" is trained: {says}."]
         if held := facts.get("sessions"):
             lead = ["Tested on ", ", ".join(held), ", of whom the model has seen nothing."]
         return _stage("done", says, lead, _action(go[1], go[0]), again, facts)
 
     def _waiting(self) -> Sentence:
         """Return what there is to train with."""
-        facts = self._data_facts
+        facts = self._used.data_facts
         if "takes" not in facts:
-            return ["Ready to learn from ", self.data, "."]
+            return ["Ready to learn from ", self._used.data, "."]
         takes = f"{counted(facts['takes'], 'take')} of {_classes(len(facts['classes']))}"
         several = len(facts["sessions"]) > 1
         tested = "tested on somebody it never saw" if several else "some are kept for the test"
@@ -341,22 +203,25 @@ class Journey:
 
     def _try(self) -> JsonObject:
         go = _action("Put it on the board", "board")
-        if self._model_facts.get("sha256") in self._memory.tried:
+        if self._used.model_facts.get("sha256") in self._memory.tried:
             return _stage("done", "tried", [_MOVE], go)
         return _stage("ready", "not tried yet", [_MOVE], go)
 
     def _board(self) -> JsonObject:
-        project, build = self.files.get(self.project, {}), _action("Build it", run="build")
-        if not self._model_facts.get("sha256"):
+        project, build = (
+            self._used.files.get(self._used.project, {}),
+            _action("Build it", run="build"),
+        )
+        if not self._used.model_facts.get("sha256"):
             return _stage("warn", "not for boards", ["This model runs on computers only."])
         if not project or project.get("flash_bytes") is None:
-            lead = ["Build the firmware with ", self.model, "."]
+            lead = ["Build the firmware with ", self._used.model, "."]
             return _stage("ready", "not built yet", lead, build)
         build["text"] = "Build it again"
-        if not self._is_of_model(project):
-            lead = ["The firmware in ", self.project, " is of another model."]
+        if not self._used.is_of_model(project):
+            lead = ["The firmware in ", self._used.project, " is of another model."]
             return _stage("old", "older than the model", lead, build, facts=project)
-        sensors = self._data_facts.get("sensors")
+        sensors = self._used.data_facts.get("sensors")
         if sensors and project.get("sensors") and project["sensors"] != sensors:
             lead = ["The firmware reads ", project["sensors"][0], ", the takes are of ", sensors[0]]
             return _stage("old", f"built for {project['sensors'][0]}", lead, build, facts=project)
@@ -369,7 +234,10 @@ class Journey:
         return _stage("done", f"fits, {percent(share, 0)}", lead, *ways, facts=project)
 
     def _report(self) -> JsonObject:
-        results, measure = self.files.get(self.results, {}), _action("Measure again", run="report")
+        results, measure = (
+            self._used.files.get(self._used.results, {}),
+            _action("Measure again", run="report"),
+        )
         first = _action("Measure and write the report", run="report")
         show = _action("Open the report", run="open")
         if not results:
@@ -377,8 +245,8 @@ class Journey:
             return _stage("ready", "not measured yet", lead, first)
         if results.get("error"):
             return _stage("warn", "cannot be read", [results["error"]], first)
-        if not self._begins(self.results, self._model_facts["sha256"]):
-            lead = ["", self.results, " is of another model."]
+        if not are_of_model(results, self._used.model_facts["sha256"]):
+            lead = ["", self._used.results, " is of another model."]
             return _stage("old", "of another model", lead, first)
         n, wrong, points = results["n"], results["mismatches"], results["points"]
         if n < points:
@@ -387,7 +255,7 @@ class Journey:
         where = "the emulated board" if results["emulated"] else "the board"
         says = f"{wrong:,} mismatches" if wrong != 1 else "1 mismatch"
         lead = [f"{counted(n, 'point')} ran on {where}: {says}."]
-        if self.files.get(self.report, {}).get("run") != results["run"]:
+        if self._used.files.get(self._used.report, {}).get("run") != results["run"]:
             return _stage("old", "measured since the report", lead, first, facts=results)
         return _stage("warn" if wrong else "done", says, lead, show, measure, results)
 

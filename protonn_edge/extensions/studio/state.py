@@ -14,13 +14,15 @@ from protonn_edge.extensions.studio.columns import columns_of
 from protonn_edge.extensions.studio.facts import digest, facts_of, identity
 from protonn_edge.extensions.studio.folder import listing, version_of
 from protonn_edge.extensions.studio.log import Log
+from protonn_edge.extensions.studio.related import RelatedFiles
 from protonn_edge.extensions.studio.sources import ports, source_of
-from protonn_edge.extensions.studio.stages import Chosen, Journey, Memory
+from protonn_edge.extensions.studio.stages import Memory, Stages
 from protonn_edge.extensions.studio.views import accuracy
 from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.schema import JsonObject
 
+_IN_USE = ("data", "model", "points", "project", "results", "report")
 _DOUBTS = ("rows", "doubt", "error", "label", "target", "classes")
 
 
@@ -38,15 +40,17 @@ class FolderState:
                 facts["sensor"] = ", ".join(facts["sensors"])
             yield one["name"], {**facts, **one}
 
-    def to_json(self, chosen: Chosen) -> JsonObject:
-        """Return what the page shows, given what it looks at."""
-        journey = Journey(self.files, self._digest, chosen, self._memory())
+    def to_json(
+        self, data: str = "", model: str = "", read: Mapping[str, Any] | None = None
+    ) -> JsonObject:
+        """Return what the page shows, given the names and the reading that it has chosen."""
+        used = RelatedFiles(self.files, self._digest, data, model)
         models = [name for name, facts in self.files.items() if facts["kind"] == "model"]
         for name in models:
-            self.files[name]["current"] = journey.is_current(name)
-        if journey.model:
-            found = self.accuracy(journey.model, journey.points)
-            self.files[journey.model]["held"] = found.get("sessions", [])
+            self.files[name]["current"] = used.is_current(name)
+        if used.model:
+            found = self.accuracy(used.model, used.points)
+            self.files[used.model]["held"] = found.get("sessions", [])
         return {
             "files": [*self.files.values()],
             "models": [
@@ -55,8 +59,10 @@ class FolderState:
             "boards": [*_boards()],
             "sensors": [*_sensors()],
             "classifiers": [*ESTIMATORS, "best"],
-            "source": source_of(self.files, journey.data, journey.model),
-            **journey.to_json(),
+            "source": source_of(self.files, used.data, used.model),
+            **{name: getattr(used, name) or None for name in _IN_USE},
+            "start": not used.data and not models,
+            "stages": Stages(used, self._memory(), read).to_json(),
         }
 
     def models(self) -> list[JsonObject]:

@@ -14,7 +14,7 @@ import pytest
 
 from protonn_edge.extensions.studio.jobs import Jobs
 from protonn_edge.extensions.studio.log import LOG_FILE, Log
-from protonn_edge.extensions.studio.processes import Processes, Running
+from protonn_edge.extensions.studio.processes import Launcher, Running
 from protonn_edge.extensions.studio.sample import sample_files
 from protonn_edge.extensions.studio.words import in_words
 from protonn_edge.system.shell import LINUX
@@ -40,7 +40,7 @@ def interruptible() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def ended(processes: Processes, words: list[str]) -> tuple[int, bytes, list[str]]:
+def ended(processes: Launcher, words: list[str]) -> tuple[int, bytes, list[str]]:
     """Run a command; return its exit code and what it printed."""
     with tempfile.TemporaryFile() as printed:
         child = processes.run([*words, "--json"], printed.fileno())
@@ -54,7 +54,7 @@ def ended(processes: Processes, words: list[str]) -> tuple[int, bytes, list[str]
 def test_a_forked_command_prints_and_writes_what_a_started_one_does(folder: Path) -> None:
     found = []
     for warm in (False, True):
-        processes = Processes(folder)
+        processes = Launcher(folder)
         if warm:
             processes.warm_up()
         unlike = ["takes", "recording.csv", "--take=99", "--delete"]
@@ -68,7 +68,7 @@ def test_a_forked_command_prints_and_writes_what_a_started_one_does(folder: Path
 @needs_fork
 @pytest.mark.usefixtures("interruptible")
 def test_a_forked_training_stops_and_a_killed_helper_is_done_without(folder: Path) -> None:
-    processes = Processes(folder)
+    processes = Launcher(folder)
     processes.warm_up()
     assert ended(processes, CUT)[0] == 0
 

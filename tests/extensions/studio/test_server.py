@@ -254,7 +254,7 @@ def test_tabs_that_connect_at_once_share_one_board(
         def stop(self) -> None:
             self.runs = False
 
-    monkeypatch.setattr("protonn_edge.extensions.studio.workspace.BoardStream", Stream)
+    monkeypatch.setattr("protonn_edge.extensions.studio.attached.BoardStream", Stream)
     tabs = [
         threading.Thread(target=site.ask, args=("/do/connect", {"kind": "live"}), daemon=True)
         for _ in range(6)

@@ -15,7 +15,6 @@ from command_line import succeed
 
 from protonn_edge.extensions.studio.log import LOG_FILE, Log
 from protonn_edge.extensions.studio.sample import RATE, sample_files
-from protonn_edge.extensions.studio.stages import Chosen
 from protonn_edge.extensions.studio.state import FolderState
 
 NAMES = ("data", "train", "try", "board", "report")
@@ -54,9 +53,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def marks_of(folder: Path, chosen: Chosen | None = None) -> list[str]:
+def marks_of(folder: Path, read: Mapping[str, Any] | None = None) -> list[str]:
     """Return the stages' marks as a new server sees them."""
-    stages = FolderState(folder, Log(folder)).to_json(chosen or Chosen())["stages"]
+    stages = FolderState(folder, Log(folder)).to_json(read=read)["stages"]
     return [stage["mark"] for stage in stages.values()]
 
 
@@ -232,11 +231,11 @@ def test_the_marks_of_a_table_wait_for_its_columns(
     shutil.copytree(whole, tmp_path / "whole")
     monkeypatch.chdir(tmp_path / "whole" / "house")
     change()
-    assert marks_of(Path.cwd(), Chosen(read=read)) == [MARKS[each] for each in expected]
+    assert marks_of(Path.cwd(), read) == [MARKS[each] for each in expected]
 
 
 def test_each_stage_has_one_next_step_and_it_leads_to_the_report(whole: Path) -> None:
-    shown = FolderState(whole, Log(whole)).to_json(Chosen())
+    shown = FolderState(whole, Log(whole)).to_json()
     following = {name: stage["next"] for name, stage in shown["stages"].items()}
     assert [each["go"] or each["run"] for each in following.values()] == [
         "train", "try", "board", "report", "open"
@@ -262,7 +261,7 @@ def test_notices_stay_until_their_file_is_replaced(
     Log(Path.cwd()).add({**done, "record": {"notices": [notice, {"text": 3}]}}, ["linear.npz"])
 
     def stages() -> Any:
-        return FolderState(Path.cwd(), Log(Path.cwd())).to_json(Chosen())["stages"]
+        return FolderState(Path.cwd(), Log(Path.cwd())).to_json()["stages"]
 
     for name in ("train", "report"):
         (shown,) = stages()[name]["notices"]
