@@ -1,0 +1,74 @@
+/* The report: the measurement on a board, its proof and its warnings, and the page that tells all. */
+import { bold, brief, button, find, make, number, percent, short, small } from "/parts.js";
+import { Stage } from "/stage.js";
+
+const RESULTS = "results.csv";
+const PROJECT = "measured";
+
+export class Report extends Stage {
+    async perform(run) {
+        if (run === "open") {
+            return this.#open();
+        }
+        const { studio } = this;
+        const { state } = studio;
+        const read = studio.isOfSamples ? {} : studio.read;
+        const { board, port, played } = studio.source.where;
+        const place = played ? { emulated: "yes" } : { port };
+        const points = { points: state.points, ...read };
+        return this.run([
+            ["build-points", { model: state.model, project: PROJECT, board }],
+            ["measure", { ...points, project: PROJECT, results: RESULTS, board, ...place }],
+            ["report", { ...points, project: PROJECT, results: RESULTS }],
+        ]);
+    }
+
+    async #open() {
+        const shown = await this.order("show", { name: this.studio.state.report ?? "report.html" });
+        if (shown) {
+            window.open(shown.address, "_blank", "noopener");
+        }
+    }
+
+    show() {
+        super.show();
+        const { state } = this.studio;
+        const results = this.studio.file(state.results);
+        const measured = this.studio.file(PROJECT);
+        const proof = find("#proof");
+        proof.hidden = !results?.n;
+        find("#about-report").hidden = !state.report;
+        if (results?.n) {
+            const { n, mismatches } = results;
+            proof.classList.toggle("broken", mismatches > 0);
+            const what = this.studio.isOfSamples ? "windows" : "points";
+            proof.replaceChildren(make("span", {}, mismatches ? "!" : "✓"), ` NumPy = C = ${measured?.board === "uno" || !measured ? "Uno" : measured.board}: ${number(n)} ${what}, ${number(mismatches)} ${mismatches === 1 ? "mismatch" : "mismatches"}.`);
+        }
+        this.#headlines(results, measured);
+    }
+
+    #headlines(results, built) {
+        const { accuracy, value } = this.studio.stages.train.result;
+        const head = (name, figure, unit, words) => make("div", {}, make("dt", {}, name), make("dd", {}, bold(figure), ` ${unit}`, small(words)));
+        const shown = [];
+        if (results?.n && accuracy) {
+            const right = results.right ?? accuracy.right;
+            shown.push(head("right", (100 * right / results.n).toFixed(1), "%", `${percent(accuracy.low)} to ${percent(accuracy.high)} at 95 % confidence`));
+        } else if (results?.n && value) {
+            shown.push(head("error", short(value.error), "", value.bound ? `90 % lie within ±${short(value.bound)}` : "the mean"));
+        }
+        if (results?.n && built?.flash_bytes) {
+            if (built.ms) {
+                shown.push(head("time", brief(built.ms), "ms", "for an answer, at most"));
+            }
+            shown.push(head("flash", number(built.flash_bytes), "B", `of ${number(built.flash_limit)} B`));
+            shown.push(head("SRAM", number(built.sram_bytes + built.stack_bytes), "B", `of ${number(built.sram_limit)} B, with the stack`));
+        }
+        find("#headlines").replaceChildren(...shown);
+    }
+
+    helpsFor({ action }) {
+        const stage = { windows: "train", train: "train", data: "data", build: "board" }[action];
+        return stage ? [button("Show it there", () => this.studio.go(stage))] : [];
+    }
+}
