@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ from protonn_edge.system.errors import InputError
 from protonn_edge.system.schema import JsonObject
 
 _BINS, _NAMES = 12, 8
-_MOST_COLUMNS = 500
+_MOST_COLUMNS, _LINE_LETTERS = 500, 100_000
 _IN_DOUBT = "in doubt"
 _USED = {"feature": True, _IN_DOUBT: None}
 
@@ -44,8 +45,8 @@ def options_for(read: Mapping[str, Any]) -> TableOptions:
 def columns_of(path: Path, version: str, read: Mapping[str, Any]) -> JsonObject:
     """Return the columns of a table, and what they predict.
 
-    If no column is the label for sure, it is the last one. Of a table that cannot be read, there is
-    only the ``error``.
+    If no column is the label for sure, it is the last one. Of a table that cannot be read in this
+    way, there is an ``error``, and only the names of the columns.
     """
     return dict(_columns_of(path, version, json.dumps(read, sort_keys=True)))
 
@@ -66,7 +67,8 @@ def _columns_of(path: Path, _: str, read: str) -> Mapping[str, Any]:
             except InputError:
                 raise error from None
     except InputError as error:
-        return {"rows": 0, "columns": [], "doubt": [], "notices": [], "error": in_words(str(error))}
+        none: JsonObject = {"rows": 0, "doubt": [], "notices": [], "can": {}, "label": None}
+        return none | {"columns": _unread(path), "error": in_words(str(error))}
     rows = [_row(each, dataset) for each in dataset.columns[:_MOST_COLUMNS]]
     label = next((row for row in rows if row["role"] == "label"), None)
     notices = [*dataset.notices, *leaks(dataset)]
@@ -82,6 +84,21 @@ def _columns_of(path: Path, _: str, read: str) -> Mapping[str, Any]:
         "doubt": [row["name"] for row in rows if row["role"] == _IN_DOUBT],
         "notices": [{**asdict(one), "text": in_words(one.text)} for one in notices],
     }
+
+
+def _unread(path: Path) -> list[JsonObject]:
+    """Return the columns by their names alone, as far as the first line has some."""
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            line = file.readline(_LINE_LETTERS)
+        names = next(csv.reader([line], csv.Sniffer().sniff(line, ",;\t|")), [])
+    except (OSError, csv.Error):
+        return []
+    return [
+        {"name": name, "number": at, "role": "", "used": None, "evidence": "", "histogram": None}
+        for at, name in enumerate(names[:_MOST_COLUMNS], 1)
+        if name
+    ]
 
 
 def _row(column: Column, dataset: Dataset) -> JsonObject:

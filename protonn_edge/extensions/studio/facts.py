@@ -153,6 +153,11 @@ def _of_model(path: Path) -> JsonObject:
     }
 
 
+def _of_images(path: Path) -> JsonObject:
+    parts = sorted(each for each in path.iterdir() if each.is_dir())
+    return {"classes": {each.name: sum(1 for _ in each.iterdir()) for each in parts}}
+
+
 def _setting(model: Model, name: str) -> object:
     settings = model.record.get("settings")
     return settings.get(name) if isinstance(settings, dict) else None
@@ -200,6 +205,7 @@ def _of_page(path: Path) -> JsonObject:
 _READERS: Mapping[str, Callable[[Path], JsonObject]] = {
     "recording": _of_recording,
     "takes": _of_recording,
+    "images": _of_images,
     "points": _of_points,
     "model": _of_model,
     "live": _of_project,

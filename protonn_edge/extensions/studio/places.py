@@ -31,8 +31,9 @@ class WindowPlaces:
         """Return the places of a file of windows; none if its recording is not here as it was."""
         try:
             source = source_of(points)
-            recording = points.parent / Path(source.get("name", "")).name
-            if not source or digest(recording) != source["sha256"]:
+            name = source.get("name", "")
+            recording = points.parent / name
+            if not name or name != Path(name).name or digest(recording) != source["sha256"]:
                 return cls()
             with ArrayArchive(points, limit_bytes=FILE_LIMIT_BYTES) as archive:
                 begins = archive.read(BEGINS["X_test" in archive.names])

@@ -58,6 +58,9 @@ class Stages:
         report = self._report() if built else _waits("")
         if not self._used.is_of_samples:
             tried = _waits("") | {"absent": True}
+        if train["mark"] == "old":
+            for stage in (board, report):
+                _outdate(stage)
         made = {"data": data, "train": train, "try": tried, "board": board, "report": report}
         sources = {
             "data": [self._used.data], "train": [self._used.points, self._used.model],
@@ -84,9 +87,16 @@ class Stages:
         facts = self._used.data_facts
         if not facts:
             return _stage("ready", "nothing yet", ["Record a first take, or drop a file here."])
+        kind = facts["kind"]
+        if kind == "takes" and facts.get("error"):  # of several files, or with labels beside them
+            lead = [
+                "",
+                self._used.data,
+                " is ready to train with, but its takes are edited elsewhere.",
+            ]
+            return self._ready_data("done", self._used.data, lead, {})
         if facts.get("error"):
             return _stage("warn", "cannot be read", [facts["error"]])
-        kind = facts["kind"]
         if kind == "recording" or "takes" in facts:
             return self._of_takes(facts)
         if kind == "table":
@@ -270,6 +280,14 @@ def _stage(
 ) -> JsonObject:
     stage = {"mark": mark, "says": says, "lead": lead, "next": following, "again": again}
     return stage | {"facts": facts or {}, "notices": []}
+
+
+def _outdate(stage: JsonObject) -> None:
+    """Mark what was made of a model that is older than the data."""
+    if stage["mark"] in ("done", "warn"):
+        train = _action("Train again", "train", "train")
+        stage |= {"mark": "old", "says": "older than the data"}
+        stage |= {"next": train, "again": stage["next"]}
 
 
 def _waits(why: str) -> JsonObject:

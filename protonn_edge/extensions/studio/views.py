@@ -14,7 +14,7 @@ from protonn_edge.data.archive import ArrayArchive
 from protonn_edge.data.arrays import FILE_LIMIT_BYTES
 from protonn_edge.data.groups import OWN_GROUPS as GROUPS
 from protonn_edge.data.naming import NO_CLASS, NO_LABEL, answer_name
-from protonn_edge.data.units import units_of
+from protonn_edge.data.units import split_unit, units_of
 from protonn_edge.extensions.sensing.editing.edits import TakeEditor
 from protonn_edge.extensions.sensing.editing.takes import EditableRecording
 from protonn_edge.extensions.studio.columns import options_for
@@ -170,6 +170,7 @@ def accuracy(model_file: Path, data: Path, read: Mapping[str, Any]) -> JsonObjec
         errors, interval = more.get("errors") or {}, more.get("interval") or {}
         value = {"error": errors.get("mae"), "mean_error": errors.get("mean_mae")}
         value |= {"bound": interval.get("half_width"), "n": told["n"]}
+        value["unit"] = split_unit(tested.model.classes[0])[1]
         return told | {"value": value if errors else None}
     n, right = int(tested.known.sum()), int((tested.answers == points.y)[tested.known].sum())
     names = sorted({*(tested.sessions or ())})

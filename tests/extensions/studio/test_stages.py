@@ -167,12 +167,12 @@ FOLDERS: Mapping[str, tuple[str, Callable[[], object]]] = {
     "a measurement that began": ("ddrdo", changed("results.csv", lambda text: text.split("0")[0])),
     "a measurement with mismatches": ("ddrdw", changed("results.csv", with_mismatches)),
     # older than their data
-    "a sample edited": ("dordd", edited("recording.csv", *EDIT)),
+    "a sample edited": ("doroo", edited("recording.csv", *EDIT)),
     "a class renamed": (
-        "dordd",
+        "doroo",
         changed("recording.csv", with_another_class),
     ),
-    "a take deleted": ("dordd", WITHOUT_A_TAKE),
+    "a take deleted": ("doroo", WITHOUT_A_TAKE),
     "and undone": ("ddrdd", both(WITHOUT_A_TAKE, done("takes", "recording.csv", "--undo"))),
     "cut again": ("ddrdd", done("windows", "recording.csv", "-o", "windows.npz", "--window", 25)),
     "trained again": ("ddroo", retrained),
@@ -186,10 +186,10 @@ FOLDERS: Mapping[str, tuple[str, Callable[[], object]]] = {
     "plan edited": ("ddrdd", edited("live/build.json", '_sha256": "', '_sha256": "0')),
     "figures edited": ("ddrdd", written("live/built.json", '{"board": "../x", "flash_bytes": -1}')),
     "model damaged": ("drnnn", written("linear.npz", "PK")),
-    "recording damaged": ("wordd", edited("recording.csv", "still,anna,0.040000", "still")),
+    "recording damaged": ("woroo", edited("recording.csv", "still,anna,0.040000", "still")),
     "results of another model": ("ddrdo", changed("results.csv", of_another_model)),
     # other sensors, two recordings
-    "another sensor": ("dorod", edited("recording.csv", "adxl345", "mpu6050")),
+    "another sensor": ("doroo", edited("recording.csv", "adxl345", "mpu6050")),
     "two recordings": ("ddrdd", ONE_MORE),
     "two other recordings": ("ddrdd", both(ONE_MORE, renamed("recording.csv", "z.csv"))),
 }
