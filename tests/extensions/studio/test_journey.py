@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import time
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -233,10 +234,41 @@ def test_while_a_take_is_recorded_all_of_it_is_in_view(shown: Shown) -> None:
     expect(page.locator("#take-what")).to_contain_text("is kept")
     # The model is older than its data now, and after the take is deleted, it is not.
     shown.expect_mark("train", "old")
+    shown.expect_mark("board", "old")
     page.locator("#rows li").first.locator(".thumb").last.click()
     page.get_by_role("button", name="Delete the take").click()
     expect(page.locator("#rows .thumb")).to_have_count(before, timeout=30_000)
     shown.expect_mark("train", "done", "warn")
+    shown.expect_mark("board", "done", "warn")
+
+
+def test_a_wrong_answer_becomes_a_take(shown: Shown) -> None:
+    page = shown.page
+    shown.go("data")
+    before = page.locator("#rows .thumb").count()
+    shown.go("try")
+    connect = page.locator("#stage-try [data-key=connect]")
+    connect.or_(page.locator("#wrong:visible")).first.wait_for()
+    if connect.is_visible():
+        connect.click()
+    expect(page.locator("#says")).to_have_text(re.compile("[a-z]"), timeout=JOB_MS)
+    page.wait_for_timeout(2500)  # which the take shall have
+    assert shown.barred() == []
+    page.keyboard.press("1")
+    expect(page.locator("#kept")).to_contain_text("Kept as a take of", timeout=30_000)
+    shown.go("data")
+    expect(page.locator("#rows .thumb")).to_have_count(before + 1)
+    page.locator("#rows .strip-of").first.locator(".thumb").last.click()
+    page.get_by_role("button", name="Delete the take").click()
+    expect(page.locator("#rows .thumb")).to_have_count(before, timeout=30_000)
+
+
+def test_the_library_is_downloaded_as_a_file(shown: Shown) -> None:
+    shown.go("board")
+    with shown.page.expect_download(timeout=JOB_MS) as download:
+        shown.page.get_by_role("button", name="Download gestures.zip").click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert any(name.endswith("library.properties") for name in archive.namelist())
 
 
 def test_a_discarded_take_leaves_nothing(shown: Shown) -> None:

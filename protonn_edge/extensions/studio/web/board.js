@@ -1,5 +1,6 @@
 /* The board: does it fit, how is the sensor wired, and how the model gets there. */
-import { bold, brief, button, choice, draw, find, labelled, make, meter, number, renew } from "/parts.js";
+import { costs, digits } from "/figures.js";
+import { bold, button, choice, draw, find, labelled, make, meter, number, renew } from "/parts.js";
 import { Stage } from "/stage.js";
 
 
@@ -51,22 +52,17 @@ export class Board extends Stage {
     }
 
     #limits(built) {
-        const { flash_bytes, flash_limit, sram_bytes, stack_bytes, sram_limit, ms, hop, rate } = built;
-        const row = (name, used, limit, share, words) =>
-            make("div", {}, make("dt", {}, name), make("dd", {}, bold(used), ` of ${limit}`), meter(Math.max(share, 0.01)), make("dd", {}, words));
-        const sram = sram_bytes + stack_bytes;
-        const left = flash_limit - flash_bytes;
-        const rows = [
-            row("Flash", number(flash_bytes), `${number(flash_limit)} B`, flash_bytes / flash_limit, left < 0 ? "more than the board has" : `${number(left)} B are left for your own sketch`),
-            row("SRAM", number(sram), `${number(sram_limit)} B`, sram / sram_limit, "with the deepest stack, which was computed"),
-        ];
-        const between = hop && rate && (1000 * hop) / rate;
-        if (ms && between) {
-            rows.push(row("Time", brief(ms), `${number(Math.round(between))} ms between two answers`, ms / between, "at most, computed from the machine code"));
-        } else if (ms) {
-            rows.push(make("div", {}, make("dt", {}, "Time"), make("dd", {}, bold(`${brief(ms)} ms`)), make("dd", {}, "at most, computed from the machine code")));
-        }
-        find("#limits").replaceChildren(...rows);
+        const { flash, SRAM, time } = costs(built);
+        const row = (name, one, words) => {
+            const bar = one.limit ? meter(Math.max(one.used / one.limit, 0.01)) : null;
+            return make("div", {}, make("dt", {}, name), make("dd", {}, bold(digits(one)), ` ${one.of || one.unit}`), bar, make("dd", {}, words));
+        };
+        const left = flash.limit - flash.used;
+        find("#limits").replaceChildren(
+            row("Flash", flash, left < 0 ? "more than the board has" : `${number(left)} B are left for your own sketch`),
+            row("SRAM", SRAM, "with the deepest stack, which was computed"),
+            ...(time ? [row("Time", time, "at most, computed from the machine code")] : []),
+        );
     }
 
     // --- the wires of the sensor ---

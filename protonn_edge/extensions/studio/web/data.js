@@ -186,6 +186,9 @@ export class Data extends Stage {
             this.#showRows();
         }
         this.#showTake();
+        if (began) {
+            this.studio.showBar();
+        }
     }
 
     #showTake() {
@@ -201,7 +204,7 @@ export class Data extends Stage {
         const bar = find("#record progress");
         bar.hidden = !take?.wanted;
         Object.assign(bar, { max: take?.wanted || 1, value: take?.kept ?? 0 });
-        this.studio.state.stages.data && (this.known.live = Boolean(take));
+        this.known.live = take && `${take.kept ? "recording" : "get ready:"} ${take.label}`;
     }
 
     #words(take, rate) {
@@ -266,7 +269,7 @@ export class Data extends Stage {
         const { scrollLeft } = list;
         list.classList.toggle("many", every.length > MANY);
         const typed = find("#new-class")?.value ?? "";
-        renew(list, ...rows, this.#newRow(typed, every.length), !every.length && this.#ghost());
+        renew(list, ...rows, this.#newRow(typed, every.length));
         list.scrollLeft = scrollLeft;
         this.editor.placed();
     }
@@ -344,22 +347,13 @@ export class Data extends Stage {
         });
         field.value = typed;
         const first = others === 0 && this.canRecord;
-        const hint = others === 0 ? this.#places() : make("span", { class: "note wide-only" }, "such as wave, or nothing: what it shall not mistake");
+        const hint = make("span", { class: "note wide-only" }, "such as wave, or nothing: what it shall not mistake");
         const press = button([led(), "Record", unseen(" a take of the new class")], record, {
             class: `recorder ${first ? "primary" : ""}`,
             disabled: !this.canRecord,
             "data-key": "record new",
         });
         return make("li", { class: "new" }, field, hint, press);
-    }
-
-    /** Places of takes that are still missing. */
-    #places() {
-        return make("ul", { class: "strip-of", "aria-hidden": "true" }, ...Array.from({ length: WANTED }, () => make("li", { class: "place" })));
-    }
-
-    #ghost() {
-        return make("li", { class: "ghost" }, make("h2", {}, "a second class", small("such as wave")), this.#places());
     }
 
     // --- points and images, which have no rows ---

@@ -55,9 +55,15 @@ class Studio {
         return ["recording", "takes"].includes(this.data?.kind);
     }
 
-    /** How the table in use is read, as fields of actions. */
+    /** How the table in use is read, as fields of actions: as was chosen here, else as its model was trained. */
     get read() {
-        return this.chosen.read?.[this.state.data] ?? {};
+        const chosen = this.chosen.read?.[this.state.data];
+        const { label: column, read = [] } = this.model ?? {};
+        if (this.data?.kind !== "table" || chosen || !column) {
+            return chosen ?? {};
+        }
+        const names = (option) => read.filter((one) => one.startsWith(`${option}=`)).flatMap((one) => one.slice(option.length + 1).split(","));
+        return { column, keep_columns: names("keep"), drop: names("drop") };
     }
 
     choose(chosen) {
@@ -225,6 +231,11 @@ class Studio {
         if (data) {
             await this.choose({ data });
             this.go("data");
+        } else if (added.some((name) => this.state.source.plays.includes(name))) {
+            await this.choose({ source: { ...this.chosen.source, emulated: true, play: added.at(-1) } });
+            this.source.open(); // samples without classes: a sensor can play them
+        } else {
+            this.stages[this.current].remark(`${added.join(", ")} is in the folder, but holds nothing to train with.`);
         }
     }
 

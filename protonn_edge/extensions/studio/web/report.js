@@ -1,5 +1,6 @@
 /* The report: the measurement on a board, its proof and its warnings, and the page that tells all. */
-import { bold, brief, button, find, make, number, percent, short, small } from "/parts.js";
+import { costs, digits, goodness, headline } from "/figures.js";
+import { button, find, make, number } from "/parts.js";
 import { Stage } from "/stage.js";
 
 const RESULTS = "results.csv";
@@ -48,21 +49,11 @@ export class Report extends Stage {
     }
 
     #headlines(results, built) {
-        const { accuracy, value } = this.studio.stages.train.result;
-        const head = (name, figure, unit, words) => make("div", {}, make("dt", {}, name), make("dd", {}, bold(figure), ` ${unit}`, small(words)));
-        const shown = [];
-        if (results?.n && accuracy) {
-            const right = results.right ?? accuracy.right;
-            shown.push(head("right", (100 * right / results.n).toFixed(1), "%", `${percent(accuracy.low)} to ${percent(accuracy.high)} at 95 % confidence`));
-        } else if (results?.n && value) {
-            shown.push(head("error", short(value.error), "", value.bound ? `90 % lie within ±${short(value.bound)}` : "the mean"));
-        }
+        const good = results?.n ? goodness(this.studio.state.stages.train.facts) : null;
+        const shown = good ? [headline("accuracy", ...good)] : [];
         if (results?.n && built?.flash_bytes) {
-            if (built.ms) {
-                shown.push(head("time", brief(built.ms), "ms", "for an answer, at most"));
-            }
-            shown.push(head("flash", number(built.flash_bytes), "B", `of ${number(built.flash_limit)} B`));
-            shown.push(head("SRAM", number(built.sram_bytes + built.stack_bytes), "B", `of ${number(built.sram_limit)} B, with the stack`));
+            const figures = Object.entries(costs(built));
+            shown.push(...figures.map(([name, one]) => headline(name, digits(one), one.unit, `${one.of} ${one.words}`)));
         }
         find("#headlines").replaceChildren(...shown);
     }

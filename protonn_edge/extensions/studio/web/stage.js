@@ -241,7 +241,7 @@ export class Bar {
             const { mark = "none", says = "", live } = stages[name] ?? {};
             const kind = busy ? "busy" : live ? "live" : mark;
             const part = Math.round(100 * (job.part ?? 0));
-            const line = busy ? "running" : says;
+            const line = busy ? "running" : live || says;
             link.className = kind;
             link.style.setProperty("--part", `${part}%`);
             link.toggleAttribute("aria-current", false);

@@ -1,5 +1,5 @@
 /* The start, while the folder has nothing: sample data, a board, or a file. The curve is an example. */
-import { find, make, STILL } from "/parts.js";
+import { all, find, make } from "/parts.js";
 import { ribbon, Scope, WITH_WORDS } from "/scope.js";
 import { Stage } from "/stage.js";
 
@@ -19,6 +19,11 @@ export class Start extends Stage {
     show() {
         const [port] = this.studio.state.source.ports ?? [];
         find("#found").textContent = port ? `${port.what || "A board"} found on ${port.port}.` : "None is connected now.";
+        const [title, words] = all(".doors li:first-child :is(h2, p)", this.section);
+        this.sample ??= [title.textContent, words.textContent];
+        const { start } = this.studio.state;
+        const shown = start ? this.sample : ["Go on", "This folder has data already. Sample data begin in an empty folder."];
+        [title.textContent, words.textContent] = shown;
         this.showActions();
     }
 
@@ -47,38 +52,20 @@ export class Start extends Stage {
         }
     }
 
+    /** Draw the example, with what a model says below. */
     enter() {
-        this.from = performance.now() / 1000;
+        const samples = Array.from({ length: Math.round(PERIOD * RATE) }, (_, at) => sample(motionAt(at / RATE), at));
         this.scope.begin({ channels: ["x", "y", "z"], rate: RATE });
-        this.#draw(PERIOD);
-        if (!STILL.matches) {
-            this.timer = setInterval(() => this.#draw(PERIOD + performance.now() / 1000 - this.from), 50);
-        }
-    }
-
-    leave() {
-        clearInterval(this.timer);
-    }
-
-    /** Draw the example as it would be seen at a time, with what a model says below. */
-    #draw(now) {
-        const first = Math.floor((now - PERIOD) * RATE);
-        const samples = Array.from({ length: Math.round(PERIOD * RATE) }, (_, at) => flowing(first + at));
-        Object.assign(this.scope, { rows: [], at: first });
-        this.scope.add({ samples, first, n: samples.length, step: 1 });
-        const hop = 0.5;
-        const cells = [];
-        for (let at = Math.floor((now - PERIOD) / hop) * hop; at < now; at += hop) {
-            const [label, later] = [motionAt(at + 0.2), motionAt(at + 0.45)];
-            const from = (at - now + PERIOD) / PERIOD;
-            cells.push({ from, to: from + hop / PERIOD, label, sure: label === later ? 0.9 : 0.3 });
-        }
+        this.scope.rows = [];
+        this.scope.add({ samples, first: 0, n: samples.length, step: 1 });
+        let from = 0;
+        const cells = COURSE.map(([label, seconds]) => ({ label, sure: 0.8, from, to: (from += seconds / PERIOD) }));
         ribbon(find("#demo-ribbon"), cells);
     }
 }
 
 function motionAt(seconds) {
-    let rest = ((seconds % PERIOD) + PERIOD) % PERIOD;
+    let rest = seconds;
     for (const [motion, length] of COURSE) {
         if (rest < length) {
             return motion;
@@ -97,17 +84,11 @@ function sample(motion, at) {
     const t = at / RATE;
     const rest = [noise(3.1 * at + 17), noise(3.1 * at + 34), noise(3.1 * at + 51) + 256];
     const round = Math.sin((t * 2 * Math.PI) / 0.95);
-    const hit = KNOCK[((at % 27) + 27) % 27] ?? 0;
+    const hit = KNOCK[at % 27] ?? 0;
     const added = {
         still: [0, 0, 0],
         swing: [210 * round, 60 * Math.cos((t * 2 * Math.PI) / 0.475) - 20, -70 * round * round],
         knock: [0.22 * hit, -0.1 * hit, hit],
     }[motion];
     return rest.map((value, channel) => value + added[channel]);
-}
-
-/** A sample of a course of motions, which flow into each other. */
-function flowing(at) {
-    const near = [-0.2, -0.1, 0, 0.1, 0.2].map((later) => sample(motionAt(at / RATE + later), at));
-    return near[0].map((_, channel) => near.reduce((sum, one) => sum + one[channel], 0) / near.length);
 }

@@ -14,7 +14,7 @@ export class Columns {
         const { studio } = this;
         const found = await studio.wire.ask("columns", { data: studio.state.data, ...studio.read });
         if (found.error && !found.columns) {
-            this.data.fail(found.error.text ?? found.error);
+            this.data.fail(found.error);
             return;
         }
         if (found.label && !studio.read.column) {
@@ -27,7 +27,7 @@ export class Columns {
         const refused = find("#table .refused");
         refused?.remove();
         if (found.error) {
-            find("#predict").before(make("div", { class: "refused" }, notice(found.error.text)));
+            find("#predict").before(make("div", { class: "refused" }, notice(found.error)));
         }
         const rows = counted(found.rows, "row");
         const kept = found.tests ? `${counted(found.tests, "row")} for the test are in the file.` : `About a fifth of the ${rows} is kept for the test.`;

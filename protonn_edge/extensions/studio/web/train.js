@@ -1,5 +1,7 @@
 /* Training: a sentence for how, then the answers - good, fast, fits - and what they rest on. */
-import { bold, brief, button, choice, counted, curve, draw, fill, find, labelled, make, number, percent, picture, polylines, rangeOf, renew, short, small, unseen } from "/parts.js";
+import { costs, digits, goodness, headline } from "/figures.js";
+import { button, choice, counted, draw, find, labelled, make, number, polylines, renew, short, small } from "/parts.js";
+import { Result } from "/result.js";
 import { Stage } from "/stage.js";
 
 const FEATURES = {
@@ -13,15 +15,14 @@ const LOOKS = [0.25, 0.5, 1, 2, 4];
 const OVERLAP = 5; // windows that begin within one
 const TITLES = { protonn: "ProtoNN", bonsai: "Bonsai", best: "the best of all kinds" };
 const LONG = 500; // samples of a window that an Uno can hardly keep
-const PAIRS = 300;
 
 export class Train extends Stage {
     constructor(studio, name) {
         super(studio, name);
         this.fields = {}; // what was chosen on this page
-        this.figures = {};
         find("#learning").addEventListener("submit", (event) => event.preventDefault());
         this.more = find("#more .fields");
+        this.answered = new Result(studio);
     }
 
     // --- the sentence ---
@@ -174,14 +175,10 @@ export class Train extends Stage {
             return;
         }
         await this.#askModels();
-        await this.#askFigures();
+        await this.answered.show();
         this.#answers();
         result.hidden = false;
         this.#showModels();
-    }
-
-    ended() {
-        this.asked = "";
     }
 
     async #askModels() {
@@ -201,139 +198,30 @@ export class Train extends Stage {
     }
 
     #answers() {
-        const { accuracy, value, board } = this.result;
+        const { board } = this.result;
         const warned = (this.known.notices ?? []).some(({ warning, action }) => warning && action !== "build");
         const held = this.studio.model?.held?.join(", ");
-        const answer = (mark, words, ...said) =>
-            make("div", {}, make("dt", {}, make("span", { class: mark === "!" ? "caution" : "tick" }, mark), words), make("dd", {}, ...said));
-        const good = accuracy
-            ? [bold((100 * accuracy.share).toFixed(1)), " % right", small(`${accuracy.right} of ${accuracy.n} ${this.studio.isOfSamples ? "windows" : "points"}${held ? ` of ${held}` : ""}; ${percent(accuracy.low)} to ${percent(accuracy.high)} at 95 % confidence`)]
-            : value
-              ? [bold(`±${short(value.bound ?? value.error)}`), ` ${value.unit ?? ""}`, small(`${value.bound ? "90 % of new values lie within; " : ""}mean error ${short(value.error)}${value.mean_error ? `, of always the mean: ${short(value.mean_error)}` : ""}`)]
-              : [bold("–"), small("no point was held out for a test")];
-        const lower = warned && small("lower on new data: see below");
-        lower && lower.classList.add("caution");
-        const every = board?.hop && board?.rate ? ` there is one every ${Math.round((1000 * board.hop) / board.rate)} ms` : "";
-        const fast = board?.ms ? [bold(brief(board.ms)), " ms", small(`at most, for each answer;${every || " computed from the machine code"}`)] : [bold("–"), small(this.#unbuilt())];
-        const shares = board ? [board.flash_bytes / board.flash_limit, (board.sram_bytes + board.stack_bytes) / board.sram_limit] : [];
-        const title = this.#titleOf(board?.board);
-        const fits = board ? [bold(`${Math.round(100 * Math.max(...shares))}`), " %", small(`${shares[0] >= shares[1] ? "of the flash" : "of the SRAM"} of the ${title}`)] : [bold("–"), small(this.#unbuilt())];
-        find("#answers").replaceChildren(
-            answer(warned ? "!" : "✓", "Good?", ...good, lower || null),
-            answer(board ? "✓" : "…", "Fast?", ...fast),
-            answer(board ? (Math.max(...shares) > 1 ? "!" : "✓") : "…", "Fits?", ...fits),
-        );
-    }
-
-    #unbuilt() {
-        return this.job ? "checking on the emulated board" : "not built for a board yet";
+        const of = `${this.studio.isOfSamples ? "windows" : "points"}${held ? ` of ${held}` : ""}`;
+        const head = (mark, words) => [make("span", { class: mark === "!" ? "caution" : "tick" }, mark), words];
+        const good = goodness(this.facts, of) ?? ["–", "", "no point was held out for a test"];
+        const lower = warned && make("small", { class: "caution" }, "lower on new data: see below");
+        const answers = [headline(head(warned ? "!" : "✓", "Good?"), ...good, lower)];
+        if (board) {
+            const { flash, SRAM, time } = costs(board);
+            const [name, most] = flash.used / flash.limit > SRAM.used / SRAM.limit ? ["flash", flash] : ["SRAM", SRAM];
+            const share = most.used / most.limit;
+            const words = `of the ${name} of the ${this.#titleOf(board.board)}`;
+            answers.push(headline(head("✓", "Fast?"), ...(time ? [digits(time), "ms", `at most, ${time.of}`] : ["–", "", "unknown"])));
+            answers.push(headline(head(share > 1 ? "!" : "✓", "Fits?"), `${Math.round(100 * share)}`, "%", words));
+        } else {
+            const words = this.job ? "checking on the emulated board" : "not built for a board yet";
+            answers.push(...["Fast?", "Fits?"].map((name) => headline(head("…", name), "–", "", words)));
+        }
+        find("#answers").replaceChildren(...answers);
     }
 
     #titleOf(board) {
         return this.studio.state.boards.find(({ name }) => name === board)?.title.replace(/^Arduino /, "") ?? board ?? "board";
-    }
-
-    async #askFigures() {
-        const { model, points } = this.studio.state;
-        const key = JSON.stringify([model, points, this.studio.model?.at, this.studio.model?.current]);
-        if (this.asked === key || !points) {
-            return;
-        }
-        const found = await this.studio.wire.ask("figures", { model, points, ...this.studio.read });
-        this.asked = key;
-        if (found.error) {
-            find("#matrix").replaceChildren(make("p", { class: "note" }, `The figures cannot be shown: ${found.error}`));
-            find("#cell").replaceChildren();
-            find("#each").hidden = true;
-            return;
-        }
-        find("#each").hidden = !found.classes;
-        (found.classes ? this.#showClasses : this.#showValues).call(this, found);
-    }
-
-    #showClasses({ classes, matrix, quality, cells, by_session }) {
-        this.cells = { classes, matrix, cells, names: [...classes, ...(matrix.some((row) => row[classes.length]) ? ["unknown"] : [])] };
-        const wrong = matrix.flatMap((row, label) => row.map((n, answer) => [n && label !== answer, label, answer])).find(([n]) => n);
-        this.#showMatrix(...(wrong ? wrong.slice(1) : [0, 0]));
-        const share = (value) => (value === null ? "–" : percent(value));
-        const figures = quality?.per_class.map((one) => [one.class, one.n, share(one.precision), share(one.recall)]) ?? [];
-        fill(find("#per-class"), "Each class", ["class", "tested", "precision", "recall"], figures);
-        const sessions = by_session.map(({ name, n, right, interval: [low, high] }) => [name, n, percent(right / n), `${percent(low)} to ${percent(high)}`]);
-        fill(find("#per-session"), "Each session or person", ["person", "tested", "right", "95 % confidence"], sessions);
-    }
-
-    #showMatrix(label, answer) {
-        const { classes, matrix, names } = this.cells;
-        const most = Math.max(1, ...matrix.flat());
-        const cell = (row, column) => {
-            const n = matrix[row][column];
-            const words = `${n} of ${classes[row]}, answered ${names[column]}`;
-            const kind = !n ? "" : row === column ? "right" : column === classes.length ? "unknown" : "wrong";
-            const pressed = row === label && column === answer;
-            const press = n > 0 && button(`${n}`, () => this.#showMatrix(row, column), { "aria-pressed": `${pressed}`, "aria-label": words, title: words, "data-key": `${row} ${column}` });
-            return make("td", { class: kind, style: { "--tint": `${Math.round(12 + (38 * n) / most)}%` } }, press);
-        };
-        const digits = `${most}`.length;
-        const table = make(
-            "table",
-            { class: names.length <= 5 ? "level" : "", style: { "--columns": names.length, "--digits": digits } },
-            make("caption", {}, "Answers to held-out windows"),
-            make("thead", {}, make("tr", {}, make("td", {}, "actual \\ answer"), ...names.map((name) => make("th", { scope: "col" }, make("span", {}, name))))),
-            make("tbody", {}, ...classes.map((name, row) => make("tr", {}, make("th", { scope: "row" }, name), ...names.map((_, column) => cell(row, column))))),
-        );
-        renew(find("#matrix"), table);
-        this.#showCell(label, answer);
-    }
-
-    #showCell(label, answer) {
-        const { classes, names, cells, matrix } = this.cells;
-        const points = cells[`${label} ${answer}`] ?? [];
-        const what = this.studio.isOfSamples ? "window" : "point";
-        const title = `${classes[label]}, answered ${names[answer]}: ${counted(matrix[label][answer], what)}`;
-        const hint = this.studio.isOfSamples ? "Press a number to see its windows, and a window to open its take." : "Press a number to see its points.";
-        renew(find("#cell"), make("h2", { class: "sub" }, title), make("ul", { class: "strip-of" }, ...points.map((one, at) => this.#point(one, at))), make("p", { class: "note" }, hint));
-    }
-
-    #point({ curves, image, width, values, at }, place) {
-        const drawn = curves
-            ? curve(curves, this.studio.stages.data.recording?.scales ?? curves.map(() => rangeOf(curves.flat())))
-            : image
-              ? picture(image, width)
-              : make("small", {}, values.map(([name, value]) => `${name} ${value}`).join(", "));
-        if (!at) {
-            return make("li", {}, make("div", { class: "thumb" }, drawn));
-        }
-        const take = this.studio.stages.data.takes[at.take - 1];
-        const words = make("span", {}, unseen(`Window ${place + 1}, open its take: `), take?.session ?? "", make("i", {}, `take ${at.take}`));
-        const open = () => {
-            this.studio.go("data");
-            this.studio.stages.data.editor.open(at.take, [at.first, at.first + at.n]);
-        };
-        return make("li", {}, button([drawn, words], open, { class: "thumb", "data-key": `window ${place}`, disabled: !take }));
-    }
-
-    /** Numbers: the value of each held-out point, and what was predicted. */
-    #showValues({ pairs, facts }) {
-        const shown = pairs.slice(0, PAIRS);
-        const [low, high] = rangeOf(shown.flat());
-        const place = (value) => ((value - low) / (high - low || 1)) * 300;
-        const dots = shown.map(([actual, said]) => draw("circle", { cx: place(actual) + 45, cy: 310 - place(said), r: 3.2 }));
-        const text = (x, y, words, anchor = "middle") => draw("text", { x, y, "text-anchor": anchor }, words);
-        const label = `${shown.length} held-out points: the predicted value against the actual one, from ${short(low)} to ${short(high)}`;
-        const plot = draw(
-            "svg",
-            { viewBox: "0 0 360 350", role: "img", "aria-label": label, class: "values" },
-            draw("path", { d: "M45 310L345 10M45 10V310H345" }),
-            ...dots,
-            text(45, 328, short(low)),
-            text(345, 328, short(high), "end"),
-            text(195, 345, "actual"),
-            text(40, 312, short(low), "end"),
-            text(40, 18, short(high), "end"),
-            text(40, 165, "said", "end"),
-        );
-        find("#matrix").replaceChildren(plot);
-        find("#cell").replaceChildren(make("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, `${value}`)])));
     }
 
     // --- the models ---
@@ -342,38 +230,37 @@ export class Train extends Stage {
         const every = (this.every ?? []).filter(({ error }) => !error);
         const used = this.result;
         find("#models").hidden = !every.length;
-        const right = ({ accuracy, value }) => (accuracy ? 100 * accuracy.share : value ? value.error : null);
-        const cell = (one, figure, unit, better, digits = 1) => {
-            const [mine, theirs] = [figure(one), figure(used)];
-            if (mine === null || mine === undefined) {
-                return make("td", {}, "–");
-            }
-            const by = theirs === null || theirs === undefined || one === used ? 0 : mine - theirs;
-            const good = by * better > 0;
-            const sign = `${by > 0 ? "+" : "−"}${number(+Math.abs(by).toFixed(digits))} `;
-            return make("td", {}, +by.toFixed(digits) ? small(make("span", { class: good ? "better" : "worse" }, sign)) : null, `${number(+mine.toFixed(digits))}${unit}`);
+        const right = { name: used.value ? "error" : "right", unit: used.value ? "" : " %", better: used.value ? -1 : 1, digits: used.value ? 3 : 1 };
+        const columns = [
+            { ...right, of: ({ accuracy, value }) => (accuracy ? 100 * accuracy.share : value?.error) },
+            ...["time", "flash", "SRAM"].map((name) => ({
+                name,
+                unit: name === "time" ? " ms" : " B",
+                better: -1,
+                digits: name === "time" ? 2 : 0,
+                of: ({ board }) => board && costs(board)[name]?.used,
+            })),
+        ];
+        const cell = (one, { of, unit, better, digits: places }) => {
+            const [mine, theirs] = [of(one), of(used)].map((value) => (value === undefined || value === null ? NaN : value));
+            const by = +(mine - theirs).toFixed(places);
+            const sign = `${by > 0 ? "+" : "−"}${number(Math.abs(by))} `;
+            const change = by && small(make("span", { class: by * better > 0 ? "better" : "worse" }, sign));
+            return make("td", {}, change || null, isNaN(mine) ? "–" : `${number(+mine.toFixed(places))}${unit}`);
         };
         const row = (one) => {
-            const facts = this.studio.state.models.find(({ name }) => name === one.name) ?? {};
-            const chosen = one === used;
-            const radio = make("input", { type: "radio", name: "model", checked: chosen, "aria-label": `Use ${one.name}`, "data-key": `use ${one.name}`, change: () => this.studio.choose({ model: one.name }) });
-            const old = facts.current === false ? ", older than the data" : "";
-            const bars = [(it) => it.board?.ms, (it) => it.board?.flash_bytes, (it) => it.board && it.board.sram_bytes + it.board.stack_bytes];
-            return make(
-                "tr",
-                { class: chosen ? "chosen" : "" },
-                make("td", { class: "text" }, make("label", { class: "pick" }, radio)),
-                make("th", { scope: "row" }, facts.kind ?? one.name, " ", small(one.name, old)),
-                cell(one, right, one.value ? "" : " %", one.value ? -1 : 1, one.value ? 3 : 1),
-                cell(one, bars[0], " ms", -1),
-                cell(one, bars[1], " B", -1, 0),
-                cell(one, bars[2], " B", -1, 0),
-            );
+            const { kind, current } = this.studio.state.models.find(({ name }) => name === one.name) ?? {};
+            const press = () => this.studio.choose({ model: one.name });
+            const attributes = { type: "radio", name: "model", checked: one === used, "data-key": `use ${one.name}`, change: press };
+            const radio = make("input", { ...attributes, "aria-label": `Use ${one.name}` });
+            const name = small(one.name, current === false ? ", older than the data" : "");
+            const cells = columns.map((column) => cell(one, column));
+            const pick = make("td", { class: "text" }, make("label", { class: "pick" }, radio));
+            return make("tr", { class: one === used ? "chosen" : "" }, pick, make("th", { scope: "row" }, kind ?? "", " ", name), ...cells);
         };
-        const heads = [["in use", "text"], ["model", "text"], [used.value ? "error" : "right", ""], ["time", ""], ["flash", ""], ["SRAM", ""]];
-        const head = make("thead", {}, make("tr", {}, ...heads.map(([words, kind]) => make("th", { class: kind, scope: "col" }, words))));
-        const table = find("#models table");
-        renew(table, head, make("tbody", {}, ...every.map(row)));
+        const heads = ["in use", "model", ...columns.map(({ name }) => name)];
+        const head = heads.map((words, at) => make("th", { class: at < 2 ? "text" : "", scope: "col" }, words));
+        renew(find("#models table"), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...every.map(row)));
     }
 
     // --- before there is a model ---

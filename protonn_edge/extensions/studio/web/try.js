@@ -1,5 +1,5 @@
 /* Trying the model on live samples: what is answered, how sure, and "wrong?" makes a take of it. */
-import { bold, button, choice, find, key, labelled, make, meter, number, renew, say } from "/parts.js";
+import { bold, button, choice, find, key, labelled, make, meter, renew, say } from "/parts.js";
 import { ribbon, Scope } from "/scope.js";
 import { Stage } from "/stage.js";
 
@@ -171,21 +171,23 @@ export class Try extends Stage {
         const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
         const [best = 0, second = low] = [...numbers].sort((a, b) => b - a);
         const share = answer.sure ?? figures?.confidence_percent;
-        const sure = share === undefined || share === null ? (best - second) / (high - low || 1) : share / 100;
+        const known = share !== undefined && share !== null;
+        const isValue = value !== undefined && value !== null;
+        const sure = known ? share / 100 : (best - second) / (high - low || 1);
         this.answers.push({ ...answer, sure });
         this.answers.splice(0, this.answers.length - MOST_ANSWERS);
         say(find("#says"), `${value ?? reported ?? label}`);
         const { votes } = this.pace;
         const agree = this.answers.slice(-votes).filter((one) => one.label === (reported ?? label)).length;
-        const words = share === undefined || share === null ? [] : [bold(`${Math.round(share)} %`), " sure; "];
-        find("#sure").replaceChildren(...(value === undefined || value === null ? [...words, `${agree} of the last ${votes === 1 ? "window" : `${votes} windows`}`] : []));
-        find("#tinted").textContent = share === undefined || share === null ? "the stronger the colour, the clearer the lead" : "the stronger the colour, the surer";
+        const words = !known ? [] : [bold(`${Math.round(share)} %`), " sure; "];
+        find("#sure").replaceChildren(...(!isValue ? [...words, `${agree} of the last ${votes === 1 ? "window" : `${votes} windows`}`] : []));
+        find("#tinted").textContent = `the stronger the colour, the ${known ? "surer" : "clearer the lead"}`;
         const row = ([name, score]) => {
             const part = (score - low) / (high - low || 1);
             const kind = name === label ? "winner" : "";
-            return make("li", { class: kind }, name, meter(part), make("span", { class: "share" }, number(score)));
+            return make("li", { class: kind }, name, meter(part), make("span", { class: "share" }, kind && known ? `${Math.round(share)} %` : ""));
         };
-        const shown = value === undefined || value === null ? Object.entries(scores ?? {}) : [];
+        const shown = !isValue ? Object.entries(scores ?? {}) : [];
         const few = shown.length > MOST_SCORES ? shown.sort(([, a], [, b]) => b - a).slice(0, MOST_SCORES) : shown;
         find("#scores").classList.toggle("many", few.length > MANY);
         find("#scores").replaceChildren(...few.map(row));
