@@ -36,8 +36,7 @@ ACTIONS: dict[str, str] = {
     "record": f"record -o {RECORDING} --label={{label}} --session={{session}} "
     "--seconds={seconds} --pause={pause} --takes={takes}? --emulate+played --sensor={played}? "
     "--port={port}? --baud={baud}? --board={board}?",
-    # look, cut, train
-    "data": f"data {{data}} --html=data.html {_TABLE}",
+    # cut, train
     "windows": "windows {data} -o {windows} --window={window} --stride={stride}? --test={test}? "
     "--trigger={trigger}?",
     "train": "train {points} -o {model} --classifier={classifier} --features={features}? "

@@ -67,7 +67,14 @@ def _columns_of(path: Path, _: str, read: str) -> Mapping[str, Any]:
             except InputError:
                 raise error from None
     except InputError as error:
-        none: JsonObject = {"rows": 0, "doubt": [], "notices": [], "can": {}, "label": None}
+        none: JsonObject = {
+            "rows": 0,
+            "gaps": 0,
+            "doubt": [],
+            "notices": [],
+            "can": {},
+            "label": None,
+        }
         return none | {"columns": _unread(path), "error": in_words(str(error))}
     rows = [_row(each, dataset) for each in dataset.columns[:_MOST_COLUMNS]]
     label = next((row for row in rows if row["role"] == "label"), None)
@@ -81,6 +88,7 @@ def _columns_of(path: Path, _: str, read: str) -> Mapping[str, Any]:
         "classes": len(dataset.classes) if dataset.predicts == "class" else distinct,
         "can": {"value": bool(label and label["kind"] == "number"), "classes": distinct},
         "columns": rows,
+        "gaps": sum(row["missing"] for row in rows if row["used"] is not False),
         "doubt": [row["name"] for row in rows if row["role"] == _IN_DOUBT],
         "notices": [{**asdict(one), "text": in_words(one.text)} for one in notices],
     }

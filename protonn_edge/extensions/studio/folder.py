@@ -8,7 +8,6 @@ import stat
 from functools import lru_cache
 from pathlib import Path
 
-from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.data.archive import ArrayArchive
 from protonn_edge.data.arrays import FILE_LIMIT_BYTES
@@ -90,10 +89,3 @@ def version_of(path: Path) -> str:
             f"{each} {one.st_ino} {one.st_mtime_ns} {one.st_size}\n".encode(errors="replace")
         )
     return version.hexdigest()
-
-
-def board_limits(name: str) -> JsonObject:
-    """Return the memory of a board, for bars."""
-    board = load_board(name)
-    limits = {"flash_bytes": board.flash_bytes, "sram_bytes": board.sram_bytes}
-    return {"name": board.name, "title": board.title, **limits}

@@ -145,6 +145,10 @@ class Stages:
             return _stage("warn", "needs your decision", [found["error"]], facts=found)
         if not doubt:
             says = f"{found.get('rows', 0):,} rows"
+            if gaps := found.get("gaps"):
+                lead[2] += (
+                    f" {counted(gaps, 'cell')} of its columns {'is' if gaps == 1 else 'are'} empty."
+                )
             return self._ready_data("done", says, lead, found)
         n = len(doubt)
         lead[2] += f" {_WORDS[n].capitalize() if n <= _FEW_TAKES else n} of its columns"

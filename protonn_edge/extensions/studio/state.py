@@ -23,7 +23,7 @@ from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.schema import JsonObject
 
 _IN_USE = ("data", "model", "points", "project", "results", "report")
-_DOUBTS = ("rows", "doubt", "error", "label", "target", "classes")
+_DOUBTS = ("rows", "gaps", "doubt", "error", "label", "target", "classes")
 
 
 class FolderState:

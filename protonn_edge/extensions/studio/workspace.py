@@ -18,7 +18,7 @@ from protonn_edge.extensions.studio.actions import (
 )
 from protonn_edge.extensions.studio.attached import AttachedBoard
 from protonn_edge.extensions.studio.columns import columns_of
-from protonn_edge.extensions.studio.folder import board_limits, kind_of, version_of
+from protonn_edge.extensions.studio.folder import kind_of, version_of
 from protonn_edge.extensions.studio.jobs import Busy, Jobs
 from protonn_edge.extensions.studio.log import Log
 from protonn_edge.extensions.studio.request import PageRequest
@@ -224,19 +224,6 @@ def _models(workspace: Workspace, _: PageRequest) -> JsonObject:
     return {"models": workspace.files().models()}
 
 
-def _limits(_: Workspace, request: PageRequest) -> JsonObject:
-    """Return the memory of a board."""
-    return board_limits(request.value("board") or "uno")
-
-
-def _lines(_: Workspace, request: PageRequest) -> JsonObject:
-    """Return the command lines of steps, without running them."""
-    try:
-        return {"lines": [line_of(words) for _, words in request.steps]}
-    except ProtoNNEdgeError as error:
-        return {"lines": [], "missing": str(error)}
-
-
 def _stop(workspace: Workspace, _: PageRequest) -> JsonObject:
     """Stop the running command."""
     workspace.jobs.stop()
@@ -261,13 +248,11 @@ QUESTIONS: Mapping[str, Answer] = {
     "state": Workspace.state,
     "takes": _takes,
     "part": _part,
-    "lines": _lines,
     "figures": _figures,
     "answers": _answers,
     "columns": _columns,
     "models": _models,
     "wires": _wires,
-    "limits": _limits,
 }
 """What the page asks, without any effect."""
 

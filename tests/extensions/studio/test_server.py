@@ -121,7 +121,7 @@ NAMES = [
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: repr(name)[:20])
 def test_a_name_that_was_not_listed_is_refused(site: Any, name: object) -> None:
     assert site.ask("/ask/takes", {"recording": name})[0] == 400
-    assert site.run("data", data=name)[0] == 400
+    assert site.run("undo", recording=name)[0] == 400
     assert site.ask("/do/show", {"name": name})[0] == 400
     if name != "no.csv":  # a model may have this name
         assert site.run("train", points="table.csv", classifier="linear", model=name)[0] == 400
@@ -130,7 +130,7 @@ def test_a_name_that_was_not_listed_is_refused(site: Any, name: object) -> None:
 @pytest.mark.parametrize(
     "body",
     [[], 1, "x", {"steps": 1}, {"steps": []}, {"steps": [1]}, {"steps": [["run", {}]]},
-     {"steps": [["data", 1]]}, {"steps": [["data", {"data": "table.csv"}]] * 9}],
+     {"steps": [["undo", 1]]}, {"steps": [["undo", {"recording": "table.csv"}]] * 9}],
     ids=str,
 )  # fmt: skip
 def test_other_orders_are_refused_in_a_sentence(site: Any, body: object) -> None:
