@@ -13,7 +13,7 @@ export PLATFORMIO_SETTING_ENABLE_TELEMETRY ?= no
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test prove agreement fuzz coverage mutants versions lint docs firmware upload gallery setup tools chips node browser clean
+.PHONY: help demo test prove agreement fuzz coverage mutants versions lint docs firmware upload gallery setup tools chips node browser cmake clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## /\1	/p' $(MAKEFILE_LIST) | expand -t 10
@@ -22,8 +22,10 @@ demo: setup node  ## train, quantize, build, emulate and report, on data that a 
 	@$(VENV)/bin/protonn-edge demo $(ARGS)
 
 # All of them on all cores; the tests of a file stay together, since they share what they build.
-test: setup $(VENV)/has-docs node browser  ## run all tests; ARGS="tests/cli -k demo" runs some
-	@$(PYTHON) -m pytest $(or $(ARGS),-n auto --dist loadfile)
+TESTS_ := -n auto --dist loadfile
+TESTS_core := $(TESTS_) --ignore=tests/extensions
+test: setup $(VENV)/has-docs node browser cmake  ## run all tests; ARGS=core or ARGS="tests/cli -k demo" runs some
+	@$(PYTHON) -m pytest $(or $(TESTS_$(ARGS)),$(ARGS))
 
 # All programs on one core take a quarter of an hour; ARGS="linear forest" those with such names.
 prove: setup  ## prove the C of all kinds free of run-time errors, with Frama-C; ARGS="linear" some
@@ -41,7 +43,7 @@ agreement: setup  ## prove programs, and that other assembly and portable C agre
 
 # Tests run in about twice their time. Templates are read by a plugin in tests/.
 coverage: export PYTHONPATH := $(CURDIR)/tests
-coverage: setup $(VENV)/has-docs node browser  ## list lines of the package and its templates that no test runs
+coverage: setup $(VENV)/has-docs node browser cmake  ## list lines of the package and its templates that no test runs
 	@$(PYTHON) -m coverage erase
 	@$(PYTHON) -m coverage run -m pytest -q $(or $(ARGS),-n auto --dist loadfile)
 	@$(PYTHON) -m coverage combine -q
@@ -145,6 +147,10 @@ node:
 browser:
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
 	    || ( $(call install,chromium,Chromium) ) || true
+
+# For the tests of exports in other build systems, which are skipped without.
+cmake:
+	@command -v cmake >/dev/null || ( $(call install,cmake,CMake) ) || true
 
 # $(call install,PACKAGES,WHAT THEY ARE): install Debian packages, or say what is missing.
 define install

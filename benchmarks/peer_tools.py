@@ -167,8 +167,7 @@ def _converted(trained: Any, data: Dataset, mode: str) -> Sources:
 def _from_floats(trained: Any, data: Dataset) -> Sources:
     """Yield the fastest plan with features that the Uno turns into bytes."""
     *_, fastest = _converted(trained, data, "{kernel}, from floats")
-    body = "pnn_begin(); for (uint16_t i = 0; i < FEATURES; ++i) {"
-    body += " pnn_push(pnn_quantize_float(i, features[i])); } return pnn_finish();"
+    body = "return pnn_predict_floats(features);"
     code = f'#include "pnn_model.h"{_CLASSIFY.format(body=body)}'
     files = fastest.files | {"classify.c": code}
     yield Source(fastest.mode, "float", np.asarray(data.X_test, np.float32), files)

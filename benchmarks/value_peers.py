@@ -40,21 +40,19 @@ _SHIFT = 1.0  # of the points that emlearn's trees are grown on, see `peer_tools
 _TREES, _LEAVES = 10, 60
 _CALL = '#include "classify.h"\nanswer_t classify(const feature_t *features) {{ {body} }}\n'
 _FROM_BYTES = "(void)pnn_predict(features); return pnn_value();"
-_FROM_FLOATS = (
-    "pnn_begin(); for (uint16_t i = 0; i < FEATURES; ++i) {"
-    " pnn_push(pnn_quantize_float(i, features[i])); } (void)pnn_finish(); return pnn_value();"
-)
+_FROM_FLOATS = "(void)pnn_predict_floats(features); return pnn_value();"
 
 
-def _ours(fitted: Any, X: Points, new: Points, *, floats: bool) -> Made:
+def _ours(fitted: Any, X: Points, new: Points) -> Made:
     """Yield the fastest plan of the converted regressor, and the value of an answer of 1."""
     chain = quantize(from_sklearn(fitted, X).model)
     rule = chain.policy.find(IntegerValue)
     assert rule is not None
     plan = plans(chain, Limits())[0]
-    forms = [("bytes", "uint8_t", chain.quantize(new.astype(np.float32)), _FROM_BYTES)]
-    if floats:
-        forms.append(("from floats", "float", new.astype(np.float32), _FROM_FLOATS))
+    forms = (
+        ("bytes", "uint8_t", chain.quantize(new.astype(np.float32)), _FROM_BYTES),
+        ("from floats", "float", new.astype(np.float32), _FROM_FLOATS),
+    )
     for mode, kind, points, body in forms:
         text = f'#include "pnn_model.h"\n{_CALL.format(body=body)}'
         files = render_c(chain, plan) | {"classify.c": text}
@@ -106,12 +104,12 @@ def rows(name: str, data: Sequence[Points], seed: int) -> Iterator[Record]:
     ridge.fit(X, y)
     ours = "protonn-edge"
     made: list[tuple[str, str, Sources]] = [
-        ("forest", ours, lambda: _ours(forest, *in_bytes, floats=False)),
+        ("forest", ours, lambda: _ours(forest, *in_bytes)),
         ("forest", "emlearn", lambda: _emlearn_trees(forest, in_bytes[0], y, in_bytes[1])),
         ("forest", "m2cgen", lambda: _m2cgen(forest, in_bytes[1])),
-        ("ridge", ours, lambda: _ours(ridge, X, new, floats=True)),
+        ("ridge", ours, lambda: _ours(ridge, X, new)),
         ("ridge", "m2cgen", lambda: _m2cgen(ridge, new)),
-        ("network", ours, lambda: _ours(network, *scaled, floats=True)),
+        ("network", ours, lambda: _ours(network, *scaled)),
         ("network", "emlearn", lambda: _emlearn_network(network, scaled[1])),
     ]
     fitted = {

@@ -51,7 +51,7 @@ class Call:
 
     def answer_bytes(self, model: IntegerChain) -> int:
         """Return how many bytes come back."""
-        if self.name in "fx":
+        if self.name in "fxy":
             return 1 + model.n_classes * _score_bytes(model)
         if self.name == "n":
             return self.arguments[1]
@@ -69,6 +69,11 @@ def push(*features: int) -> Call:
 def predict(features: bytes) -> Call:
     """Return the call for all features of a point."""
     return Call("x", features)
+
+
+def predict_floats(features: np.ndarray) -> Call:
+    """Return the call for all features of a point as raw floats, (D,)."""
+    return Call("y", features.astype("<f4").tobytes())
 
 
 def name_of(label: int, size: int) -> Call:
@@ -98,7 +103,7 @@ def wrong_calls(points: np.ndarray) -> list[Call]:
 def random_calls(rng: np.random.Generator, model: IntegerChain, count: int) -> Iterator[Call]:
     """Yield calls in any order, some with features beyond their maximum."""
     n, maximum = model.n_features, model.quantizer.maximum
-    names = "bbbppmmmmffffxnqrhu"
+    names = "bbbppmmmmffffxynqrhu"
     names += "c" * _is_confident(model)
     names += "o" * _hears(model)
 
@@ -118,6 +123,8 @@ def random_calls(rng: np.random.Generator, model: IntegerChain, count: int) -> I
         }
         if name in sizes:
             yield Call(name, features(sizes[name]))
+        elif name == "y":
+            yield predict_floats(rng.choice(np.float32(_FLOATS), n))
         elif name in "qr" and rng.random() < 0.8:
             feature = int(rng.integers(0, n))
             given = rng.choice(_FLOATS) if name == "r" else rng.integers(-200, 1_200)
@@ -136,9 +143,10 @@ def assert_answers(model: IntegerChain, calls: Iterable[Call], answers: Iterable
             begun, pushed = True, b""
         elif call.name in "pm":
             pushed += call.arguments if begun else b""
-        elif call.name in "fx":
-            if call.name == "x" or begun:
-                whole = call.arguments if call.name == "x" else pushed
+        elif call.name in "fxy":
+            if call.name != "f" or begun:
+                whole = pushed if call.name == "f" else call.arguments
+                whole = facts.quantized(whole) if call.name == "y" else whole
                 last = _answer(model, whole) or answer
             begun, expected = False, last
         elif call.name == "n":
@@ -155,6 +163,11 @@ class _Facts:
         self._hash = bytes.fromhex(model.model_sha256)[:_HASH_BYTES]
         self._features = model.n_features
         self._integers, self._floats = model.raw_inputs, float_quantizer(model.quantizer)
+
+    def quantized(self, floats: bytes) -> bytes:
+        """Return the features of the raw floats of a point."""
+        row = np.frombuffer(floats, "<f4")[None]
+        return self._floats.quantize(row).tobytes()
 
     def of(self, call: Call) -> bytes | None:
         """Return what a call must answer; None if that is not known."""
@@ -240,6 +253,7 @@ def check_on_uno(
     write_c(model, folder, plan)
     around = (_FIRMWARE / f"{name}.c" for name in ("cycle_counter", "uart", "watchdog"))
     flags = ["-O2", "-DF_CPU=16000000L", "-Wall", "-Wextra", "-Wpedantic", f"-I{_FIRMWARE}"]
+    flags += ["-DFLOATS"] * any(call.name == "y" for call in calls)
     elf = compile_text(
         MAIN.read_text(), folder / "main.elf", *flags, *_macros(model), "pnn_model.c", *around
     )

@@ -17,7 +17,12 @@
 #define FILLED 0xa5
 
 extern uint8_t __heap_start;
-static pnn_input_t memory[PNN_FEATURES + 32]; /* of the longest array that is passed */
+/* Of the longest array that is passed. */
+#ifdef FLOATS
+static float memory[PNN_FEATURES + 8];
+#else
+static pnn_input_t memory[PNN_FEATURES + 32];
+#endif
 
 static int take(void) { return uart_receive(); }
 static void give(uint8_t byte) { uart_send(byte); }
@@ -98,6 +103,19 @@ static void predict(void)
     release(all);
 }
 
+#if !defined(__AVR__) || defined(FLOATS) /* their array may not fit a chip */
+static void predict_floats(void)
+{
+    float *const all = array(PNN_FEATURES * sizeof(float));
+    uint8_t *next = (uint8_t *)all;
+    for (uint16_t i = 0; i < PNN_FEATURES * sizeof(float); ++i) {
+        *next++ = byte();
+    }
+    give_answer(pnn_predict_floats(all));
+    release(all);
+}
+#endif
+
 static void name(void)
 {
     const uint8_t class_index = byte(), size = byte();
@@ -147,6 +165,9 @@ int main(void)
         case 'r': quantize_float(); break;
         case 'h': give(pnn_model_hash(byte())); break;
         case 'u': give(untouched()); break;
+#if !defined(__AVR__) || defined(FLOATS)
+        case 'y': predict_floats(); break;
+#endif
 #ifdef CONFIDENCE
         case 'c': give(pnn_confidence()); break;
 #endif

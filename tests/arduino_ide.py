@@ -141,10 +141,10 @@ def export_for_uno(model: Model, kind: Kind, folder: Path, **more: object) -> Ex
 def spoil_score_of_vector_7(source: Path) -> tuple[int, int]:
     """Change the score of class 0 that vector 7 is expected to have; return both, the right first.
 
-    `source` is an exported pnn_self_test.c.
+    `source` is an exported self_test.c.
     """
     text = source.read_text()
-    row = text.index("/* 7 */", text.index("scores[PNN_TEST_VECTORS"))
+    row = text.index("/* 7 */", text.index(" scores["))
     found = re.compile(r"-?\d+").search(text, row + len("/* 7 */"))
     assert found is not None
     source.write_text(f"{text[: found.start()]}12345{text[found.end() :]}")

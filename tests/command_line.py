@@ -11,6 +11,7 @@ from unittest.mock import patch
 import click
 import pytest
 from click.testing import CliRunner, Result
+from json_records import check_record
 
 from protonn_edge.cli import COMMANDS, command, main
 from protonn_edge.cli.command import _refusal
@@ -24,6 +25,12 @@ def every_command() -> dict[str, click.Command]:
     found = {name: main.get_command(click.Context(main), name) for name in COMMANDS}
     assert None not in found.values()
     return found
+
+
+def takes_json(name: str) -> bool:
+    """Return whether there is a command of this name with the option --json."""
+    command = main.get_command(click.Context(main), name)
+    return command is not None and any("--json" in each.opts for each in command.params)
 
 
 def run(*arguments: object, stdin: str | None = None) -> Result:
@@ -73,11 +80,15 @@ def succeed(*arguments: object) -> Result:
 
 
 def run_json(*arguments: object) -> dict[str, Any]:
-    """Run the command, which succeeds, with ``--json``; return the one object that it prints."""
+    """Run the command, which succeeds, with ``--json``; return the one object that it prints.
+
+    It has the entries that docs/commands.md lists.
+    """
     done = succeed(*arguments, "--json")
     (line,) = done.stdout.splitlines()
     record = json.loads(line)
     assert isinstance(record, dict)
+    check_record(str(arguments[0]), record)
     return record
 
 

@@ -15,11 +15,9 @@ import pytest
 from arduino_ide import build_core
 from forked_workers import ForkedWorkers
 from hypothesis import settings
-from kept_analyses import kept_analyses, of_paths, of_stack
-from kept_programs import KeptPrograms
+from kept import FOLDER, keep_builds
 from kept_templates import with_kept_templates
 from programs import kill_heirs
-from replayed_builds import ReplayedBuilds
 from schedule import (
     pytest_collection_modifyitems,
     pytest_configure,
@@ -28,9 +26,7 @@ from schedule import (
     pytest_xdist_make_scheduler,
 )
 
-from protonn_edge.chips.toolchain import platformio
-from protonn_edge.codegen import host, renderer
-from protonn_edge.codegen.families.avr import paths, programs
+from protonn_edge.codegen import renderer
 from protonn_edge.system.rounding import fix_rounding
 
 if TYPE_CHECKING:
@@ -78,13 +74,13 @@ if "PLATFORMIO_BUILD_CACHE_DIR" not in os.environ:
     _OBJECTS = TemporaryDirectory(prefix="protonn-edge-objects-")
     atexit.register(_OBJECTS.cleanup)
     os.environ["PLATFORMIO_BUILD_CACHE_DIR"] = _OBJECTS.name
-if "PROTONN_EDGE_REPLAYED_BUILDS" not in os.environ:
+if FOLDER not in os.environ:
     _REPLAYED = TemporaryDirectory(prefix="protonn-edge-builds-")
     atexit.register(_REPLAYED.cleanup)
-    os.environ["PROTONN_EDGE_REPLAYED_BUILDS"] = _REPLAYED.name
+    os.environ[FOLDER] = _REPLAYED.name
     # Whatever happened, nothing that tests have started outlives them.
-    atexit.register(kill_heirs, "PROTONN_EDGE_REPLAYED_BUILDS")
-_BUILDS = Path(os.environ["PROTONN_EDGE_REPLAYED_BUILDS"])
+    atexit.register(kill_heirs, FOLDER)
+_BUILDS = Path(os.environ[FOLDER])
 
 # A power failure ends the tests, too; to wait for the disk takes milliseconds for each file.
 os.fsync = lambda _: None
@@ -94,19 +90,10 @@ renderer._environment = with_kept_templates(_BUILDS / "templates", renderer._env
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _replayed_builds() -> Iterator[None]:
-    """Let PlatformIO run once for each kind of project; it takes a second before it compiles.
-
-    A program for this computer is compiled once, too, and one for the board analysed once.
-    """
-    kept = KeptPrograms(_BUILDS, host.build_host_executable)
+def _kept_builds() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(platformio, "run_within", ReplayedBuilds(_BUILDS, platformio.run_within))
-        patch.setattr(host, "build_host_executable", kept)
+        keep_builds(_BUILDS, patch.setattr)
         patch.setattr("protonn_edge.learn.search.workers.multiprocessing", ForkedWorkers)
-        stack = kept_analyses(programs.worst_case_stack, of_stack)
-        patch.setattr(programs, "worst_case_stack", stack)
-        patch.setattr(paths, "_paths_of_spans", kept_analyses(paths._paths_of_spans, of_paths))
         yield
 
 

@@ -4,7 +4,6 @@ An HTML comment right above a block, which no page shows, says what a test of it
 
     needs: an Uno on USB           the block is skipped, for that reason
     package: xgboost               the block is skipped where this package is not installed
-    data: usps10_libsvm.npz        a file of the folder PROTONN_EDGE_DATA, or the block is skipped
     exit: 1                        how the last command of the block ends, else with 0
     until: Ctrl-C                  the command runs until it is told to stop
     adds: --trials 1               options that the test gives every command, to have less to do
@@ -34,7 +33,6 @@ PAGES = [CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "doc
 MARKS = (
     "needs",
     "package",
-    "data",
     "exit",
     "until",
     "adds",

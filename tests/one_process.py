@@ -1,6 +1,7 @@
 """Commands of another copy of the package, in a process of its own, but all in the same one.
 
-A process that trains takes two seconds before it begins, because it imports scikit-learn.
+A process that trains takes two seconds before it begins, because it imports scikit-learn. What it
+compiles is kept as all that tests compile.
 """
 
 from __future__ import annotations
@@ -15,10 +16,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 _PROGRAM = """
-import json, sys
+import json, os, sys
+from pathlib import Path
 from click.testing import CliRunner
 from protonn_edge.cli import main
 
+sys.path.append(sys.argv[2])
+from kept import FOLDER, keep_builds
+
+keep_builds(Path(os.environ[FOLDER]))
 for words in json.loads(sys.argv[1]):
     done = CliRunner().invoke(main, words, catch_exceptions=False)
     print(json.dumps([done.exit_code, done.stdout, done.stderr]), flush=True)
@@ -44,6 +50,7 @@ def answers_of(commands: Sequence[str], package: Path, folder: Path) -> dict[str
             "-c",
             _PROGRAM,
             json.dumps([shlex.split(command) for command in commands]),
+            str(Path(__file__).parent),
         ],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(package)},

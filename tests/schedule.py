@@ -26,7 +26,6 @@ _LONG = (
         "cli/test_tune",
     ),
     *(
-        "cli/test_usps",
         "conformance",
         "docs",
         "extensions/proof/equality",

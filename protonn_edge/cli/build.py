@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ from protonn_edge.learn.evaluation.terminal import (
 )
 from protonn_edge.model.device_model import load_device_model
 from protonn_edge.model.head import Remedies
-from protonn_edge.system.errors import CheckFailed, InputError, counted
+from protonn_edge.system.errors import CheckFailed, DoesNotFit, InputError, counted
 from protonn_edge.system.extensions import AddedOptions
 from protonn_edge.system.figures import facts_of, percent
 from protonn_edge.system.files import write_atomically
@@ -139,8 +138,10 @@ def build_command(
         with refused_wrong_answers(out, record), out.status(f"building for {board.name}"):
             built = build(source, board, output, settings)
     except OverBudget as failure:
-        out.finish(record | asdict(failure.usage), failure)
-    record |= _shown(out, built, board, facts)
+        out.finish(record | failure.usage.to_json(settings.within(board)), failure)
+    except DoesNotFit as failure:  # seen before anything was linked
+        out.finish(record | {"fits": False}, failure)
+    record |= built.usage.to_json(settings.within(board)) | _shown(out, built, board, facts)
     write_atomically(output / GENERATED / BUILT_FILE, built_text(record))
     line = _hil_line(output, board_name, data) if _is_emulated(built.tried, board) else ""
     out.finish(record | _uploaded(out, output, board, uploads, port, line))
@@ -148,15 +149,14 @@ def build_command(
 
 def _shown(out: Output, built: Build, board: Board, facts: list[tuple[str, str]]) -> JsonObject:
     """Print the build, and return it for the JSON object."""
-    usage = built.usage
-    facts += [*budget_facts(usage, board), *facts_of(bound_figures(built.possible, board))]
+    facts += [*budget_facts(built.usage, board), *facts_of(bound_figures(built.possible, board))]
     out.say(f"firmware for {board.name}:", fact_table(facts))
     if built.plan.steps:
         out.say("plan of the firmware:", plan_table(built.plan))
     say_tried(out, built.tried)
-    return asdict(usage) | {
+    return {
         "plan": built.plan.to_json(),
-        "cycles": asdict(built.possible),
+        "cycles": built.possible.to_json(board),
         "tried": built.tried.to_json(),
     }
 

@@ -285,7 +285,7 @@ class Failed(click.ClickException):
         """Print the sentence on standard error and, if wanted, a JSON object."""
         if self._as_json:
             with suppress(OSError):  # the output itself may have failed
-                click.echo(json.dumps({"error": self.message}))
+                click.echo(json.dumps(verdict(self.message)))
         click.echo(f"error: {self.message}", err=True)
 
 
@@ -327,6 +327,11 @@ def _on_one_line(sentence: str) -> str:
     return re.sub(
         rf"\S{{{_WORD_LIMIT},}}", lambda word: shortened(word[0], _WORD_LIMIT), printable(sentence)
     )
+
+
+def verdict(error: str | None = None) -> JsonObject:
+    """Return the first entries of every JSON object: whether all went well, else the error."""
+    return {"ok": True} if error is None else {"ok": False, "error": error}
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -376,10 +381,10 @@ class Output:
         """Print the JSON object with --json, which includes `failure`, and raise that."""
         self._say_notices()
         if self._as_json:
-            more: JsonObject = {} if failure is None else {"error": str(failure)}
+            whole = verdict(None if failure is None else str(failure)) | dict(record)
             if self._notices is not None:
-                more["notices"] = [asdict(notice) for notice in self._notices]
-            click.echo(json.dumps({**record, **more}, allow_nan=False))
+                whole["notices"] = [asdict(notice) for notice in self._notices]
+            click.echo(json.dumps(whole, allow_nan=False))
             click.get_current_context().meta[_PRINTED] = True
         if failure is not None:
             raise failure

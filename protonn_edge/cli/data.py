@@ -80,9 +80,11 @@ def data_command(
         write_atomically(html, page)
         out.say(f"wrote {html}, {len(page.encode()) / 1000:,.0f} kB")
     layout = None if dataset.layout is None else asdict(dataset.layout)
+    record = summary.to_json()
+    if {each.feature for each in dataset.columns} >= {*range(summary.n_features)}:
+        del record["features"]  # each is a column
     columns = [asdict(each) for each in profiles]
-    record = {"table": layout, "columns": columns, **summary.to_json(), "repeated": repeated}
-    out.finish(record)
+    out.finish({"table": layout, "columns": columns, **record, "repeated": repeated})
 
 
 class DataReport:

@@ -24,7 +24,7 @@ from protonn_edge.cli.tables import READ_FLAGS, TABLE, points_for
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.codegen.export import Export, Imprint, Kind, check_place, export, is_archive
 from protonn_edge.codegen.plan import check_parts
-from protonn_edge.codegen.renderer import PREFIX, check_prefix
+from protonn_edge.codegen.renderer import check_prefix
 from protonn_edge.data.options import TableOptions
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.device_model import DeviceModel, load_device_model
@@ -76,7 +76,8 @@ def export_command(
     library: dict[str, str] = named_values(
         "name, author, url (of its web page) or version (such as 1.0.0) of the library, or the "
         "prefix of its C names and files, by which several models in a program must differ; "
-        f"repeatable.  [default: the folder's name, protonn-edge's version, prefix={PREFIX}]",
+        "repeatable.  [default: the folder's name and, except with --arduino, a prefix made of it; "
+        "protonn-edge's version]",
         **dict.fromkeys(("name", "author", "url", "version", "prefix"), click.STRING),
     ),
     board_name: str = ANY_BOARD,
@@ -113,8 +114,9 @@ def export_command(
         out.finish(logger.write_logger(out, board_name, folder, as_sketch=True)[0])
         return
     check_place(folder)
-    name, prefix = library.pop("name", None), library.pop("prefix", PREFIX)
-    check_prefix(prefix)
+    name, prefix = library.pop("name", None), library.pop("prefix", None)
+    if prefix is not None:
+        check_prefix(prefix)
     imprint = Imprint(**library)
     board = load_export_board(board_name)
     exported = _loaded(model_file, added, board)
@@ -141,9 +143,9 @@ def export_command(
     out.say(f"{done.name} in {folder}:", _facts(done, board))
     say_tried(out, done.tried)
     out.say(f"next: {_next(kind, folder, done.files)}; it prints PASS")
-    figures = ("vectors", "flash_bytes", "sram_bytes", "model_sha256")
-    written = {name: getattr(done, name) for name in figures}
-    made = {"kind": kind, "name": done.name, "folder": str(folder), "files": list(done.files)}
+    made = {"kind": kind, "folder": str(folder), "files": list(done.files)}
+    facts = ("name", "prefix", "vectors", "flash_bytes", "sram_bytes", "model_sha256")
+    written = {name: getattr(done, name) for name in facts}
     ended = {"plan": done.plan.to_json(), "tried": done.tried.to_json()}
     out.finish({**made, **written, **ended})
 
@@ -175,6 +177,7 @@ def _loaded(path: Path, added: Sequence[AddedOptions], board: Board) -> DeviceMo
 def _facts(done: Export, board: Board) -> Table:
     facts = [
         ("files", f"{len(done.files)}"),
+        ("C names begin with", f"{done.prefix}_"),
         ("test vectors", f"{done.vectors}"),
         ("kernel", done.plan.kernel),
         ("flash of a sketch", _of_memory(done.plan.flash_bytes, board.flash_bytes, board)),

@@ -326,8 +326,8 @@ def _record(
         else {
             "classifier_flash_bytes": linked.classifier.flash_bytes,
             "classifier_sram_bytes": linked.classifier.sram_bytes,
-            **asdict(linked.usage),
-            "cycles": asdict(linked.possible),
+            **linked.usage.to_json(board),
+            "cycles": linked.possible.to_json(board),
         },
         "front": [each.to_json(board) for each in choices.front(candidates)],
     }

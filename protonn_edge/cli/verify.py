@@ -32,7 +32,7 @@ from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.codegen.verification import agreement as compared
 from protonn_edge.data.options import TableOptions
 from protonn_edge.learn.evaluation.accuracy import is_labelled, share_right
-from protonn_edge.learn.evaluation.figures import saturation_figure
+from protonn_edge.learn.evaluation.figures import accuracy_figure, saturation_figure
 from protonn_edge.learn.evaluation.terminal import row_table
 from protonn_edge.model.device_model import DeviceModel, load_device_model
 from protonn_edge.model.integer_chain import IntegerChain
@@ -40,6 +40,7 @@ from protonn_edge.model.model import why_clamped
 from protonn_edge.system import shell
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import AddedOptions
+from protonn_edge.system.schema import JsonObject
 
 
 @command(
@@ -126,11 +127,19 @@ def verify_command(
             "claims": [asdict(claim) for claim in claims],
             "executions": [asdict(agreement) for agreement in agreements],
             "model_sha256": reference.model_sha256,
-            "accuracy": share_right(reference.predict(Q), y) if is_labelled(y) else None,
+            **_accuracy(reference.predict(Q), y),
             **reference.policy.measured(reference.scores(Q), points.values, points.groups)[1],
         },
         failure=compared.disagreement(agreements),
     )
+
+
+def _accuracy(answers: NDArray[np.int64], y: NDArray[np.int64]) -> JsonObject:
+    """Return the accuracy and its interval; None without labels."""
+    if not is_labelled(y):
+        return {"accuracy": None, "accuracy_interval": None}
+    figure = accuracy_figure(share_right(answers, y), len(y))
+    return {"accuracy": figure.value, "accuracy_interval": figure.interval}
 
 
 def _certify(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from protonn_edge import __version__
-from protonn_edge.chips.cores import BOUND_FLAGS
+from protonn_edge.chips.cores import BOUND_FLAGS, Core
 from protonn_edge.codegen.kernels.in_templates import StageInTemplate
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.data.naming import channel_names
@@ -27,6 +27,7 @@ from protonn_edge.model.raw_inputs import (
     float_quantizer,
     unit_words,
 )
+from protonn_edge.model.registry import module_of_stage
 from protonn_edge.system.extensions import parts_of
 
 API_VERSION = 1
@@ -76,6 +77,8 @@ def program_context(model: IntegerChain, plan: Any) -> dict[str, object]:
         "inputs_are": "FEATURE" if channels_of(model) is None else "CHANNEL",
         "answer_template": "answer.j2" if rule is None else f"policy/{rule}.j2",
         "raw": raw_context(model),
+        "float_form": None,
+        "float_inputs": [],
     }
 
 
@@ -85,7 +88,34 @@ def render_context(model: IntegerChain, plan: Plan) -> dict[str, object]:
         **program_context(model, plan),
         "stages": _stage_contexts(plan, len(model.feature_stages)),
         "parts": parts_of(model),
+        **float_context(model, plan.core, fast=plan.kernels[0].is_instructions),
     }
+
+
+def float_context(model: IntegerChain, core: Core, *, fast: bool) -> dict[str, object]:
+    """Return how a classifier of a chip tests raw floats as they are, or which become bytes.
+
+    It tests them if it is `fast` at the expense of flash, and the tests fit the chip.
+    """
+    form = _float_form(model)
+    if form is None:
+        return {"float_form": None, "float_inputs": []}
+    tests, some = fast and form.fits(core), len(form.tested) < model.n_features
+    return {"float_form": form if tests else None, "float_inputs": form.tested if some else []}
+
+
+def _float_form(model: IntegerChain) -> Any:
+    """Return how a classifier can test raw floats; None if it takes bytes only.
+
+    The function `of_floats` in the module `floats` of a stage's folder makes it. What is watched,
+    or reads features besides, needs bytes.
+    """
+    first, *others = model.stages
+    module = module_of_stage(first.kind, "floats")
+    watched = getattr(model.stages[-1], "expected", None) is not None
+    if module is None or len(others) > 1 or watched or parts_of(model):
+        return None
+    return module.of_floats(first, float_quantizer(model.quantizer))
 
 
 def _stage_contexts(plan: Plan, n_feature_stages: int) -> tuple[StageContext, ...]:
@@ -119,6 +149,7 @@ def raw_context(model: IntegerChain) -> dict[str, object]:
         "each": chosen,
         "repeats": repeats,
         "what": "channel" if repeats else "feature",
+        "maximum": model.quantizer.maximum,
         "shift": RAW_SHIFT,
         "fine": raw.fine,
         "sendings": safe_sendings(model),
@@ -126,8 +157,13 @@ def raw_context(model: IntegerChain) -> dict[str, object]:
 
 
 def _scales(of: RawQuantizer | FloatQuantizer, chosen: int) -> dict[str, object]:
-    """Return scales; if they are several, the index of each feature's scale, and its bits."""
-    choice = of.choice[:chosen].tolist() if len(of.scales) > 1 else []
+    """Return scales, the index of each feature's scale, and its bits.
+
+    There are no indices if all features have the same scale, or scales have the features' order.
+    """
+    choice = of.choice[:chosen].tolist()
+    if len(of.scales) == 1 or choice == list(range(chosen)):
+        choice = []
     return {"scales": of.scales, "choice": choice, "bits": 8 if len(of.scales) <= 256 else 16}
 
 

@@ -18,7 +18,7 @@ from protonn_edge.codegen.context import c_float, program_context, render_contex
 from protonn_edge.codegen.plan import DevicePlan, Plan
 from protonn_edge.codegen.planner import device_plans, own_program
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.registry import ROOMS
+from protonn_edge.model.registry import ROOMS, STAGES
 from protonn_edge.model.shapes import image_text, shape_text
 from protonn_edge.system.errors import InvalidValue, shortened
 from protonn_edge.system.extensions import parts_of
@@ -59,6 +59,17 @@ def check_prefix(prefix: str) -> None:
         raise InvalidValue(f"prefix {prefix!r}", "reserved in C or C++", f"try '{prefix}_{PREFIX}'")
 
 
+def prefix_of(name: str) -> str:
+    """Return the prefix of a library: its `name`, as `library_name` gives it, shortened.
+
+    Private names in the C begin with the stages' names, so a prefix must differ from these, too.
+    """
+    prefix = name.lower()[:_LENGTH_LIMIT].rstrip("_")
+    if prefix not in _RESERVED and prefix not in STAGES:
+        return prefix
+    return f"{prefix[: _LENGTH_LIMIT - len(PREFIX) - 1].rstrip('_')}_{PREFIX}"
+
+
 def check_collisions(prefix: str, sources: Iterable[str]) -> None:
     """Raise `InputError` if C with the default prefix has a public name with another one."""
     names = {
@@ -72,7 +83,7 @@ def check_collisions(prefix: str, sources: Iterable[str]) -> None:
             raise InvalidValue(
                 f"prefix {prefix!r}",
                 f"two names in the generated C would both be {renamed}",
-                "choose another prefix",
+                "choose another one with --library prefix=NAME",
             )
 
 
@@ -120,19 +131,19 @@ def render_c(
     check_prefix(prefix)
     chosen = plan or device_plans(model)[0]
     if isinstance(chosen, Plan):
-        folder, context, finished = "", render_context(model, chosen), str
+        folder, context, plain = "", render_context(model, chosen), None
     else:
         program = own_program(model, chosen.core)
-        folder, finished = f"{program.TEMPLATES}/", getattr(program, "plain", str)
+        folder, plain = f"{program.TEMPLATES}/", getattr(program, "plain", None)
         context = program_context(model, chosen) | program.context(model, chosen)
 
     def rendered(prefix: str) -> dict[str, str]:
         environment = template_environment("c", prefix)
         templates = {name: environment.get_template(f"{folder}{name}.j2") for name in _TEMPLATES}
-        return {
-            f"{prefix}_{name}": finished(template.render(context))
-            for name, template in templates.items()
+        texts = {
+            f"{prefix}_{name}": template.render(context) for name, template in templates.items()
         }
+        return {name: plain(text, prefix) for name, text in texts.items()} if plain else texts
 
     if prefix != PREFIX:
         check_collisions(prefix, rendered(PREFIX).values())

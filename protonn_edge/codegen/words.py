@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from protonn_edge.chips.cores import Core
+from protonn_edge.codegen.context import float_context
 from protonn_edge.codegen.kernels.in_templates import StageInTemplate
 from protonn_edge.codegen.kernels.kernel import Step, kernels_of
 from protonn_edge.codegen.kernels.words import Words, words_of
@@ -121,14 +122,14 @@ def plans_for(model: IntegerChain, core: Core) -> list[WordPlan]:
 
 def context(model: IntegerChain, plan: WordPlan) -> dict[str, object]:
     """Return the templates' variables, in addition to those of every program."""
-    return {"stages": plan.stages, "parts": parts_of(model)}
+    floats = float_context(model, plan.core, fast=not plan.small)
+    return {"stages": plan.stages, "parts": parts_of(model), **floats}
 
 
-_READ = re.compile(r"PNN_READ_[A-Z0-9]+\((&?)([^()]*)\)")
-_LINES = re.compile(r"^ *(?:PNN_FACT\(.*\);|//@ .*)\n", re.MULTILINE)
-
-
-def plain(text: str) -> str:
+def plain(text: str, prefix: str) -> str:
     """Return a rendered file in plain C, without what only an AVR needs."""
-    text = _LINES.sub("", text).replace(" PNN_FLASH", "").replace("PNN_NOINLINE ", "")
-    return _READ.sub(lambda found: f"{'' if found[1] else '*'}{found[2]}", text)
+    name = prefix.upper()
+    text = re.sub(rf"^ *(?:{name}_FACT\(.*\);|//@ .*)\n", "", text, flags=re.MULTILINE)
+    text = text.replace(f" {name}_FLASH", "").replace(f"{name}_NOINLINE ", "")
+    read = rf"\b{name}_READ_[A-Z0-9]+\((&?)([^()]*)\)"
+    return re.sub(read, lambda found: f"{'' if found[1] else '*'}{found[2]}", text)

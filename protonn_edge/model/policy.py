@@ -215,7 +215,10 @@ OneRule = TypeVar("OneRule", bound=PolicyRule)
 
 @dataclass(frozen=True)
 class Policy(Generic[AnyRule]):
-    """What a model concludes from scores; without rules, the first class with the highest score."""
+    """What a model concludes from scores; without rules, the first class with the highest score.
+
+    Of rules that judge the same point, the first one decides, in every execution.
+    """
 
     rules: tuple[AnyRule, ...] = ()
 
@@ -246,7 +249,7 @@ class Policy(Generic[AnyRule]):
     def answers(self, scores: Array, nearest: Array) -> IntArray:
         """Return the answers (n,) from scores (n, L) and the nearness (n,) to known points."""
         answers: IntArray = scores.argmax(axis=1).astype(np.int64)
-        for rule in self.rules:
+        for rule in reversed(self.rules):  # so that the first one has the last word
             answers = rule.judged(answers, scores, nearest)
         return answers
 

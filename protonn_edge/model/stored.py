@@ -14,6 +14,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -227,7 +228,7 @@ class _Reading:
         ended = getattr(of, "ended_fields", ())  # which files of earlier versions have
         given = {name: each for name, each in given.items() if name not in ended}
         self.read.update(f"{place}.{name}" for name in ended)
-        hints = get_type_hints(of)
+        hints = _hints_of(of)
         names = {each.name for each in stored_fields(of)}
         if names != given.keys():
             odd = sorted(names ^ given.keys())[0]
@@ -245,6 +246,12 @@ class _Reading:
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise InvalidValue(place, "arrays that do not fit", "train the model again") from error
+
+
+@cache
+def _hints_of(of: type) -> dict[str, Any]:
+    """Return the annotations of a class, which Python finds anew each time."""
+    return get_type_hints(of)
 
 
 def _without_alias(of: object) -> Any:

@@ -137,6 +137,7 @@ class ColumnProfile:
     distinct: int | None
     minimum: float | None
     maximum: float | None
+    decimals: int | None  # of a feature; None for more than 6
     evidence: str  # why it has this role
 
     @property
@@ -173,10 +174,16 @@ def profile(column: Column, dataset: Dataset) -> ColumnProfile:
         missing=column.gaps if column.kind != "empty" else len(dataset.y_train),
         unreadable=column.unreadable,
         distinct=distinct,
-        minimum=float(values.min()) + column.offset if len(values) else None,
-        maximum=float(values.max()) + column.offset if len(values) else None,
+        minimum=_shortest(values.min()) + column.offset if len(values) else None,
+        maximum=_shortest(values.max()) + column.offset if len(values) else None,
+        decimals=None if column.feature is None else decimals_of(values),
         evidence=column.evidence,
     )
+
+
+def _shortest(value: np.floating[Any]) -> float:
+    """Return the number with the fewest digits that rounds to this one, such as 0.1."""
+    return float(str(value))
 
 
 def _distinct(values: Array) -> int:

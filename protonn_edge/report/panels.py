@@ -207,7 +207,8 @@ def sketch_panels(one: Evidence) -> list[Panel]:
     exporting = (
         "Run the command in the project's folder to export the library. Then put the folder "
         f"{NAME} into the folder “libraries” of your sketchbook. For PlatformIO, export with "
-        "--platformio into the folder “lib” of your PlatformIO project."
+        "--platformio into the folder “lib” of your PlatformIO project, and add "
+        "--library prefix=pnn for the names in the sketch."
     )
     reading = (
         f"Read your sensor at the line “// sensor”. Feature i is {sketch.feature}; “raw” is "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from protonn_edge.system.errors import CheckFailed, InvalidValue, shortened
+from protonn_edge.system.errors import DoesNotFit, InvalidValue, shortened
 
 
 def check(holds: bool, place: object, found: object, expected: object, remedy: str = "") -> None:
@@ -36,9 +36,9 @@ def check_choice(
 def check_enough(
     what: str, needed: float, has: str, available: int, unit: str, remedy: str
 ) -> None:
-    """Raise `CheckFailed` if something needs more of a memory than a board or a user has."""
+    """Raise `DoesNotFit` if something needs more of a resource than a board or a user has."""
     if needed > available:
-        raise CheckFailed(f"{what} needs {needed:,.0f} {unit}, but {has} {available:,}; {remedy}")
+        raise DoesNotFit(f"{what} needs {needed:,.0f} {unit}, but {has} {available:,}; {remedy}")
 
 
 def check_shape(place: str, shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:

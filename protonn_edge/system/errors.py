@@ -64,6 +64,10 @@ class CheckFailed(ProtoNNEdgeError):
     exit_code = 1
 
 
+class DoesNotFit(CheckFailed):
+    """Something needs more of a resource, such as flash, than a board or a user has."""
+
+
 class DeviceError(CheckFailed):
     """A board or its line is at fault, not the model: no answer, other firmware, unplugged."""
 

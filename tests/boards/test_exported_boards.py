@@ -86,7 +86,7 @@ def test_a_board_is_said_to_be_tested_on_the_core_that_tests_emulate(name: str) 
 @pytest.mark.parametrize("model", [random_model(), kind_of("forest").random_model()])
 def test_an_avr_without_firmware_has_the_assembly_of_others(tmp_path, model):
     save_model(model, tmp_path / "model.npz")
-    folder = tmp_path / "library"
+    folder = tmp_path / "every"
     words = ("export", tmp_path / "model.npz", "--platformio", folder, "--board", "nano-every")
     done = run_json(*words)
     assert done["tried"]["execution"] == "host C"
@@ -97,13 +97,13 @@ def test_an_avr_without_firmware_has_the_assembly_of_others(tmp_path, model):
     # The compiler knows the core, but not the chip, which it says.
     strict = ["-Wall", "-Wextra", "-Werror", "-Wno-cpp"]
     command = ["avr-gcc", "-mmcu=avrxmega3", "-std=gnu11", *strict]
-    for source in ("pnn_model.c", "pnn_self_test.c"):
+    for source in ("every_model.c", "every_self_test.c"):
         subprocess.run(
             [*command, "-c", folder / "src" / source, "-o", tmp_path / f"{source}.o"],
             check=True,
             timeout=60,
         )
-    assert "__AVR_HAVE_MUL__" in (folder / "src" / "pnn_model.c").read_text()
+    assert "__AVR_HAVE_MUL__" in (folder / "src" / "every_model.c").read_text()
 
 
 def test_its_sketch_reads_pins_as_its_arduino_core_can(tmp_path):

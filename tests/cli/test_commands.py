@@ -24,7 +24,7 @@ from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.device.results import ResultsFile, read_results
-from protonn_edge.model.file import save_model
+from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.integer_chain import IntegerChain
 
 
@@ -306,7 +306,13 @@ def test_build_over_budget_leaves_one_json_object_with_the_figures(folder: Path)
 def test_demo_runs_the_whole_way(tmp_path: Path) -> None:
     record = run_json("demo", "-o", tmp_path / "demo")
     assert (record["n"], record["mismatches"], record["lost"]) == (450, 0, 0)
-    assert record["accuracy"] > 0.95
+    assert record["accuracy"] > 0.96
+    digits = load_digits_dataset()
+    floats = load_model(tmp_path / "demo" / "model.npz").predict(digits.X_test)
+    assert np.mean(floats == digits.y_test) - record["accuracy"] <= 0.01
+    assert record["flash_bytes"] <= 9_728
+    assert record["sram_bytes"] + record["stack_bytes"] <= 330
+    assert record["cycles"]["mean"] <= 7_000  # the emulator's, which are exact
     names = {path.name for path in (tmp_path / "demo").iterdir()}
     assert {"model.npz", "firmware", "platformio.ini", "results.csv"} <= names
 

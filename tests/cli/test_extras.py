@@ -34,7 +34,7 @@ def test_a_command_names_the_extra_that_it_needs(tmp_path: Path) -> None:
     sentence = "this needs optuna, which is not installed; run: pip install 'protonn-edge[search]'"
     assert done.returncode == 2
     assert done.stderr == f"error: {sentence}\n"
-    assert json.loads(done.stdout) == {"error": sentence}
+    assert json.loads(done.stdout) == {"ok": False, "error": sentence}
     done = without("matplotlib", "data", str(tmp_path / "digits.csv"), "--html", "page.html")
     assert done.returncode == 2
     assert "pip install 'protonn-edge[plots]'" in done.stderr

@@ -97,7 +97,7 @@ def test_a_training_that_is_stopped_writes_its_best_epoch(folder: Path, answers:
 def test_a_second_ctrl_c_ends_it_at_once(folder: Path, answers: Any) -> None:
     code, said, complained = answers[1]
     assert (code, complained.splitlines()[-1]) == (130, "error: stopped by Ctrl-C")
-    assert json.loads(said) == {"error": "stopped by Ctrl-C"}
+    assert json.loads(said) == {"ok": False, "error": "stopped by Ctrl-C"}
     assert not (folder / "twice.npz").exists()
 
 
@@ -171,7 +171,7 @@ def test_ctrl_c_ends_any_command_with_130(
     monkeypatch.setattr(inspect, "load_model", interrupted)
     done = run("inspect", folder / "any.npz", "--json")
     assert (done.exit_code, done.stderr) == (130, "error: stopped by Ctrl-C\n")
-    assert json.loads(done.stdout) == {"error": "stopped by Ctrl-C"}
+    assert json.loads(done.stdout) == {"ok": False, "error": "stopped by Ctrl-C"}
 
 
 def test_ctrl_c_before_a_command_has_begun_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +183,8 @@ def test_ctrl_c_before_a_command_has_begun_is_the_same(monkeypatch: pytest.Monke
     assert (done.exit_code, done.stderr) == (130, "error: stopped by Ctrl-C\n")
     assert done.stdout == ""
     assert json.loads(run("inspect", "model.npz", "--json").stdout) == {
-        "error": "stopped by Ctrl-C"
+        "ok": False,
+        "error": "stopped by Ctrl-C",
     }
 
 

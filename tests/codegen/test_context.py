@@ -28,12 +28,16 @@ def test_each_of_many_features_chooses_its_scale() -> None:
     model = quantize(random_model(features=40))
     raw = raw_context(model)
     assert raw["integers"]["choice"] == model.raw_inputs.choice.tolist()
-    assert raw["floats"]["choice"] == float_quantizer(model.quantizer).choice.tolist()
+    assert raw["floats"]["choice"] == []  # they have the features' order
+    assert len(raw["floats"]["scales"]) == 40
     assert raw["integers"]["bits"] == 8
     assert (raw["each"], raw["repeats"], raw["what"]) == (40, False, "feature")
     alike = quantize(random_model(features=40)).inputs
     same = replace(alike, zero=np.zeros(40), step=np.ones(40))
     assert raw_context(replace(model, inputs=same, raw_exponents=None))["integers"]["choice"] == []
+    shared = replace(alike, zero=np.arange(40) // 2, step=np.ones(40))
+    model = replace(model, inputs=shared, raw_exponents=None)
+    assert raw_context(model)["floats"]["choice"] == float_quantizer(shared).choice.tolist()
 
 
 def test_whole_rows_of_an_image_are_pushed_at_once() -> None:

@@ -27,8 +27,10 @@ from model_factory import (
 from plans import plan_with
 from refusals import refused_by
 
+from protonn_edge.chips.boards import load_export_board
 from protonn_edge.chips.cores import CORES, UNO_CORE, Core
-from protonn_edge.codegen.renderer import check_prefix, render_c
+from protonn_edge.codegen.planner import Limits, device_plans
+from protonn_edge.codegen.renderer import check_prefix, prefix_of, render_c
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.integer_chain import IntegerChain
@@ -49,9 +51,13 @@ TWO_MODELS = Path(__file__).with_name("two_models.c")
 OURS = re.compile(r"pnn(?=_)", re.IGNORECASE)
 
 
+@pytest.mark.parametrize("board", ["uno", "pico"])
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-def test_a_prefix_changes_nothing_but_the_beginning_of_names(model: IntegerChain) -> None:
-    usual, other = render_c(model), render_c(model, prefix="wake_word")
+def test_a_prefix_changes_nothing_but_the_beginning_of_names(
+    model: IntegerChain, board: str
+) -> None:
+    plan = device_plans(model, Limits.of(load_export_board(board)))[0]
+    usual, other = render_c(model, plan), render_c(model, plan, "wake_word")
     assert list(other) == ["wake_word_model.h", "wake_word_model.c"]
     for before, after in zip(usual.values(), other.values(), strict=True):
         assert not OURS.search(after)
@@ -110,6 +116,14 @@ def test_public_names_are_told_apart_by_any_c99_linker() -> None:
     header = render_c(tiny_integer_model(), prefix="x" * 15)[f"{'x' * 15}_model.h"]
     functions = re.findall(r"(x{15}_\w+)\(", header)
     assert max(map(len, functions)) <= 31
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_a_library_may_have_the_name_of_a_stage(model: IntegerChain) -> None:
+    for stage in (*model.stages, *tiny_gradients_model().stages):
+        prefix = prefix_of(stage.kind)
+        check_prefix(prefix)
+        assert list(render_c(model, prefix=prefix)) == [f"{prefix}_model.h", f"{prefix}_model.c"]
 
 
 def test_a_prefix_that_collides_with_a_stages_names_is_refused() -> None:

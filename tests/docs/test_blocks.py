@@ -31,7 +31,6 @@ from arduino_ide import SKETCHES, compile_source
 from avr_tools import EMULATED_AVR, skip_without
 from checkout import CHECKOUT
 from command_line import run
-from data_files import data_file
 from doc_blocks import MARKS, PAGES, Block, blocks_of, missing_extensions, page_marks
 from programs import interruptible, started
 
@@ -50,10 +49,11 @@ TUTORIALS = {
     for block in BLOCKS
     if Path(block.page).name in WAYS_TO_START
     and block.language in ("console", "python")
-    and not {"needs", "package", "data"} & {*block.marks}
+    and not {"needs", "package"} & {*block.marks}
 }
 RUN_BY_SHELL = re.compile(r"[|&;<>$`*]")
-NOT_RUN = ("text", "frame")  # figures, formulas; the frames of the protocol are read by tests/hil
+# Figures, formulas; the frames of the protocol are read by tests/hil; a command builds the project.
+NOT_RUN = ("text", "frame", "cmake")
 
 
 RunPytest = Callable[[list[str]], pytest.RunResult]
@@ -182,8 +182,6 @@ def check_marks(block: Block) -> None:
     if "package" in block.marks:
         name = block.marks["package"]
         pytest.importorskip(name, reason=f"needs {name}; to run: pip install {name}")
-    if "data" in block.marks:
-        data_file(block.marks["data"])  # skips where it is not there
 
 
 # --- console -------------------------------------------------------------------------------------
@@ -191,10 +189,6 @@ def check_marks(block: Block) -> None:
 
 def check_console(block: Block, page: Page) -> None:
     """Run each line that begins with ``$ ``; what follows it is what it prints."""
-    if "data" in block.marks:
-        link = page.folder / block.marks["data"]
-        if not link.exists():
-            link.symlink_to(data_file(block.marks["data"]))
     steps = commands_of(block.text)
     for number, (line, wanted) in enumerate(steps):
         command = f"{line.partition(' #')[0]} {block.marks.get('adds', '')}".rstrip()
@@ -314,7 +308,12 @@ def check_python(block: Block, page: Page) -> None:
 
 
 def check_c(block: Block, page: Page) -> None:
-    """Compile a file against the generated model without a warning; a whole program also runs."""
+    """Compile a file against the generated model without a warning; a whole program also runs.
+
+    A file with a name is for commands after it.
+    """
+    if "file" in block.marks:
+        return
     source = page.folder / "block.c"
     source.write_text(block.text, encoding="utf-8")
     generated = page.folder / "firmware" / "generated"

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from command_line import run
 
-from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.export import export
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import plans
@@ -91,5 +90,5 @@ def test_its_c_gives_the_scores_of_the_reference(classifier: type[ProtoNNClassif
 
 
 def test_an_export_checks_itself(classifier: type[ProtoNNClassifier], tmp_path: Path) -> None:
-    written = export(trained(classifier), "c", tmp_path / "digits", load_board("uno"))
+    written = export(trained(classifier), "c", tmp_path / "digits", prefix="pnn")
     assert written.vectors > 2

@@ -85,7 +85,7 @@ def test_its_model_is_trained_built_bounded_and_verified(copied: Path, tmp_path:
     answers = answers_of(commands, copied, tmp_path).values()
     assert [(each.returncode, each.stderr) for each in answers if each.returncode != 0] == []
     _, _, built, verified, measured, exported = (json.loads(each.stdout) for each in answers)
-    assert built["cycles"]["proven"]
+    assert 0 < built["cycles"]["least"] <= built["cycles"]["most"]
     assert [each["execution"] for each in verified["executions"]] == ["host C", "emulated uno"]
     assert verified["mismatches"] == measured["mismatches"] == measured["cycles_out_of_range"] == 0
     assert exported["tried"]["mismatches"] == 0

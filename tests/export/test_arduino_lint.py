@@ -79,8 +79,8 @@ def test_the_folder_holds_nothing_that_blocks_it(library):
     paths = [*library.rglob("*")]
     assert not [path for path in paths if path.is_symlink() or path.suffix.lower() == ".exe"]
     assert {path.name for path in library.iterdir()} == {
-        "LICENSE", "README.md", "examples", "keywords.txt", "library.properties", "src",
-        ".protonn-edge-export",
+        "CMakeLists.txt", "LICENSE", "README.md", "examples", "extras", "idf_component.yml",
+        "keywords.txt", "library.properties", "src", "zephyr", ".protonn-edge-export",
     }  # fmt: skip
     assert all(path.is_file() for path in (library / "src").iterdir())
 

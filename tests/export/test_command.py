@@ -71,11 +71,16 @@ def test_a_prefix_names_the_files(tmp_path: Path, model_file: Path, kind: str):
     assert not any(re.search("pnn_", text, re.IGNORECASE) for text in texts)
 
 
-def test_the_usual_prefix_may_be_given(tmp_path: Path, model_file: Path):
-    for folder, more in (("one", []), ("two", ["--library", "prefix=pnn"])):
-        assert export(model_file, "--c", tmp_path / folder / "x", *more).exit_code == 0
-    for path in (tmp_path / "one" / "x").iterdir():
-        assert path.read_bytes() == (tmp_path / "two" / "x" / path.name).read_bytes()
+@pytest.mark.parametrize(("kind", "usual"), [("arduino", "pnn"), ("platformio", "x"), ("c", "x")])
+def test_the_usual_prefix_is_the_name_except_for_the_arduino_ide(
+    tmp_path: Path, model_file: Path, kind: str, usual: str
+):
+    for folder, more in (("one", []), ("two", ["--library", f"prefix={usual}"])):
+        done = export(model_file, f"--{kind}", tmp_path / folder / "x", "--json", *more)
+        assert json.loads(done.stdout)["prefix"] == usual
+    for name in json.loads(done.stdout)["files"]:
+        one, two = ((tmp_path / folder / "x" / name).read_bytes() for folder in ("one", "two"))
+        assert one == two
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,12 @@ from model_factory import random_model, random_points
 from protonn_edge.chips.toolchain.process import build_host_executable
 from protonn_edge.model.model import Model
 
-SOURCES = ("main.c", "pnn_model.c", "pnn_self_test.c")
+SOURCES = ("main.c", "plain_model.c", "plain_self_test.c")
 
 
-def run(folder: Path, prefix: str = "pnn") -> subprocess.CompletedProcess[str]:
+def run(folder: Path) -> subprocess.CompletedProcess[str]:
     """Build by -std=c99 -Wall -Wextra -Wpedantic -Werror with sanitizers, and run."""
-    sources = [folder / name.replace("pnn", prefix) for name in SOURCES]
+    sources = [folder / name for name in SOURCES]
     program = build_host_executable(sources, folder, folder.parent / "program", sanitize=True)
     return subprocess.run([program], capture_output=True, text=True, timeout=60, check=False)
 
@@ -37,7 +37,7 @@ def test_points_of_data_are_the_vectors(tmp_path: Path):
 
 def test_the_first_difference_is_told(tmp_path: Path):
     export_for_uno(random_model(), "c", tmp_path / "plain")
-    right, wrong = spoil_score_of_vector_7(tmp_path / "plain" / "pnn_self_test.c")
+    right, wrong = spoil_score_of_vector_7(tmp_path / "plain" / "plain_self_test.c")
     done = run(tmp_path / "plain")
     said = f"first vector 7, score 0: {wrong} expected, {right} computed"
     assert done.stdout == f"FAIL: 1 of 20 test vectors; {said}\n"
@@ -46,7 +46,9 @@ def test_the_first_difference_is_told(tmp_path: Path):
 
 def test_another_models_sources_do_not_compile(tmp_path: Path):
     for features in (12, 13):
-        export_for_uno(random_model(features=features), "c", tmp_path / f"of_{features}")
+        export_for_uno(
+            random_model(features=features), "c", tmp_path / f"of_{features}", prefix="pnn"
+        )
     other = tmp_path / "of_13" / "pnn_self_test.c"
     command = ["cc", "-fsyntax-only", f"-I{tmp_path / 'of_12'}", other.rename(tmp_path / "self.c")]
     shutil.copy(tmp_path / "of_13" / "pnn_self_test.h", tmp_path)
@@ -72,11 +74,12 @@ def test_cpp_programs_link_it(tmp_path: Path):
     compiler = shutil.which("g++")
     if compiler is None:
         pytest.skip("g++ is not on PATH; to run: install it")
-    export_for_uno(random_model(), "c", tmp_path)
-    use = '#include "pnn_self_test.h"\n#include "pnn_model.h"\n#include "pnn_self_test.h"\n'
+    export_for_uno(random_model(), "c", tmp_path, name="plain")
+    names = ("self_test", "model", "self_test")
+    use = "".join(f'#include "plain_{name}.h"\n' for name in names)
     (tmp_path / "one.cpp").write_text(f"{use}int other();\nint main() {{ return other(); }}\n")
     (tmp_path / "two.cpp").write_text(
-        f"{use}int other() {{ pnn_difference first; return pnn_self_test(&first); }}\n"
+        f"{use}int other() {{ plain_difference first; return plain_self_test(&first); }}\n"
     )
     strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     for name in SOURCES[1:]:

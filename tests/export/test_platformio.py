@@ -44,7 +44,7 @@ def test_a_project_finds_it_in_its_lib_folder(tmp_path: Path):
 
 def test_its_sketches_are_those_of_the_arduino_library(tmp_path: Path):
     for kind in ("arduino", "platformio"):
-        export_for_uno(random_model(), kind, tmp_path / kind, name="digits")
+        export_for_uno(random_model(), kind, tmp_path / kind, name="digits", prefix="pnn")
     same = ["src", *(f"examples/{name}" for name in ("Blink", "Classify", "Stream", "SelfTest"))]
     for folder in same:
         for path in (tmp_path / "arduino" / folder).iterdir():

@@ -49,7 +49,7 @@ def test_two_models_with_the_same_prefix_are_refused_in_any_order(
 
 def test_the_header_of_the_model_alone_is_enough(tmp_path: Path):
     for seed in range(2):
-        export_for_uno(random_model(seed), "c", tmp_path / f"{seed}")
+        export_for_uno(random_model(seed), "c", tmp_path / f"{seed}", prefix="pnn")
     for compiler in COMPILERS:
         words = compiled(tmp_path, "0/pnn_model.h", "1/pnn_model.h", compiler=compiler)
         assert words.count("--library prefix=NAME") >= 1

@@ -10,11 +10,10 @@ from tempfile import mkdtemp
 
 import numpy as np
 from faults.file_operations import Written, run_command
-from kept_programs import KeptPrograms
+from kept import FOLDER, keep_builds
 from replayed_builds import ReplayedBuilds
 
 from protonn_edge.chips.toolchain import platformio
-from protonn_edge.codegen import host
 
 CHANNELS = "time,ax,ay\n"
 
@@ -26,10 +25,8 @@ def warmed_up() -> None:
     import protonn_edge.report.page  # noqa: F401
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    kept = Path(os.environ.get("PROTONN_EDGE_REPLAYED_BUILDS") or mkdtemp(prefix="faults-"))
     if not isinstance(platformio.run_within, ReplayedBuilds):
-        platformio.run_within = ReplayedBuilds(kept, platformio.run_within)
-        host.build_host_executable = KeptPrograms(kept, host.build_host_executable)
+        keep_builds(Path(os.environ.get(FOLDER) or mkdtemp(prefix="faults-")))
 
 
 def _done(folder: Path, *arguments: str) -> None:

@@ -28,7 +28,7 @@ from generated_programs import answers_in_bytes, compile_checked, predicting, pr
 from model_factory import random_inputs, random_model, random_points
 from stored_models import RULES, model_with, rules_of
 
-from protonn_edge.codegen.planner import make_plan
+from protonn_edge.codegen.planner import make_plan, plan_of
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.formulas import Arrays
@@ -39,6 +39,7 @@ from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
 PAIRS = list(combinations(RULES, 2))
+_AROUND = 15  # cycles by which the compiler may save around what a rule adds
 every_rule = pytest.mark.parametrize("name", RULES)
 
 
@@ -170,6 +171,19 @@ def test_an_uno_is_the_reference_within_its_bounds(name: str, tmp_path: Path) ->
     expected = b"".join(answers_in_bytes(chain, Q))
     elf = compile_checked(chain, predicting(Q), tmp_path, program.plan)
     assert printed_by_uno(elf, len(expected)) == expected
+
+
+@needs_emulated_avr
+@every_rule
+def test_it_adds_the_cycles_that_plans_state(name: str) -> None:
+    for program in programs_of(name):
+        plain = without_rules(program.instance.model)
+        others = plan_of(plain, program.plan.choices)
+        planned = program.plan.cycles - others.cycles
+        runs = run_of(program), run_of(Program(replace(program.instance, model=plain), others))
+        with_it, without = (run.measured.cycles[: runs[0].known].astype(int) for run in runs)
+        most = int((with_it - without).max())
+        assert planned / 2 - _AROUND <= most <= planned, f"{most} cycles, {planned:.0f} planned"
 
 
 @needs_emulated_avr

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from convolution_factory import random_convolution
+from convolution_factory import random_model as random_network
 from linear_factory import random_linear_model
 from model_factory import (
     random_gradients_model,
@@ -13,7 +15,9 @@ from model_factory import (
 )
 
 from protonn_edge.codegen.verification.tryout import extremes, trial_points
+from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.gradients.making import gradient_features
+from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.model.device_model import with_integers
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
@@ -23,7 +27,15 @@ MODELS = {
     "prototypes": random_model,
     "an image": lambda: random_gradients_model(gradient_features((12, 10), (12, 10), (4, 3))),
     "a window": lambda: random_window_model(window_features_of("mean,deviation", 20, 3)),
+    "pixels of 4 bits": lambda: network_of_few_steps((8, 8, 1)),
+    "samples of 4 bits": lambda: network_of_few_steps((16, 1, 2)),
 }
+
+
+def network_of_few_steps(shape: tuple[int, int, int]) -> Model:
+    """Return a network that is fed 0 to 15, of raw values from 0 to 255."""
+    layer = random_convolution(1, shape, 4, padded=True, input_maximum=15)
+    return random_network(layered((layer,), pixels=PixelScale(0.0, 17.0)))
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -38,6 +50,7 @@ def test_as_many_points_as_asked_for_begin_with_the_extremes(name: str, count: i
     assert (points[0] == 0).all()
     assert (points[1] == maximum).all()
     assert (points[2] + points[3] == maximum).all()
+    assert points.max() == maximum
     assert np.array_equal(points, trial_points(with_integers(model), count))
     assert len(set(reference.predict(points).tolist())) >= 2
 

@@ -141,7 +141,7 @@ int main(void)
 def test_exported_c_answers_as_the_model(decimals: tuple[Path, Path], tmp_path: Path) -> None:
     model = load_model(decimals[0])
     X, y = load_points(decimals[1], Expected(n_features=model.n_features, classes=model.classes))
-    succeed("export", decimals[0], "--c", tmp_path / "library")
+    succeed("export", decimals[0], "--c", tmp_path / "library", "--library", "prefix=pnn")
     (tmp_path / "feeding.c").write_text(FEEDING)
     sources = [tmp_path / "feeding.c", tmp_path / "library" / "pnn_model.c"]
     program = build_host_executable(sources, tmp_path / "library", tmp_path / "feeding")

@@ -176,7 +176,7 @@ def test_a_bug_is_called_one_and_has_its_own_exit_code(monkeypatch):
     assert done.exit_code == BUG_EXIT_CODE
     assert "this is a bug in protonn-edge (KeyError: 'of\\nours')" in done.stderr
     assert len(done.stderr.splitlines()) == 1
-    assert done.stdout.startswith('{"error": "this is a bug')
+    assert done.stdout.startswith('{"ok": false, "error": "this is a bug')
 
 
 def test_a_bug_has_its_traceback_where_it_is_asked_for():

@@ -13,6 +13,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[2] / "protonn_edge"
 _MAKERS = (
     "CheckFailed",
+    "DoesNotFit",
     "Refusal",
     "beyond",
     "excluded",

@@ -211,3 +211,17 @@ def test_help_lists_every_target_with_a_sentence(machine):
     assert there.make().stdout == said
     for target in ("demo", "setup", "test", "lint", "docs", "firmware", "upload", "clean"):
         assert f"\n{target} " in said
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [
+        ("", "-n auto --dist loadfile"),
+        ("core", "-n auto --dist loadfile --ignore=tests/extensions"),
+        ("tests/core -k core", "tests/core -k core"),
+        ("tests/cli/test_tune.py::test[a=b]", "tests/cli/test_tune.py::test[a=b]"),
+    ],
+)
+def test_tests_are_chosen_by_a_word_or_by_what_pytest_is_given(machine, asked, given):
+    *_, last = machine().make("-n", "test", f"ARGS={asked}").stdout.splitlines()
+    assert last == f".venv/bin/python -m pytest {given}"

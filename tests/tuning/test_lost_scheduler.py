@@ -11,15 +11,15 @@ import pytest
 from protonn_edge.learn.search.cluster import DaskWorkers
 from protonn_edge.system.errors import CheckFailed
 
-distributed = pytest.importorskip(
-    "distributed", reason="needs dask; to run: pip install 'protonn-edge[dask]'"
-)
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed")
 
 
 @pytest.fixture
 def scheduler() -> Iterator[str]:
     """Give the address of a cluster of one worker, in this process."""
+    distributed = pytest.importorskip(  # which takes half a second in each process
+        "distributed", reason="needs dask; to run: pip install 'protonn-edge[dask]'"
+    )
     quiet = {"dashboard": False, "dashboard_address": ":0"}
     worker = {"cls": distributed.Worker, "options": {"nthreads": 1} | quiet}
     options = {"cls": distributed.Scheduler, "options": {"host": "127.0.0.1", "port": 0} | quiet}

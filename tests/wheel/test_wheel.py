@@ -11,6 +11,7 @@ import pytest
 from avr_tools import needs_avr_gcc
 from checkout import CHECKOUT
 from model_factory import random_model
+from one_process import answers_of
 
 from protonn_edge import __version__
 from protonn_edge.chips.toolchain.javascript import EMULATOR, PAGE, SCRIPTS
@@ -138,8 +139,13 @@ def test_a_model_becomes_a_firmware_without_the_checkout(protonn_edge, tmp_path,
     assert (tmp_path / "firmware" / "generated" / "pnn_model.c").is_file()
 
 
-@pytest.mark.parametrize("kind", ["arduino", "platformio", "c"])
-def test_a_model_becomes_a_library_without_the_checkout(protonn_edge, tmp_path, kind):
+def test_a_model_becomes_a_library_without_the_checkout(installation, tmp_path):
     save_model(random_model(), tmp_path / "model.npz")
-    result = protonn_edge("export", "model.npz", f"--{kind}", "digits")
-    assert all((tmp_path / "digits" / name).is_file() for name in result["files"])
+    kinds = ("arduino", "platformio", "c")
+    commands = [f"export model.npz --{kind} {kind} --json" for kind in kinds]
+    answers = answers_of(commands, installation, tmp_path)
+    assert [each.stderr for each in answers.values() if each.returncode != 0] == []
+    for kind, done in zip(kinds, answers.values(), strict=True):
+        files = json.loads(done.stdout)["files"]
+        assert files
+        assert all((tmp_path / kind / name).is_file() for name in files)

@@ -78,7 +78,7 @@ def differing(
     chip = chip_of(board)
     with TemporaryDirectory() as name:
         folder = Path(name) / "library"
-        export(model, "c", folder, board, tries=False)
+        export(model, "c", folder, board, prefix="pnn", tries=False)
         if wrong:
             vectors = folder / "pnn_self_test.c"
             vectors.write_text(_with_wrong_score(vectors.read_text()))

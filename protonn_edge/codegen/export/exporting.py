@@ -13,12 +13,12 @@ from protonn_edge.chips.boards import Board, export_board_of
 from protonn_edge.codegen.export import rendering, self_test
 from protonn_edge.codegen.export.archive import check_archive, is_archive, write_archive
 from protonn_edge.codegen.export.folder import check_folder, write_folder
+from protonn_edge.codegen.export.naming import names_of
 from protonn_edge.codegen.export.rendering import Imprint, Kind, Library
 from protonn_edge.codegen.export.self_test import KnownAnswers
 from protonn_edge.codegen.export.sensor_windows import SensorWindows
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import Limits, device_plans
-from protonn_edge.codegen.renderer import PREFIX, check_prefix
 from protonn_edge.codegen.verification.tryout import NOT_TRIED, Tried
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.data.preparation import Preparation
@@ -41,6 +41,7 @@ class Export:
     """The written export."""
 
     name: str  # of the library and its header
+    prefix: str  # of its C names and files
     files: tuple[str, ...]  # names below the folder, sorted
     vectors: int  # test vectors of the self-test
     plan: Plan | WordPlan  # how the C computes
@@ -60,7 +61,7 @@ def export(
     points: ArrayLike | None = None,
     flash_bytes: int | None = None,
     sram_bytes: int | None = None,
-    prefix: str = PREFIX,
+    prefix: str | None = None,
     windowing: SensorWindows | None = None,
     imprint: Imprint | None = None,
     tries: bool = True,
@@ -90,7 +91,8 @@ def export(
     sram_bytes : int, optional
         SRAM for a sketch with the model, including the stack; by default all of it.
     prefix : str, optional
-        Prefix of C names and files; exports with different prefixes fit into one program.
+        Prefix of C names and files, by default the library's name, or "pnn" for the Arduino IDE.
+        Exports with different prefixes fit into one program.
     windowing : SensorWindows, optional
         A sensor, for an additional sketch that reads it, made for this model and board.
     imprint : Imprint, optional
@@ -111,7 +113,8 @@ def export(
         self-test fails (`WrongAnswers`); nothing is written then.
     """
     folder, chip = Path(folder), export_board_of(board)
-    _check_request(kind, folder, prefix, windowing)
+    _check_request(kind, folder, windowing)
+    name, prefix = names_of(kind, name or _name_of(folder), prefix)
     board = _limited(chip, flash_bytes, sram_bytes)
     device_model = with_integers(model, extensions)
     floats = device_model.floats
@@ -122,14 +125,12 @@ def export(
     plan = _planned(device_model, kind, Limits.of(board).beside(beside))
     check_memories(device_model.chain, board)
     needed, held = _sketch_sram(plan, windowing)
-    flash = plan.flash_bytes + beside
-    has = f"{board.name} has" if chip == board else f"{board.name} with your limits has"
     if flash_bytes is not None:
-        _check_flash(flash, has, board, device_model)
+        _check_flash(plan.flash_bytes + beside, board, chip, device_model)
     if windowing is not None or isinstance(plan, WordPlan) or sram_bytes is not None:
-        _check_sram(needed, held, has, board, device_model, windowing)
+        _check_sram(needed, held, board, chip, device_model, windowing)
     library = Library(
-        rendering.library_name(name or _name_of(folder), prefix),
+        name,
         device_model.chain,
         plan,
         vectors,
@@ -145,11 +146,12 @@ def export(
     _certify(files, prefix, chip, tried)
     _write(folder, files)
     return Export(
-        name=library.name,
+        name=name,
+        prefix=prefix,
         files=tuple(sorted(files)),
         vectors=len(vectors),
         plan=plan,
-        flash_bytes=flash,
+        flash_bytes=plan.flash_bytes + beside,
         sram_bytes=needed,
         model_sha256=device_model.chain.model_sha256,
         tried=tried,
@@ -164,9 +166,15 @@ def _counting_alike(
     return replace(device_model, chain=chain), replace(windowing, model=chain)
 
 
-def _check_flash(flash: int, has: str, board: Board, device_model: DeviceModel) -> None:
+def _has(board: Board, chip: Board) -> str:
+    """Return that a board, or a chip within the limits of a sketch, has something."""
+    return f"{board.name} has" if chip == board else f"{board.name} with your limits has"
+
+
+def _check_flash(flash: int, board: Board, chip: Board, device_model: DeviceModel) -> None:
     """Raise `CheckFailed` unless the self-test fits the flash of a board."""
     remedy = f"try {', '.join(device_model.remedies.flash)}, or {FEWER_FEATURES}"
+    has = _has(board, chip)
     check_enough("the self-test", flash, has, board.flash_bytes, "B of flash", remedy)
 
 
@@ -185,12 +193,11 @@ def _limited(board: Board, flash_bytes: int | None, sram_bytes: int | None) -> B
     )
 
 
-def _check_request(kind: Kind, folder: Path, prefix: str, windowing: SensorWindows | None) -> None:
-    """Raise `InputError` if a folder, a ZIP file, a prefix or a sensor cannot be used."""
+def _check_request(kind: Kind, folder: Path, windowing: SensorWindows | None) -> None:
+    """Raise `InputError` if a folder, a ZIP file or a sensor cannot be used."""
     if windowing is not None and kind == "c":
         raise InputError("plain C cannot read a sensor; omit --sensor, or use --arduino")
     check_place(folder)
-    check_prefix(prefix)
     name = _name_of(folder)
     if (kind == "arduino" or is_archive(folder)) and not _FOLDER_NAME.fullmatch(name):
         raise InputError(
@@ -240,8 +247,8 @@ def _sketch_sram(plan: Plan | WordPlan, windowing: SensorWindows | None) -> tupl
 def _check_sram(
     needed: int,
     held: int,
-    has: str,
     board: Board,
+    chip: Board,
     model: DeviceModel,
     windowing: SensorWindows | None,
 ) -> None:
@@ -251,6 +258,7 @@ def _check_sram(
         hop = f"give --hop {windowing.window}, or " if windowing.overlapping else ""
         samples = f", {held:,} of these to buffer samples"
         remedy = f"{hop}train on shorter windows or fewer channels"
+    has = _has(board, chip)
     check_enough("a sketch", needed, has, board.sram_bytes, f"B of SRAM{samples}", remedy)
 
 

@@ -26,7 +26,12 @@ from protonn_edge.codegen.context import (
 from protonn_edge.codegen.export.self_test import KnownAnswers
 from protonn_edge.codegen.export.sensor_windows import SensorWindows
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.codegen.renderer import PREFIX, check_collisions, render_c, template_environment
+from protonn_edge.codegen.renderer import (
+    PREFIX,
+    check_collisions,
+    render_c,
+    template_environment,
+)
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.data.naming import channel_names
 from protonn_edge.data.preparation import Preparation
@@ -46,6 +51,8 @@ _CLASS_SKETCHES = ("Blink",)
 _LIVE_SKETCH = "Live"
 _WINDOWS_SKETCH = "Windows"  # for any chip and sensor
 _BARE_SELF_TEST = "platformio/main.c.j2"
+_HOST_SELF_TEST = "c/main.c"
+_PACKAGES = ("CMakeLists.txt", "idf_component.yml", "zephyr/Kconfig", "zephyr/module.yml")
 _VOTES = 3  # of it
 ANALOG_PINS = 6  # of an Uno
 _STANDS_FOR = "analogRead() stands in for your sensor"  # in a sketch
@@ -60,20 +67,6 @@ SKETCH_SRAM_BYTES = 450
 
 _LONGEST = 200
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,5})(\.(0|[1-9][0-9]{0,5})){2}")
-
-_LENGTH_LIMIT = 32
-_SUPERFLUOUS = re.compile(r"arduino|library", re.IGNORECASE)
-_DEFAULT = "protonn_model"
-
-# Headers of C, of the Arduino core and its libraries, and of the export itself. File systems may
-# ignore case.
-_C = """assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal
-    stdarg stdbool stddef stdint stdio stdlib string tgmath time wchar wctype"""
-_ARDUINO = """alloca binary cdc client eeprom hardwareserial hid ipaddress new pins_arduino
-    pluggableusb print printable server softwareserial spi stream udp usbapi usbcore usbdesc wire
-    wstring"""
-_TAKEN = frozenset(f"{_C} {_ARDUINO}".split())
-_EXPORT = ("model", "self_test")
 
 
 @dataclass(frozen=True)
@@ -118,26 +111,6 @@ class Imprint:
             shortened(repr(self.version)),
             "three numbers, such as 1.0.0",
         )
-
-
-def library_name(text: str, prefix: str = PREFIX) -> str:
-    """Return a library's name: a letter, then letters, digits and ``_``, at most 32 in all.
-
-    Its header has the same name, so it must differ from other headers. Arduino Lint (rules LP010 to
-    LP016) forbids long names, spaces, "Arduino" and "library". Forbidden characters become ``_``,
-    and a header's name, with the `prefix` of files too, ends in ``_pnn``.
-    """
-    name = text
-    while _SUPERFLUOUS.search(name):  # taking a word out may leave another
-        name = _SUPERFLUOUS.sub("", name)
-    name = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
-    if not name:
-        return _DEFAULT
-    if not name[0].isalpha():
-        name = f"pnn_{name}"
-    name = name[:_LENGTH_LIMIT].rstrip("_")
-    taken = _TAKEN | {f"{each}_{header}" for each in (PREFIX, prefix) for header in _EXPORT}
-    return f"{name}_pnn" if name.lower() in taken else name
 
 
 @dataclass(frozen=True)
@@ -219,13 +192,20 @@ def _source(kind: Kind, name: str) -> str:
     return name if kind == "c" else f"src/{name}"
 
 
+def _self_test_program(kind: Kind) -> str:
+    """Return the file with the self-test for this computer; Arduino's tools compile no extras."""
+    return "main.c" if kind == "c" else "extras/main.c"
+
+
 def _templates(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     """Return the template of each file except the generated C."""
     templates = {"README.md": "README.md", "LICENSE": "LICENSE"}
+    templates |= {name: f"packages/{name}" for name in _PACKAGES}
+    templates[_self_test_program(kind)] = _HOST_SELF_TEST
     for source in ("self_test.h", "self_test.c"):
         templates[_source(kind, f"{library.prefix}_{source}")] = f"src/{source}"
     if kind == "c":
-        return templates | {"main.c": "c/main.c", "Makefile": "c/Makefile"}
+        return templates | {"Makefile": "c/Makefile"}
     templates[f"src/{library.name}.h"] = "src/library.h"
     names = (
         (*_CLASS_SKETCHES, *_SKETCHES) if library.model.policy.predicts == "class" else _SKETCHES
@@ -265,6 +245,8 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, object]:
         "parts": library.parts,
         "kind": kind,
         "name": library.name,
+        "source_folder": _source(kind, ""),
+        "self_test_program": _self_test_program(kind),
         "sizes": ", ".join(f"{size.number} {size.name}" for size in model.sizes),
         "score_width": max(len(str(score)) for score in vectors.scores.ravel().tolist()),
         "name_size": name_size(model),

@@ -50,6 +50,11 @@ class StageInTemplate:
         return f"{self.stage.kind}/{self.stage.kind}.j2"
 
     @property
+    def floats(self) -> str:
+        """Its template for raw floats, if it tests them as they are."""
+        return f"{self.stage.kind}/floats.j2"
+
+    @property
     def code(self) -> str:
         """Its template for chips of 32 bits."""
         folder = "layer" if isinstance(self.stage, LayerStage) else self.stage.kind

@@ -81,6 +81,8 @@ class Kernel(ABC):
     # whether a plan is named after it, for the option --plan, if it is the first such kernel; each
     # kind of classifier has one
     names_plan: ClassVar[bool] = False
+    # whether it takes flash for speed, as does C that tests raw floats
+    is_instructions: ClassVar[bool] = False
 
     stage: IntegerStage  # the stage that it computes
     core: Core

@@ -34,7 +34,7 @@ _READ: dict[str, Check] = {
     "sram_bytes": _BYTES,
     "stack_bytes": _BYTES,
     "response": nullable(lambda value: isinstance(value, dict) and _BYTES(value.get("cycles"))),
-    "cycles": lambda value: isinstance(value, dict) and _BYTES(value.get("most")),
+    "cycles": nullable(lambda value: isinstance(value, dict) and _BYTES(value.get("most"))),
     "tried": lambda value: isinstance(value, dict) and _BYTES(value.get("n")),
 }
 """What is read, each with its check."""

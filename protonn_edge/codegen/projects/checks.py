@@ -6,7 +6,7 @@ linking, the ELF file and the stack analysis give the exact figures.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.families import family_of
@@ -14,7 +14,8 @@ from protonn_edge.codegen.families.family import LinkedFirmware
 from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.model.head import FEWER_FEATURES, Remedies
 from protonn_edge.system.checks import check_enough
-from protonn_edge.system.errors import CheckFailed
+from protonn_edge.system.errors import DoesNotFit
+from protonn_edge.system.schema import JsonObject
 
 
 def _flash_remedy(remedies: Remedies) -> str:
@@ -41,6 +42,13 @@ class Usage:
         """What the bytes of the stack are."""
         return "stack, worst case" if self.stack_path else "stack, reserved"
 
+    def to_json(self, board: Board) -> JsonObject:
+        """Return the fields with the board's limits, and whether the firmware fits them."""
+        limits = {"flash_bytes": board.flash_bytes, "sram_bytes": board.sram_bytes}
+        needed = self.sram_bytes + self.stack_bytes
+        fits = self.flash_bytes <= board.flash_bytes and needed <= board.sram_bytes
+        return {"fits": fits, **asdict(self), "limits": limits}
+
     def check(self, board: Board, remedies: Remedies) -> None:
         """Raise `OverBudget` with the number, the limit and a remedy if it does not fit."""
         if self.flash_bytes > board.flash_bytes:
@@ -59,7 +67,7 @@ class Usage:
             )
 
 
-class OverBudget(CheckFailed):
+class OverBudget(DoesNotFit):
     """The linked firmware does not fit; `usage` has the figures."""
 
     def __init__(self, usage: Usage, sentence: str) -> None:

@@ -31,6 +31,7 @@ from protonn_edge.device.runner import ReferenceAnswers, run
 from protonn_edge.device.session import Session
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import CheckFailed, DeviceError
+from protonn_edge.system.schema import JsonObject
 
 _LONGEST_S = 3  # the watchdog ends a computation after 2 s by its own clock
 
@@ -65,6 +66,13 @@ class PossibleCycles:
             for result in results
             if result.cycles is not None and not self.least <= result.cycles <= self.most
         ]
+
+    def to_json(self, board: Board) -> JsonObject | None:
+        """Return a proven range, with the longest time in ms; None if only the clock limits it."""
+        if not self.proven:
+            return None
+        most_ms = board.milliseconds(self.most)
+        return {"least": self.least, "most": self.most, "most_ms": most_ms}
 
     @property
     def why(self) -> str:

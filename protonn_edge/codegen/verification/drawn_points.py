@@ -21,12 +21,16 @@ _STROKES = 3  # maximum per image
 
 
 def drawn_points(points: PointFormat, count: int) -> Bytes:
-    """Return synthetic points (count, features), always the same: drawings, or windows."""
-    shape = points.drawn_shape
+    """Return synthetic points (count, features), always the same: drawings, or windows.
+
+    Their values are 0 to the maximum of `points`.
+    """
+    channels, shape = len(points.scale.zero), points.drawn_shape
     if shape is not None and min(shape) > 1:
-        return drawings(*shape, count)
-    channels = len(points.scale.zero)
-    return signals(points.n_features // channels, channels, count)
+        drawn = drawings(*shape, count)
+    else:
+        drawn = signals(points.n_features // channels, channels, count)
+    return (drawn.astype(np.uint16) * points.scale.maximum // BYTE_MAXIMUM).astype(np.uint8)
 
 
 def signals(n_samples: int, n_channels: int, count: int) -> Bytes:

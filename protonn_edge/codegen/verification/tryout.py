@@ -18,14 +18,13 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.chips.boards import Board, firmware_board_names
 from protonn_edge.chips.emulator.board import RunningBoard
 from protonn_edge.codegen.families import family_of
 from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.verification.agreement import Agreement, open_session, verify_device
-from protonn_edge.codegen.verification.drawn_points import drawn_points
+from protonn_edge.codegen.verification.drawn_points import Bytes, drawn_points
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.model.device_model import DeviceModel, with_integers
 from protonn_edge.model.integer_chain import IntegerChain
@@ -118,7 +117,7 @@ def try_firmware(
     return _checked(agreement)
 
 
-def trial_points(model: DeviceModel, count: int) -> NDArray[np.uint8]:
+def trial_points(model: DeviceModel, count: int) -> Bytes:
     """Return `count` points, at least 8, as bytes for the device, (count, features)."""
     integers = with_integers(model.floats) if model.chain.score_tolerance else model
     ends = extremes(integers.chain, count)
@@ -162,9 +161,6 @@ def _stopped(name: str, emulated: RunningBoard, error: CheckFailed) -> WrongAnsw
 def _reason(error: CheckFailed) -> str:
     """Return an error's text without its advice, which is for a board at a port."""
     return str(error).split("; ")[0]
-
-
-Bytes = NDArray[np.uint8]
 
 
 def ends(reference: IntegerChain) -> Bytes:

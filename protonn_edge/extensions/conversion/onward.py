@@ -54,6 +54,6 @@ def _class(scores: Operand, before: Operand, chain: IntegerChain) -> Operand:
         return last.nearest(before)
 
     answer: Operand = scores.op("ArgMax", axis=1)
-    for rule in chain.policy.rules:
+    for rule in reversed(chain.policy.rules):  # so that the first one has the last word
         answer = rule.formula(answer, scores, nearest, chain.own_stages[-1].output)
     return answer

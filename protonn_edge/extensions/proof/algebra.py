@@ -140,8 +140,8 @@ class Bytes(ChoiceRoots):
             return single(one, a.array() * b.array())
         if one.number > other.number:
             (a, one), (b, other) = (b, other), (a, one)
-        products = a.array()[:, None] * b.array()[None, :]
-        return single(self.pair(one, other), products.ravel())
+        pair = self.pair(one, other)  # it refuses too many, before there is an array of them
+        return single(pair, (a.array()[:, None] * b.array()[None, :]).ravel())
 
 
 class Algebra(Bytes):

@@ -71,8 +71,9 @@ class ProvenAnswers:
         self._expanded: dict[int, SumForm] = {}  # sums, by their numbers
         best, largest, second = ranked(algebra, scores, self._bits)
         self._best = byte_of(best, 0)
-        self._rule = next((each for each in model.policy.rules if each.other_answers), None)
-        self._negative = _conditions(self._rule, RankedScores(largest, second, nearest))
+        statistics = RankedScores(largest, second, nearest)
+        judging = (rule for rule in model.policy.rules if rule.other_answers)
+        self._judging = [(rule, _conditions(rule, statistics)) for rule in judging]
 
     def check_scores(self, state: ChipState, place: int) -> None:
         """Refuse a state whose scores, at a place, are not the model's."""
@@ -134,14 +135,15 @@ class ProvenAnswers:
     def _other_answer(self, state: ChipState) -> int | None:
         """Return what the model answers in a state that is no class; None if it is a class."""
         algebra = self._algebra
-        algebra.facts, algebra.masks = state.facts, state.masks
-        bounds = [algebra.bounds(form, by_cuts=True) for form in self._negative]
-        algebra.forget()
-        if all(low >= 0 for low, _ in bounds):
-            return None
-        if self._rule is None or not any(high < 0 for _, high in bounds):
-            raise Unproven("the answer may be a class, or that of a rule")
-        return self._rule.other_answers[0].code
+        for rule, forms in self._judging:
+            algebra.facts, algebra.masks = state.facts, state.masks
+            bounds = [algebra.bounds(form, by_cuts=True) for form in forms]
+            algebra.forget()
+            if any(high < 0 for _, high in bounds):
+                return rule.other_answers[0].code
+            if any(low < 0 for low, _ in bounds):
+                raise Unproven("the answer may be a class, or that of a rule")
+        return None
 
     def _check_first_largest(self, state: ChipState, label: int) -> None:
         if label >= len(self._scores):
@@ -207,10 +209,8 @@ def ranked(
     return best, largest, second
 
 
-def _conditions(rule: IntegerRule | None, statistics: RankedScores) -> list[SumForm]:
+def _conditions(rule: IntegerRule, statistics: RankedScores) -> list[SumForm]:
     """Return forms of which one is negative where a rule has its own answer."""
-    if rule is None:
-        return []
     if len(rule.other_answers) > 1:
         raise _without_sums(rule)
     return negative(rule, statistics)

@@ -9,12 +9,14 @@ board's status message, sent once a second, and requests to it are not included.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
+from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.families.family import MachineCode
 from protonn_edge.extensions.sensing.load import Load
 from protonn_edge.extensions.sensing.windowing import Windowing
 from protonn_edge.system.errors import CheckFailed
+from protonn_edge.system.schema import JsonObject
 
 _ENTRY_CYCLES = 4 + 3  # the chip's response to an interrupt, and the vector's jump
 _WAKING_CYCLES = 4  # from sleep, more than that
@@ -29,6 +31,10 @@ class Response(Load):
     """The most cycles of live firmware."""
 
     cycles: int  # from when a window's last sample is kept until its class is known
+
+    def to_json(self, board: Board) -> JsonObject:
+        """Return the fields, and the cycles as ms."""
+        return asdict(self) | {"ms": board.milliseconds(self.cycles)}
 
 
 def response_of(code: MachineCode, windowing: Windowing) -> Response:

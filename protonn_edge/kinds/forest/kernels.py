@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
 from protonn_edge.chips.cores import Core
@@ -22,6 +23,8 @@ from protonn_edge.model.integer_stage import IntArray
 @dataclass(frozen=True, eq=False)
 class IfElseKernel(ForestKernel):
     """Nodes are instructions."""
+
+    is_instructions: ClassVar[bool] = True
 
     name: str = IF_ELSE
 

@@ -230,9 +230,9 @@ class Measurement(FactsRepr):
         power = repeated and repeated.power
         return {
             **self.summary.to_json(),
-            **asdict(self.usage),
+            **self.usage.to_json(self.board),
             "board": self.board.name,
-            "cycles_possible": asdict(self.possible),
+            "cycles_possible": self.possible.to_json(self.board),
             "cycles_out_of_range": self.agreement.cycles_out_of_range,
             "saturations": self.saturations,
             "stack_peak_bytes": self.stack_peak_bytes,

@@ -136,7 +136,7 @@ class Metric:
         return quality.classes[self.label].recall or 0.0
 
 
-ACCURACY = Metric("accuracy")
+ACCURACY: Metric = Metric("accuracy")
 
 
 def metric_of(dataset: Dataset, asked: str) -> Metric:

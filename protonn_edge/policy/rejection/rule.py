@@ -202,13 +202,13 @@ class IntegerRejection(_Thresholds, IntegerRule):
         self, answer: Operand, scores: Operand, nearest: Callable[[], Operand], reached: Range
     ) -> Operand:
         """Return the answers (n, 1), `UNKNOWN` where a statistic is below its threshold."""
-        best, largest = answer, scores.op("ReduceMax", [1])
+        largest = scores.op("ReduceMax", [1])
         statistics = [(largest, self.score)]
         if self.margin > 0:
             n = len(reached.low)
             lowest = reached.ends[0] if n > 1 else 0  # the margin of a single class is its score
-            second = best.op("Equal", np.arange(n)).op("Where", lowest, scores)
-            second = second.op("ReduceMax", [1])
+            first = scores.op("ArgMax", axis=1).op("Equal", np.arange(n))
+            second = first.op("Where", lowest, scores).op("ReduceMax", [1])
             statistics.append((largest - second, self.margin))
         if self.rbf > 0:
             statistics.append((nearest(), self.rbf))

@@ -700,25 +700,34 @@ static const struct pnn_raw_scale raw_scales[6] PNN_FLASH = {
     {      2,     17,   8192, 11, 0,   -6291456 },
 };
 
-/* The index of the scale of each feature. */
-static const uint8_t raw_choice[6u] PNN_FLASH = {
-    0,    1,    2,    3,    4,    5,
-};
-
 pnn_input_t pnn_quantize(uint16_t feature, int16_t raw)
 {
     if (feature >= PNN_FEATURES) {
         return 0;
     }
-    const struct pnn_raw_scale *scale = &raw_scales[PNN_READ_U8(&raw_choice[feature])];
+    const struct pnn_raw_scale *scale = &raw_scales[feature];
 
     return pnn_scale_raw(scale, raw, PNN_INPUT_MAXIMUM);
 }
 
 /* ---- Raw floats --------------------------------------------------------------------------- */
 
-/* The linker leaves all of this out, with the floating-point routines, unless pnn_quantize_float is
+/* The linker leaves all of this out, with the floating-point routines, unless a function of floats is
  * called. */
+
+#define PNN_SIGN 0x80000000ul     /* of a float, in its bits */
+#define PNN_INFINITY 0x7f800000ul /* NaN has more, besides its sign */
+
+/* Return the bits of an IEEE 754 float, which integers compare faster. */
+static uint32_t pnn_bits(float number)
+{
+    union {
+        float number;
+        uint32_t bits;
+    } of;
+    of.number = number;
+    return of.bits;
+}
 
 /* An input is (raw - edge) * slope, rounded down. */
 struct float_scale {
@@ -735,24 +744,36 @@ static const struct float_scale float_scales[6] PNN_FLASH = {
     {     2.375e+00f,        4.0e+00f },
 };
 
-/* The index of the scale of each feature. */
-static const uint8_t float_choice[6u] PNN_FLASH = {
-    0,    1,    2,    3,    4,    5,
-};
-
 pnn_input_t pnn_quantize_float(uint16_t feature, float raw)
 {
     if (feature >= PNN_FEATURES) {
         return 0;
     }
-    const struct float_scale *scale = &float_scales[PNN_READ_U8(&float_choice[feature])];
+    const struct float_scale *scale = &float_scales[feature];
 
     const float beyond = raw - PNN_READ_F32(&scale->edge);
     const float steps = beyond * PNN_READ_F32(&scale->slope);
-    if (steps != steps || steps < 1.0f) {
-        return 0; /* of NaN, too */
+    /* Sign, exponent, and seven bits of the fraction. */
+    const uint16_t top = (uint16_t)(pnn_bits(steps) >> 16);
+    if (top < 0x3f80u || top > 0x7fffu) {
+        return 0; /* below 1 */
     }
-    return steps >= (float)PNN_INPUT_MAXIMUM ? PNN_INPUT_MAXIMUM : (pnn_input_t)steps;
+    if (top >= 0x4380u) { /* 256 and more, or NaN */
+        return pnn_bits(steps) > PNN_INFINITY ? 0 : PNN_INPUT_MAXIMUM;
+    }
+    uint8_t input = (uint8_t)(0x80u | top);
+    for (uint8_t left = (uint8_t)(0x86u - (top >> 7)); left > 0; --left) {
+        input >>= 1;
+    }
+    return input > PNN_INPUT_MAXIMUM ? PNN_INPUT_MAXIMUM : input;
+}
+
+uint8_t pnn_predict_floats(const float *features)
+{
+    for (uint16_t i = 0; i < PNN_FEATURES; ++i) {
+        pushed[i] = pnn_quantize_float(i, features[i]);
+    }
+    return pnn_predict(pushed);
 }
 
 /* ---- The rest ----------------------------------------------------------------------------- */

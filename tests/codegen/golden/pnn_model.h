@@ -65,8 +65,8 @@ typedef int16_t pnn_score_t;
  * value that int16_t may not hold with PNN_LIMIT. */
 pnn_input_t pnn_quantize(uint16_t feature, int16_t raw);
 
-/* Convert a raw float in the training data's unit to a quantized feature. A program that calls this
- * function also links floating-point routines: about 1 kB of flash on an AVR. */
+/* Convert a raw float in the training data's unit to a quantized feature; NaN becomes 0. A program that
+ * calls this function also links floating-point routines: about 1 kB of flash on an AVR. */
 pnn_input_t pnn_quantize_float(uint16_t feature, float raw);
 
 /* Start a prediction; an unfinished one is discarded. */
@@ -85,6 +85,10 @@ uint8_t pnn_finish(void);
 
 /* Classify PNN_FEATURES features. */
 uint8_t pnn_predict(const pnn_input_t *features);
+
+/* Classify PNN_FEATURES raw floats in the training data's unit, with the answer of
+ * pnn_quantize_float and pnn_predict. */
+uint8_t pnn_predict_floats(const float *features);
 
 /* Return the PNN_CLASSES scores of the last prediction, valid until the next one starts. The class is
  * the one with the largest score. */

@@ -163,8 +163,8 @@ def test_public_names_have_a_prefix() -> None:
 
 
 def test_it_is_exported(tmp_path: Path) -> None:
-    export(cascade(), "c", tmp_path / "library")
-    assert "the first model" in (tmp_path / "library" / "pnn_model.c").read_text("utf-8")
+    export(cascade(), "c", tmp_path / "both")
+    assert "the first model" in (tmp_path / "both" / "both_model.c").read_text("utf-8")
 
 
 def test_models_of_other_classes_are_refused() -> None:

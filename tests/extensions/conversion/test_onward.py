@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from command_line import succeed
 from conformance.instances import KINDS, instances_of
+from judging_rules import Weak, both_orders, judged_by_both
 from model_factory import random_model
 
 from protonn_edge import to_onnx
@@ -83,3 +84,10 @@ def test_a_file_made_before_is_replaced(tmp_path: Path):
     save_model(random_model(), model)
     for _ in range(2):
         succeed("convert", model, "-o", target)
+
+
+@both_orders
+def test_of_two_rules_that_judge_the_first_decides(rule: type[Weak], decides: int):
+    chain, Q, by_both = judged_by_both(rule)
+    assert_equal_in_onnx(chain, Q)
+    assert set(chain.predict(Q[by_both]).tolist()) == {decides}

@@ -19,6 +19,8 @@ from extensions.observation.conformance.decision import observing
 from extensions.research.bonsai_factory import random_bonsai_model
 from extensions.sensing.logger_builds import listening, noise
 from forest_factory import random_forest_model
+from generated_programs import assert_equal_to_reference
+from judging_rules import Weak, add_templates, both_orders, judged_by_both
 from linear_factory import random_linear_model
 from model_factory import (
     random_inputs,
@@ -31,6 +33,7 @@ from model_factory import (
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.chips.toolchain.platformio import build_firmware
+from protonn_edge.codegen.host import host_program as compiled
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.data.instruments import Instrument
@@ -431,3 +434,15 @@ def test_live_firmware_sends_what_numpy_counts_and_other_counters_are_refused(
 def test_counters_that_no_device_has_are_none(content: bytes) -> None:
     assert Health.of_bytes(content, 5) is None
     assert Health.of_bytes(bytes(30) + bytes([DRIFT, 1]), 5) is not None
+
+
+@both_orders
+def test_of_two_rules_that_judge_the_first_decides(
+    rule: type[Weak], decides: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_templates(monkeypatch)
+    chain, Q, by_both = judged_by_both(rule)
+    observed = observing(chain, np.tile(Q, (10, 1)))
+    with compiled(observed, make_plan(observed), sanitize=True) as program:
+        assert_equal_to_reference(program, observed, Q)
+    assert set(observed.predict(Q[by_both]).tolist()) == {decides}

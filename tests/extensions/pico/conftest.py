@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from avr_tools import missing
 from fake_firmware import FAKE_MODEL, Line
+from kept import FOLDER
 from kept_programs import KeptFirmware
 
 from protonn_edge.chips.boards import load_board
@@ -26,7 +27,7 @@ Build = Callable[..., Path]
 @pytest.fixture(scope="session", autouse=True)
 def _kept_firmware() -> Iterator[None]:
     """Compile firmware of the same sources once."""
-    kept = KeptFirmware(Path(os.environ["PROTONN_EDGE_REPLAYED_BUILDS"]), family.run_within)
+    kept = KeptFirmware(Path(os.environ[FOLDER]), family.run_within)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(family, "run_within", kept)
         yield

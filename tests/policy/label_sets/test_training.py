@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data_files import data_file
 from extension_parts import additions
 from refusals import refused_by
 from scipy.sparse import csr_array, csr_matrix
@@ -193,14 +192,11 @@ def test_shares_of_non_zero_entries_buy_bytes() -> None:
     assert paper_bytes(matrices_of(model.head).values()) == 4 * (6 * 30 + 6 * 20 + 6 * 20 // 2)
 
 
-@pytest.mark.parametrize(("name", "epochs", "floor"), [("delicious", 3, 0.64), ("bibtex", 6, 0.52)])
-def test_real_label_sets_are_learned(name: str, epochs: int, floor: float, tmp_path: Path) -> None:
-    with np.load(data_file(f"{name}.npz")) as given:
-        numbers, starts = given["Y_train_indices"], given["Y_train_indptr"]
-        labels = csr_array(
-            (np.ones(len(numbers)), numbers, starts), (len(starts) - 1, given["n_labels"])
-        )
-        np.savez(tmp_path / "data.npz", X=given["X_train"], y=labels.toarray())
+def test_many_labels_are_learned_from_a_file(tmp_path: Path) -> None:
+    X, y = make_multilabel_classification(
+        n_samples=2_000, n_features=100, n_classes=80, n_labels=4, length=100, random_state=0
+    )
+    np.savez(tmp_path / "data.npz", X=X, y=y)
     dataset = holdout(load_dataset(tmp_path / "data.npz"), 0.2, seed=0)
     classifier = ProtoNNClassifier(
         n_projections=30,
@@ -208,11 +204,12 @@ def test_real_label_sets_are_learned(name: str, epochs: int, floor: float, tmp_p
         normalization="l2",
         input_noise=0.03,
         learning_rate=0.03,
-        epochs=epochs,
+        epochs=5,
         random_state=0,
     ).fit(dataset.X_train, dataset.y_train)
     scores = classifier.decision_function(dataset.X_test)
-    assert precision_at(scores, dataset.y_test, (1,))[1] > floor
+    assert y.mean(axis=0).max() < 0.12
+    assert precision_at(scores, dataset.y_test, (1,))[1] > 0.28
 
 
 @pytest.mark.parametrize(

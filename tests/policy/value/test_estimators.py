@@ -13,8 +13,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import protonn_edge
 
+FEW = {"forest": {"n_trees": 3}, "extra": {"n_trees": 3}, "boosting": {"n_trees": 25}}
 
-@parametrize_with_checks([each for kind, each in REGRESSORS.items() if kind != "dense"])  # layers
+
+@parametrize_with_checks(
+    [
+        clone(each).set_params(**FEW.get(kind, {}))
+        for kind, each in REGRESSORS.items()
+        if kind != "dense"  # layers
+    ]
+)
 def test_scikit_learns_conventions_hold(estimator: Any, check: Any) -> None:
     check(estimator)
 

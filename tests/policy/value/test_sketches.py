@@ -84,7 +84,7 @@ def test_the_sketch_of_the_report_prints_the_number(arduino_core: Path, tmp_path
 @pytest.mark.parametrize("kind", ["arduino", "platformio", "c"])
 def test_no_class_is_offered(tmp_path: Path, kind: str) -> None:
     model = window_model()
-    export_for_uno(model, kind, tmp_path / "probe")  # type: ignore[arg-type]
+    export_for_uno(model, kind, tmp_path / "probe", prefix="pnn")  # type: ignore[arg-type]
     examples = tmp_path / "probe" / "examples"
     found = {path.name for path in examples.iterdir()} if examples.exists() else set()
     assert found - {"BareSelfTest"} == (set() if kind == "c" else SKETCHES)

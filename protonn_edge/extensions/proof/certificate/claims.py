@@ -63,7 +63,10 @@ class Settings:
     @property
     def command(self) -> str:
         """The command that repeats the certificate, with PATH for the certified files."""
-        options = ["--board", self.board, "--entry", self.entry, "--points", str(self.points)]
+        options = ["--board", self.board]
+        for name in ("entry", "points"):
+            if getattr(self, name) != getattr(Settings, name):
+                options += [f"--{name}", str(getattr(self, name))]
         more = ["--prove"] * self.prove + ["--every-input"] * self.every_input
         return shlex.join(["protonn-edge", "verify", "PATH", *options, *more])
 

@@ -56,7 +56,7 @@ def readme_section(files: Mapping[str, str], prefix: str, board: Board, tried: T
 
     It is linked for the board, unless its self-test was not tried.
     """
-    command = Settings(board.name, f"{prefix}_predict").command
+    command = Settings(board.name).command
     context: dict[str, object] = {"claims": (), "command": command}
     if tried != NOT_TRIED:
         sources = {name: files[name] for name in _sources(files, prefix)}

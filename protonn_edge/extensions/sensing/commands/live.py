@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -165,8 +165,8 @@ def _build(
         "votes": windowing.votes,
         "refractory": windowing.refractory_s,
         "ring_bytes": built.ring_bytes,
-        **asdict(built.usage),
-        "response": None if built.response is None else asdict(built.response),
+        **built.usage.to_json(board),
+        "response": None if built.response is None else built.response.to_json(board),
         "plan": plan.to_json(),
     }
     write_folder(folder, {**built.files, BUILT_FILE: built_text(record)}, LIVE)

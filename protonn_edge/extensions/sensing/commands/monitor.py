@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.cli.command import Output, additions, command, is_terminal, option
+from protonn_edge.cli.command import Output, additions, command, is_terminal, option, verdict
 from protonn_edge.cli.devices import EEPROM
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER
@@ -136,7 +136,7 @@ def _watch(
                 assert keys is not None, "other messages come only in reply to keys"
                 text, record = keys.replied(answer)
             if as_json:
-                click.echo(json.dumps(record))
+                click.echo(json.dumps(verdict() | record))
             elif live is not None and window is not None:
                 live.update(picture(window), refresh=True)
             else:

@@ -12,7 +12,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import butter, fftconvolve, lfilter, resample
 
 from protonn_edge.extensions.sensing.speech.synthesizers import Sound
 
@@ -59,6 +58,8 @@ class Acoustics:
         self, word: Sound, rate: float, least_s: float, generator: np.random.Generator
     ) -> NDArray[np.int16]:
         """Return a word as a board with `rate` samples a second hears it, of `least_s` or more."""
+        from scipy.signal import butter, lfilter  # half a second, for what `speak` alone does
+
         samples = _trimmed(_resampled(word, rate, self.size), rate)
         samples = self._in_room(samples, rate, generator)
         b, a = butter(1, np.array(self.band_hz) / (rate / 2), "band")
@@ -73,6 +74,8 @@ class Acoustics:
 
     def _in_room(self, samples: Samples, rate: float, generator: np.random.Generator) -> Samples:
         """Add echoes: noise that fades exponentially."""
+        from scipy.signal import fftconvolve
+
         if self.echo_share == 0:
             return samples
         times = np.arange(1, int(self.echo_s * rate))
@@ -83,6 +86,8 @@ class Acoustics:
 
 def _resampled(word: Sound, rate: float, size: float) -> Samples:
     """Return samples at another rate; a speaker of another size is sound at another speed."""
+    from scipy.signal import resample
+
     count = max(1, round(len(word.samples) * rate * size / word.rate))
     return np.asarray(resample(word.samples, count))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -95,7 +96,7 @@ def test_a_project_is_certified_with_what_was_proven_and_measured(
     for name in ("host-c", "firmware", "cycles-measured"):
         assert (claims[name]["status"], claims[name]["points"]) == ("measured", 20)
     assert claims["memory-safety"]["status"] == "not checked"
-    assert json.loads(path.read_text("utf-8")) == record
+    assert {"ok": True, **json.loads(path.read_text("utf-8"))} == record
     assert "firmware/generated/pnn_model.c" in record["hashes"]
 
 
@@ -263,10 +264,13 @@ def test_the_readme_of_a_library_shows_its_certificate(library: Path, tmp_path: 
 
 
 def test_a_library_that_was_not_tried_shows_how_to_certify_it(tmp_path: Path) -> None:
-    export(plain_model(), "c", tmp_path / "library", prefix="own", tries=False)
-    readme = (tmp_path / "library" / "README.md").read_text("utf-8")
-    assert "protonn-edge verify PATH --board uno --entry own_predict --points 128\n" in readme
+    export(plain_model(), "c", tmp_path / "own", tries=False)
+    readme = (tmp_path / "own" / "README.md").read_text("utf-8")
     assert "proven" not in readme
+    (command,) = re.findall("(?m)^protonn-edge (verify PATH --board uno)$", readme)
+    words = [tmp_path / "own" if word == "PATH" else word for word in command.split()]
+    claims = claims_of(run_json(*words))
+    assert claims["cycles-most"]["statement"].startswith("own_predict takes at most")
 
 
 @pytest.mark.parametrize(

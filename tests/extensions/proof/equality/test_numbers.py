@@ -11,7 +11,15 @@ import pytest
 from protonn_edge.chips.avr.semantics import TRANSFER, KnownNumbers
 from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.arithmetic import Arithmetic
-from protonn_edge.extensions.proof.forms import Bit, Root, bit_of, byte_of, single
+from protonn_edge.extensions.proof.forms import (
+    Bit,
+    Root,
+    Unproven,
+    bit_of,
+    byte_of,
+    single,
+    variable,
+)
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": lambda domain, flags, a, b, c: domain.sum(flags, a, b, c, 1),
@@ -67,3 +75,9 @@ def _over(value: Any, arithmetic: Arithmetic) -> np.ndarray:
         return np.asarray(value.array())
     bit = arithmetic.bit(value)
     return bit.mask.astype(int) if isinstance(bit, Bit) else np.full(300, bit)
+
+
+def test_products_of_many_values_are_refused_before_they_take_memory() -> None:
+    many = [variable(Root(f"x{each}", np.arange(1 << 22))) for each in range(2)]  # 2^47 B
+    with pytest.raises(Unproven, match="a product of two sums"):
+        Algebra().product(*many)

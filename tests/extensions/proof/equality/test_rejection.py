@@ -13,23 +13,26 @@ from conformance.instances import instances_of
 from extensions.proof.equality.fuzz import encoded
 from extensions.proof.equality.programs import linked
 from extensions.proof.equality.values import Inputs, value_of
+from judging_rules import Weak, add_templates, both_orders, judged_by_both
 from model_factory import rejecting_some
 
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.extensions.proof.algebra import Algebra
-from protonn_edge.extensions.proof.answers import ranked
+from protonn_edge.extensions.proof.answers import RankedScores, negative, ranked
 from protonn_edge.extensions.proof.difference import prove
 from protonn_edge.extensions.proof.forms import (
     Root,
+    SumForm,
     Unproven,
     constant,
+    minus,
     plus,
     single,
     variable,
 )
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.policy import with_rules
+from protonn_edge.model.policy import IntegerPolicy, with_rules
 from protonn_edge.policy.rejection.rule import IntegerRejection
 
 _SCORE, _RBF, _MARGIN = 1, 2, 4
@@ -69,6 +72,27 @@ def test_limits_are_proven_and_no_others(kind: str, name: str, which: int, tmp_p
     for other in other_rules(rule):
         with pytest.raises(Unproven):
             prove(program, with_rules(model, other))
+
+
+@needs_avr_gcc
+@both_orders
+def test_of_two_rules_the_first_is_proven_to_decide(
+    rule: type[Weak], decides: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del decides
+    add_templates(monkeypatch)
+    model = judged_by_both(rule)[0]
+    program = linked(model, plan_of(model, {}), tmp_path)
+    prove(program, model)
+    rules = model.policy.rules
+    for other in (rules[:1], rules[1:], rules[::-1]):
+        with pytest.raises(Unproven):
+            prove(program, dataclasses.replace(model, policy=IntegerPolicy(other)))
+
+
+@negative.register(Weak)
+def _(rule: Weak, statistics: RankedScores) -> list[SumForm]:
+    return [minus(statistics.largest, constant(rule.limit))]
 
 
 @needs_avr_gcc

@@ -1,0 +1,1 @@
+"""The commands `skill` and `mcp`."""

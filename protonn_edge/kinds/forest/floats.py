@@ -1,0 +1,103 @@
+"""Trees that test raw floats as they are, in place of the bytes that these would become.
+
+The byte of a raw value grows, or falls, with the value. So a byte is at most a threshold exactly
+where the value is on one side of a float, which is found here by bisection of all floats, with the
+quantizer itself. Floats of one sign are ordered as their bits are, which is how the C compares
+them. NaN becomes byte 0, and goes left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chips.cores import Core
+from protonn_edge.kinds.forest.integers import IntegerForest
+from protonn_edge.kinds.forest.words import is_single, lines_of_trees, returned
+from protonn_edge.model.raw_inputs import FloatQuantizer
+from protonn_edge.system.arrays import Array
+
+_INFINITY = 0x7F800000  # in bits; the sign is the bit above
+_SIGN = 1 << 31
+_TEST_BYTES, _LEAF_BYTES, _TREE_BYTES = 34, 4, 38  # of instructions on an AVR, about
+_FLASH = 0x8000  # of an Uno; other chips of its size have as much or more
+_SHARE = 0.8  # of the flash
+
+
+@dataclass(frozen=True, eq=False)
+class FloatTrees:
+    """The lines in C of trees, whose functions return what a leaf adds, or its number."""
+
+    trees: list[list[str]]
+    single: bool  # whether each leaf adds to one score
+    vote: int  # what every leaf adds; 0 if they differ
+    leaves: Array  # (leaves, L): what leaves add, if they return their number
+    falls: frozenset[bool]  # for tested features, whether bytes fall as floats grow
+    tested: list[int]  # features that are tested, in ascending order
+    n_bytes: int  # on an AVR, about
+
+    def fits(self, core: Core) -> bool:
+        """Whether they leave room for a sketch in the flash of a chip."""
+        return self.n_bytes <= _SHARE * (core.wraps_at or _FLASH)
+
+
+def of_floats(stage: IntegerForest, quantizer: FloatQuantizer) -> FloatTrees:
+    """Return the trees of a stage whose inputs are the bytes of a quantizer."""
+    single = is_single(stage)
+    numbers = [[f"return {leaf};"] for leaf in range(len(stage.leaves))]
+    leaves = returned(stage) if single else numbers
+    adds = stage.leaves[: 0 if single else None]
+    features = stage.features[stage.trees.inner]
+    falls = _falls(quantizer)[features].tolist()
+    limits = last_to_the_left(quantizer, features, stage.thresholds)
+    tests = map(_test, features.tolist(), limits, falls)
+    trees = lines_of_trees(stage, tests, leaves)
+    n_bytes = _TEST_BYTES * len(features) + _LEAF_BYTES * len(leaves) + _TREE_BYTES * len(trees)
+    n_bytes += adds.size
+    tested = np.unique(features).tolist()
+    return FloatTrees(trees, single, stage.table.vote, adds, frozenset(falls), tested, n_bytes)
+
+
+def last_to_the_left(
+    quantizer: FloatQuantizer, features: Array, thresholds: Array
+) -> NDArray[np.float32]:
+    """Return the float of each test, (n,), that is next to those whose byte exceeds a threshold.
+
+    Where bytes grow with floats, it is the largest whose byte is at most the threshold; otherwise,
+    the smallest. It is infinite if no byte exceeds the threshold.
+    """
+    each = replace(quantizer, choice=quantizer.choice[features])
+    sign = np.where(_falls(each), -1, 1)  # of floats in the order of their bytes
+    left, right = np.full((2, len(features)), -_INFINITY) * [[1], [-1]]
+
+    def is_left(orders: Array) -> NDArray[np.bool_]:
+        return np.asarray(each.quantize(_floats(sign * orders)[None])[0] <= thresholds)
+
+    left = np.where(is_left(right), right, left)
+    while (far := right - left > 1).any():
+        middle = (left + right) // 2
+        lies = is_left(middle)
+        left, right = np.where(far & lies, middle, left), np.where(far & ~lies, middle, right)
+    return _floats(sign * left)
+
+
+def _test(feature: int, limit: np.float32, falls: bool) -> str:
+    """Return the condition in C under which a point goes left."""
+    # -0 is below 0 where bits are compared: what is at least 0 is at least -0
+    bits = int(limit.view(np.uint32)) or _SIGN * falls
+    call = "at_least" if falls else "at_most"
+    return f"{call}(x[{feature}], 0x{bits:08x}ul /* {limit:.9g} */)"
+
+
+def _falls(quantizer: FloatQuantizer) -> NDArray[np.bool_]:
+    """Return for which features bytes fall as floats grow, (D,)."""
+    slopes = np.array([scale.slope for scale in quantizer.scales])
+    return np.asarray(slopes[quantizer.choice] < 0)
+
+
+def _floats(orders: Array) -> NDArray[np.float32]:
+    """Return floats by their order, (n,): 0 is 0, and each next number the next float."""
+    bits = np.where(orders < 0, _SIGN - orders, orders)
+    return bits.astype(np.uint32).view(np.float32)

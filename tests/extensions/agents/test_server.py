@@ -1,0 +1,434 @@
+"""The server: the protocol, hostile calls, and that nothing runs on after its call has ended."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from avr_tools import needs_avr_gcc, needs_emulated_avr
+from command_line import assert_one_sentence, run
+from extensions.agents.client import Client, all_end, served
+from sklearn.datasets import load_digits
+
+from protonn_edge.extensions.agents.child import ChildCommand
+from protonn_edge.extensions.agents.confinement import Confinement
+from protonn_edge.extensions.agents.server import MOST_BYTES, VERSIONS, Allowed, Server
+from protonn_edge.extensions.agents.verdicts import MOST_CHARACTERS, verdict
+from protonn_edge.system.shell import WINDOWS
+
+pytestmark = pytest.mark.skipif(WINDOWS, reason="ends groups of processes: run it on Linux, macOS")
+
+SECRET = "secret,label\n1,a\n2,b\n"
+_CALL = {"jsonrpc": "2.0", "id": 7, "method": "tools/call"}
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory, table: str) -> Iterator[Client]:
+    """Return the client of a server whose folder has links that lead out of it."""
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "secret.csv").write_text(SECRET)
+    folder = outside / "allowed"
+    (folder / "parts").mkdir(parents=True)
+    (folder / "train.csv").write_text(table)
+    (folder / "link.csv").symlink_to(outside / "secret.csv")
+    (folder / "linked").symlink_to(outside)
+    (folder / "parts" / "more.csv").symlink_to(outside / "secret.csv")
+    (folder / "circle").symlink_to(folder / "circle")
+    with served(folder) as client:
+        client.text("look", data="train.csv")
+        yield client
+
+
+def message(**entries: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": 7} | entries).encode()
+
+
+NOT_JSON, NOT_A_MESSAGE, NO_METHOD, WRONG_PARAMETERS = -32700, -32600, -32601, -32602
+MESSAGES: dict[str, tuple[bytes, int]] = {
+    "half an object": (b'{"jsonrpc": "2.0", "id": 7', NOT_JSON),
+    "not UTF-8": (b"\xff\xfe\x00", NOT_JSON),
+    "deep": (b"[" * 90_000, NOT_JSON),
+    "deep objects": (b'{"a":' * 15_000, NOT_JSON),
+    "NaN": (b'{"jsonrpc": "2.0", "id": NaN, "method": "ping"}', NOT_JSON),
+    "infinite": (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "x": -Infinity}', NOT_JSON),
+    "a number of 9,000 digits": (b'{"id": ' + b"9" * 9_000 + b"}", NOT_JSON),
+    "too long": (message(method="ping", params={"x": "y" * 300_000}), NOT_A_MESSAGE),
+    "a byte too long": (b" " * MOST_BYTES + b"{}", NOT_A_MESSAGE),
+    "a batch": (b"[" + message(method="ping") + b"]", NOT_A_MESSAGE),
+    "a text": (b'"ping"', NOT_A_MESSAGE),
+    "another protocol": (b'{"id": 7, "method": "ping"}', NOT_A_MESSAGE),
+    "an older protocol": (message(jsonrpc="1.0", method="ping"), NOT_A_MESSAGE),
+    "no method": (message(), NOT_A_MESSAGE),
+    "a method that is no text": (message(method=["ping"]), NOT_A_MESSAGE),
+    "an id that is null": (message(id=None, method="ping"), NOT_A_MESSAGE),
+    "an id that is a list": (message(id=[], method="ping"), NOT_A_MESSAGE),
+    "an id that is true": (message(id=True, method="ping"), NOT_A_MESSAGE),
+    "an infinite id": (b'{"jsonrpc": "2.0", "id": 1e999, "method": "ping"}', NOT_A_MESSAGE),
+    "an unknown method": (message(method="resources/read"), NO_METHOD),
+    "a long method": (message(method="x" * 50_000), NO_METHOD),
+    "parameters in a list": (message(method="ping", params=[1]), WRONG_PARAMETERS),
+    "no tool": (message(method="tools/call"), WRONG_PARAMETERS),
+    "an unknown tool": (message(method="tools/call", params={"name": "sh"}), WRONG_PARAMETERS),
+    "a tool in a list": (message(method="tools/call", params={"name": ["look"]}), WRONG_PARAMETERS),
+    "an upload": (message(method="tools/call", params={"name": "upload"}), WRONG_PARAMETERS),
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_message_that_is_none_gets_an_error(name: str, hostile: Client) -> None:
+    line, code = MESSAGES[name]
+    hostile.send(line)
+    answer = hostile.read()
+    assert answer["error"]["code"] == code
+    assert answer["id"] in (7, None)
+    assert len(json.dumps(answer)) < MOST_CHARACTERS
+    assert hostile.ask("ping") == {}
+
+
+IGNORED: dict[str, bytes] = {
+    "an empty line": b"",
+    "spaces": b" \t ",
+    "an answer": b'{"jsonrpc": "2.0", "id": 1, "result": {}}',
+    "an unknown notification": b'{"jsonrpc": "2.0", "method": "notifications/roots"}',
+    "cancelled: nothing runs": b'{"jsonrpc": "2.0", "method": "notifications/cancelled"}',
+}
+
+
+@pytest.mark.parametrize("name", IGNORED)
+def test_what_asks_for_nothing_gets_no_answer(name: str, hostile: Client) -> None:
+    hostile.send(IGNORED[name])
+    assert hostile.ask("ping") == {}
+
+
+_MODEL = {"data": "train.csv", "model": "m.npz"}
+CALLS: dict[str, tuple[str, Any, str]] = {
+    "a list": ("look", ["train.csv"], "not an object"),
+    "nothing": ("look", None, "not an object"),
+    "an argument is missing": ("look", {}, "data is missing"),
+    "an unknown argument": ("look", {"data": "train.csv", "html": "x.html"}, "no argument 'html'"),
+    "a number": ("look", {"data": 7}, "not a text"),
+    "an empty name": ("look", {"data": ""}, "not a text"),
+    "a long name": ("look", {"data": "x" * 301}, "not a text"),
+    "an option": ("look", {"data": "--html=/tmp/x.html"}, "begins with '-'"),
+    "standard input": ("look", {"data": "-"}, "begins with '-'"),
+    "an option as a model": ("train", {**_MODEL, "model": "--json"}, "begins with '-'"),
+    "an option as a column": ("train", {**_MODEL, "drop": "-1"}, "begins with '-'"),
+    "a null byte": ("look", {"data": "train.csv\0"}, "not printable"),
+    "two lines": ("look", {"data": "train\n.csv"}, "not printable"),
+    "half a character": ("look", {"data": "\ud800.csv"}, "not printable"),
+    "above the folder": ("look", {"data": "../secret.csv"}, "leads out"),
+    "above, by a detour": ("look", {"data": "parts/../../secret.csv"}, "leads out"),
+    "an absolute path": ("look", {"data": "/etc/passwd"}, "leads out"),
+    "a link": ("look", {"data": "link.csv"}, "leads out"),
+    "behind a link": ("look", {"data": "linked/secret.csv"}, "leads out"),
+    "a folder with a link": ("look", {"data": "parts"}, "leads out"),
+    "a link to itself": ("look", {"data": "circle/x.csv"}, "leads out"),
+    "a label that is a file": ("look", {"data": "train.csv", "label": "/etc/hosts"}, "leads out"),
+    "groups in a file": ("train", {**_MODEL, "groups": "../secret.csv"}, "leads out"),
+    "a model outside": ("train", {**_MODEL, "model": "/tmp/m.npz"}, "leads out"),
+    "a project outside": ("build", {"model": "m.npz", "folder": ".."}, "leads out"),
+    "results outside": ("measure", {"data": "train.csv", "results": "../r.csv"}, "leads out"),
+    "a page outside": ("report", {"page": "linked/page.html"}, "leads out"),
+    "another kind": ("train", {**_MODEL, "classifier": "best; rm -rf ."}, "choose one of"),
+    "a board's file": ("build", {"model": "m.npz", "board": "../b.toml"}, "choose one of"),
+    "a board that is not allowed": (
+        "measure",
+        {"data": "train.csv", "device": "port=/dev/ttyACM0"},
+        "choose one of",
+    ),
+    "another export": ("export", {"model": "m.npz", "folder": "x", "kind": "data"}, "choose one"),
+    "no such file": ("look", {"data": "none.csv"}, "does not exist"),
+    "no such model": ("build", {"model": "none.npz"}, "does not exist"),
+    "a table as a model": ("build", {"model": "train.csv"}, "model"),
+    "the table as the model": ("train", {**_MODEL, "model": "train.csv"}, "train.csv"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_that_leads_out_is_refused(name: str, hostile: Client) -> None:
+    tool, arguments, said = CALLS[name]
+    result = hostile.ask("tools/call", name=tool, arguments=arguments)
+    (content,) = result["content"]
+    assert result["isError"]
+    assert len(content["text"]) <= MOST_CHARACTERS
+    answer = json.loads(content["text"])
+    assert [*answer][:2] == ["ok", "error"]
+    assert said in answer["error"]
+    assert "secret" not in content["text"].replace("secret.csv", "")
+    assert hostile.ask("ping") == {}
+    assert hostile.heirs() == []
+
+
+def test_nothing_of_all_that_was_written(hostile: Client) -> None:
+    folder = Path(hostile.process.args[-1])  # type: ignore[index]
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"train.csv", "link.csv", "linked", "parts", "circle"}
+    outside = {path.name for path in folder.parent.iterdir()}
+    assert outside == {"allowed", "secret.csv"}
+
+
+@pytest.mark.parametrize("asked", [*VERSIONS, "1999-01-01", None, 7])
+def test_the_version_of_the_protocol_is_the_clients_if_known(asked: Any, hostile: Client) -> None:
+    found = hostile.ask("initialize", protocolVersion=asked, capabilities={}, clientInfo={})
+    assert found["protocolVersion"] == (asked if asked in VERSIONS else VERSIONS[0])
+    assert found["capabilities"] == {"tools": {}}
+    assert found["serverInfo"]["name"] == "protonn-edge"
+
+
+def test_the_tools_are_few_and_briefly_described(tmp_path: Path) -> None:
+    with served(tmp_path, "--uploads", 1, "--port", "/dev/ttyACM0") as client:
+        tools = client.ask("tools/list")["tools"]
+    assert len(tools) == 8
+    assert len(json.dumps(tools)) < 5_000
+    for each in tools:
+        schema = each["inputSchema"]
+        assert {*schema["required"]} <= schema["properties"].keys()
+        assert not schema["additionalProperties"]
+    (upload,) = [each for each in tools if "destructiveHint" in each.get("annotations", {})]
+    assert upload["name"] == "upload"
+
+
+@pytest.fixture
+def digits(folder: Path) -> Path:
+    """Return the folder with a table that takes long to train on."""
+    X, y = load_digits(return_X_y=True)
+    rows = (
+        f"digit{label},{','.join(f'{pixel:g}' for pixel in row)}"
+        for row, label in zip(X, y, strict=True)
+    )
+    (folder / "digits.csv").write_text(
+        "\n".join([",".join(["label", *map(str, range(64))]), *rows])
+    )
+    return folder
+
+
+LONG = {"data": "digits.csv", "model": "m.npz", "classifier": "protonn"}
+
+
+def test_two_at_once_and_a_cancelled_training(digits: Path) -> None:
+    with served(digits) as client:
+        long = client.begin("train", **LONG)
+        running = client.heirs("python")
+        refused = client.call("look", data="train.csv")
+        assert "still running" in refused["error"]
+        assert client.ask("ping") == {}
+        client.cancel(long + 100)
+        assert client.ask("ping") == {}
+        assert client.heirs("python")
+        client.cancel(long)
+        assert all_end(running)
+        assert client.ask("ping") == {}  # which comes next: a cancelled call has no answer
+        assert client.call("look", data="train.csv")["points"] == 178
+        assert client.heirs() == []
+    assert {path.name for path in digits.iterdir()} == {"train.csv", "digits.csv"}
+
+
+def test_a_command_has_a_time_limit(digits: Path) -> None:
+    with served(digits, "--timeout", 1) as client:
+        assert "stopped after 1 s" in client.call("train", **LONG)["error"]
+        assert client.heirs() == []
+
+
+ENDS = ("the client leaves", "SIGTERM", "SIGKILL")
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_the_command_ends_with_the_server(end: str, digits: Path) -> None:
+    with served(digits) as client:
+        client.begin("train", **LONG)
+        running = client.heirs("python", "sh")
+        if end == "the client leaves":
+            client.process.stdin.close()  # type: ignore[union-attr]
+        else:
+            client.process.send_signal(getattr(signal, end))
+        code = client.process.wait()
+        assert all_end(running)
+    assert code == {"the client leaves": 0, "SIGTERM": 143, "SIGKILL": -9}[end]
+
+
+@needs_avr_gcc
+def test_a_cancelled_build_leaves_no_compiler_and_no_file(folder: Path) -> None:
+    with served(folder) as client:
+        assert client.call("train", data="train.csv", model="m.npz", classifier="linear")["ok"]
+        before = {*folder.rglob("*")}
+        number = client.begin("build", model="m.npz")
+        running = client.heirs("avr-gcc")
+        client.cancel(number)
+        assert all_end(running)
+        assert client.heirs() == []
+    assert {*folder.rglob("*")} - before <= {folder / "firmware"}
+
+
+def journey(client: Any) -> dict[str, str]:
+    """Go from a table to a library, and to a measured board; return what each tool answered."""
+    steps: dict[str, dict[str, str]] = {
+        "look": {"data": "train.csv"},
+        "train": {"data": "train.csv", "model": "m.npz", "classifier": "forest"},
+        "build": {"model": "m.npz"},
+        "verify": {"model": "m.npz", "data": "train.csv"},
+        "measure": {"data": "train.csv"},
+        "report": {"data": "train.csv"},
+        "export": {"model": "m.npz", "folder": "Wine"},
+    }
+    return {name: client(name, **arguments) for name, arguments in steps.items()}
+
+
+def check_journey(texts: dict[str, str], folder: Path) -> None:
+    """Check the verdicts, and that the files are there."""
+    assert max(map(len, texts.values())) <= MOST_CHARACTERS
+    found = {name: json.loads(text) for name, text in texts.items()}
+    assert all(each["ok"] for each in found.values())
+    assert found["look"]["classes"] == {"class_0": 59, "class_1": 71, "class_2": 48}
+    assert len(found["look"]["names"]) == 13
+    low, high = found["train"]["interval"]
+    assert low < found["train"]["accuracy"] <= high
+    assert found["build"]["fits"]
+    assert found["build"]["flash"]["used"] < found["build"]["flash"]["limit"] == 32_256
+    for name in ("build", "verify", "measure", "export"):
+        assert found[name]["equal"], name
+    assert found["measure"]["accuracy"] == found["verify"]["accuracy"] == found["train"]["accuracy"]
+    assert found["measure"]["mean_ms"] <= found["build"]["most_ms"]
+    written = {path.name for path in folder.iterdir()}
+    assert written >= {"m.npz", "firmware", "results.csv", "report.html", "Wine"}
+
+
+@needs_emulated_avr
+def test_from_a_table_to_a_library_and_a_measured_board(folder: Path) -> None:
+    with served(folder) as client:
+        check_journey(journey(client.text), folder)
+        assert client.heirs() == []
+
+
+@needs_emulated_avr
+def test_the_protocols_own_client_agrees(folder: Path) -> None:
+    pytest.importorskip("mcp", reason="needs the SDK of the protocol: pip install mcp")
+    import asyncio
+    import sys
+
+    from mcp import Client as SdkClient
+    from mcp import StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    async def talk() -> dict[str, str]:
+        words = ["-m", "protonn_edge", "mcp", str(folder)]
+        how = StdioServerParameters(command=sys.executable, args=words, env={**os.environ})
+        async with SdkClient(stdio_client(how)) as client:
+            assert len((await client.list_tools()).tools) == 7
+            texts: dict[str, str] = {}
+
+            async def call(name: str, **arguments: str) -> None:
+                result = await client.call_tool(name, arguments)
+                texts[name] = result.content[0].text
+
+            for step in journey(call).values():
+                await step
+            refused = await client.call_tool("look", {"data": "../x.csv"})
+            assert refused.is_error
+            return texts
+
+    check_journey(asyncio.run(talk()), folder)
+
+
+class Talk(io.BytesIO):
+    """Both streams of a server: each request follows the answer to the one before."""
+
+    def __init__(self, *calls: dict[str, Any]) -> None:
+        super().__init__()
+        self._calls = iter(calls)
+        self._answered = threading.Event()
+        self._answered.set()
+        self.answers: list[dict[str, Any]] = []
+
+    def readline(self, size: int | None = -1) -> bytes:  # noqa: ARG002
+        self._answered.wait()
+        self._answered.clear()
+        params = next(self._calls, None)
+        return b"" if params is None else json.dumps(_CALL | {"params": params}).encode() + b"\n"
+
+    def write(self, line: Any) -> int:
+        self.answers.append(json.loads(json.loads(line)["result"]["content"][0]["text"]))
+        self._answered.set()
+        return len(line)
+
+
+OUTCOMES = [
+    {"ok": False, "error": "there is no board at /dev/ttyACM0; connect it"},
+    {"ok": True, "port": "/dev/ttyACM0"},
+    {"ok": False, "error": "stopped after 600 s; wait", "stopped": True},
+]
+
+
+def test_uploads_are_counted_unless_they_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[list[str]] = []
+
+    def run(_: ChildCommand, words: list[str], folder: Path, limit_s: float) -> dict[str, Any]:
+        ran.append(words)
+        return dict(OUTCOMES[len(ran) - 1])
+
+    monkeypatch.setattr(ChildCommand, "run", run)
+    talk = Talk(*[{"name": "upload", "arguments": {}}] * 5)
+    Server(Confinement(tmp_path), Allowed(600, 2, "/dev/ttyACM0"), talk, talk).serve()
+    assert [each.get("uploads_left") for each in talk.answers] == [2, 1, 0, None, None]
+    assert [each["ok"] for each in talk.answers] == [False, True, False, False, False]
+    assert talk.answers[-1]["error"] == "the user allowed 2 uploads, and none is left; ask the user"
+    assert ran == [["upload", "firmware", "--port=/dev/ttyACM0"]] * 3
+
+
+def test_a_fault_of_a_tool_is_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ChildCommand, "run", lambda *_: {"ok": True, "classes": [{}]})
+    written = io.BytesIO()
+    given = io.BytesIO(
+        json.dumps(_CALL | {"params": {"name": "look", "arguments": {"data": "x"}}}).encode()
+    )
+    server = Server(Confinement(tmp_path), Allowed(600), given, written)
+    monkeypatch.setattr(ChildCommand, "stop", lambda _: None)  # at the end of what is given
+    server.serve()
+    assert json.loads(written.getvalue())["error"]["code"] == -32603
+
+
+def test_modules_in_the_folder_are_not_imported(folder: Path) -> None:
+    (folder / "numpy.py").write_text("raise SystemExit('imported')")
+    with served(folder) as client:
+        assert client.call("look", data="train.csv")["ok"]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"ok": True, "notices": [{"text": "w" * 5_000, "warning": True}] * 9},
+        {"ok": False, "error": "e" * 5_000},
+        {"ok": False, "error": '"' * 5_000},
+    ],
+    ids=["warnings", "an error", "quotes"],
+)
+def test_long_answers_are_cut(record: dict[str, Any]) -> None:
+    figures = {"names": ["n" * 400] * 50, "classes": {str(n): n for n in range(500)}, "x": 1 / 3}
+    text = verdict(record, figures)
+    assert len(text) <= MOST_CHARACTERS
+    found = json.loads(text)
+    assert found["ok"] is record["ok"]
+    assert found["cut"] is True
+    assert found["x"] == 0.3333
+    assert ("error" in found) is ("error" in record)
+
+
+def test_notices_that_are_no_warnings_are_left_out() -> None:
+    notices = [{"text": "held out", "warning": False}, {"text": "leak", "warning": True}]
+    assert json.loads(verdict({"ok": True, "notices": notices}, {"n": 0, "error": None})) == {
+        "ok": True,
+        "n": 0,
+        "warnings": ["leak"],
+    }
+
+
+def test_it_serves_only_a_folder(tmp_path: Path) -> None:
+    assert_one_sentence(run("mcp", tmp_path / "none"), "not a folder")
