@@ -53,7 +53,7 @@ def built_file(folder: Path) -> Path:
 
 
 def built_in(folder: Path) -> JsonObject:
-    """Return what ``built.json`` says of a folder's firmware; empty if it is unknown.
+    """Return what ``built.json`` states about a folder's firmware; empty if it is unknown.
 
     It has those of the names ``board``, ``sensors``, ``rate``, ``baud``, ``window``, ``hop``,
     ``votes``, ``model_sha256``, ``flash_bytes``, ``sram_bytes``, ``stack_bytes``, ``response``,

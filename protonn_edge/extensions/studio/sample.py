@@ -1,6 +1,6 @@
 """Sample data: three gestures of two people, and a course of them for an emulated sensor to play.
 
-They are computed, in the counts of an ADXL345: whoever has no sensor sees the whole way with them.
+They are computed, in the counts of an ADXL345: without a sensor, one sees the whole way with them.
 """
 
 from __future__ import annotations

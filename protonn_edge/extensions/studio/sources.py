@@ -1,4 +1,4 @@
-"""Where samples come from: a board and its sensor, as the folder says, and how they are wired."""
+"""Where samples come from: a board and its sensor, and how they are wired."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def source_of(files: Mapping[str, JsonObject], data: str, model: str) -> JsonObj
 
 
 def wanted(files: Mapping[str, JsonObject], given: Mapping[str, Any]) -> JsonObject:
-    """Return the fields of a logger that is connected: those given, else what the folder says."""
+    """Return the fields of a logger that is connected: those given, else the folder's."""
     found = source_of(files, "", "")
     for name, facts in files.items():
         if facts["kind"] == "recording" and facts.get("sensors"):

@@ -1,6 +1,6 @@
 """Sentences of commands in words of the page, which has no options and no command lines.
 
-A sentence says what is wrong and, behind a semicolon, what to type. The page has a button for that,
+A sentence states what is wrong and, behind a semicolon, what to type. The page has a button for it,
 so these parts are left out; an option in the first part becomes a word.
 """
 
