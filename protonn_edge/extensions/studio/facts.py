@@ -6,6 +6,7 @@ clocks change nothing. Everything is read once, as long as a file does not chang
 
 from __future__ import annotations
 
+import contextlib
 import re
 import threading
 from collections import Counter
@@ -32,6 +33,7 @@ from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 from protonn_edge.system.schema import JsonObject
 
 _RUN = re.compile(rb'<meta name="run" content="([0-9a-f-]{1,80})">')
+_MOST_FILES, _MOST_BYTES = 20_000, 1 << 28  # of a folder
 _HEAD_BYTES = 4096  # of a report, which has its run
 _READING = threading.Lock()
 
@@ -39,7 +41,7 @@ _READING = threading.Lock()
 def facts_of(path: Path, kind: str) -> JsonObject:
     """Return what a file or folder of a kind states; only an ``error`` if it cannot be read."""
     read = _READERS.get(kind)
-    if read is None:
+    if read is None or not _is_small(path):
         return {}
     try:
         return dict(_facts(path, version_of(path), read))
@@ -52,10 +54,21 @@ def _facts(path: Path, _: str, read: Callable[[Path], JsonObject]) -> Mapping[st
     return read(path)
 
 
+def _is_small(path: Path) -> bool:
+    """Whether a folder can be read whenever the page asks; files always are."""
+    total = 0
+    for number, each in enumerate(path.rglob("*")):
+        with contextlib.suppress(OSError):
+            total += each.lstat().st_size
+        if number == _MOST_FILES or total > _MOST_BYTES:
+            return False
+    return True
+
+
 def digest(path: Path) -> str:
-    """Return the SHA-256 of a file, or of the files of a folder; empty if it cannot be read."""
+    """Return the SHA-256 of a file, or of a folder's files; empty if unreadable or too large."""
     try:
-        return _digest(path, version_of(path))
+        return _digest(path, version_of(path)) if _is_small(path) else ""
     except (ProtoNNEdgeError, OSError):
         return ""
 

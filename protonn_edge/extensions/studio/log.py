@@ -22,8 +22,8 @@ from protonn_edge.system.schema import Check, JsonObject, list_of, record_of, te
 LOG_FILE = ".studio.jsonl"
 
 _LIMIT_BYTES = 8 << 20
-_MOST, _KEPT = 2_000, 200  # entries of the file, of which the page gets the last ones
-_LONGEST_RECORD = 100_000  # letters
+_MOST, _KEPT = 500, 200  # entries of the file, of which the page gets the last ones
+_LONGEST_RECORD = 10_000  # letters
 _FIGURES = ("accuracy", "n", "quality", "value", "data", "error", "notices", "mismatches")
 
 _NOTICE: dict[str, Check] = {

@@ -56,7 +56,8 @@ class RelatedFiles:
     def is_current(self, model: str) -> bool | None:
         """Whether a model is of the bytes of the data that are here; None if nothing is known."""
         facts = self.files[model]
-        if not (facts.get("source_sha256") or facts.get("points_sha256")):
+        known = facts.get("source_sha256") or facts.get("points_sha256")
+        if not known or (self.data and not self._digest(self.data)):
             return None
         return self.data in self.origins(model)
 

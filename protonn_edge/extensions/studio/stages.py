@@ -111,7 +111,7 @@ class Stages:
         if not facts:
             return Stage("ready", "nothing yet", ["Record a first take, or drop a file here."])
         kind = facts["kind"]
-        if kind == "takes" and facts.get("error"):  # of several files, or with labels beside them
+        if kind == "takes" and "takes" not in facts:  # of several files, with labels, or very large
             lead = [
                 "",
                 self._used.data,
@@ -181,7 +181,7 @@ class Stages:
         return Stage("warn", f"{counted(n, 'column')} in doubt", lead, action, facts=found)
 
     def _read(self) -> Mapping[str, Any]:
-        """Return how the table is read: as the page has chosen, else as the model's training did."""
+        """Return how the table is read: as the page chose, else as in the model's training."""
         if self._chosen_read or not self._used.model_facts.get("read"):
             return self._chosen_read
         options = options_of_texts(self._used.model_facts["read"])

@@ -94,3 +94,15 @@ def test_an_archive_is_saved_once(site: Any) -> None:
     assert site.send(request)[0] == 404
     for name in ("table.csv", "../secret.csv", "recording.csv"):
         assert site.ask("/do/show", {"name": name})[0] == 400
+
+
+def test_a_large_folder_is_offered_but_not_read(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("wave/1.csv", "wave/2.csv", "rest/1.csv"):
+        Path("phone", name).parent.mkdir(parents=True, exist_ok=True)
+        Path("phone", name).write_text("ax,ay\n" + "1,2\n3,5\n" * 40)
+    state = site.ask("/ask/state", {"data": "phone"})[1]
+    assert state["stages"]["data"]["facts"]["classes"] == {"wave": 2, "rest": 1}
+    monkeypatch.setattr("protonn_edge.extensions.studio.facts._MOST_FILES", 2)
+    state = site.ask("/ask/state", {"data": "phone"})[1]
+    assert (state["data"], state["stages"]["data"]["next"]["run"]) == ("phone", "train")
+    assert next(one for one in state["files"] if one["name"] == "phone")["kind"] == "takes"
