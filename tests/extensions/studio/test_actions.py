@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shlex
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -96,14 +95,6 @@ def test_what_is_shown_is_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert told[-1]["state"] == "failed"
     error = "cannot run the command: no such program"
     assert told[-1]["record"] == {"error": error, "sentence": error}
-
-
-@pytest.fixture
-def can_be_interrupted() -> Iterator[None]:
-    """A shell that runs tests in the background has them ignore Ctrl-C; `studio` does not."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("can_be_interrupted")

@@ -6,7 +6,6 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +29,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in sample_files("recording.csv").items():
         Path(name).write_text(text)
     return tmp_path
-
-
-@pytest.fixture(scope="module")
-def interruptible() -> Iterator[None]:
-    """A shell that runs tests in the background has them ignore Ctrl-C; `studio` does not."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def ended(processes: Launcher, words: list[str]) -> tuple[int, bytes, list[str]]:
@@ -66,7 +57,7 @@ def test_a_forked_command_prints_and_writes_what_a_started_one_does(folder: Path
 
 
 @needs_fork
-@pytest.mark.usefixtures("interruptible")
+@pytest.mark.usefixtures("can_be_interrupted")
 def test_a_forked_training_stops_and_a_killed_helper_is_done_without(folder: Path) -> None:
     processes = Launcher(folder)
     processes.warm_up()

@@ -17,7 +17,6 @@ from protonn_edge.extensions.studio.log import LOG_FILE, Log
 from protonn_edge.extensions.studio.sample import RATE, sample_files
 from protonn_edge.extensions.studio.state import FolderState
 
-NAMES = ("data", "train", "try", "board", "report")
 FEATURES = "mean,deviation,min,max"
 HOUSE = ["hour,outdoor,humidity,indoor"] + [
     f"{i % 24},{10 + 7 * np.sin(i * 1.7):.2f},{40 + i * 37 % 50},{18 + 3 * np.sin(i * 1.7):.2f}"
