@@ -80,7 +80,10 @@ class Division:
 
     def to_record(self) -> JsonObject:
         """Return the entry of a model's record."""
-        return {RECORDED: asdict(self)}
+        entry = asdict(self)
+        if not self.source:
+            del entry["source"]
+        return {RECORDED: entry}
 
     def holding_out(
         self, share: float, seed: int, y: Array, groups: NDArray[np.int64] | None
