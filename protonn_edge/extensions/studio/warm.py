@@ -1,8 +1,10 @@
 """The helper of the studio: it imports what commands need, and forks for each command.
 
 It gets the words of a command, its standard output and its standard error over a socket, and
-answers with the process id and, at the end, with the exit code. It ends with the socket. It has no
-threads, since commands are imported with one thread per library, so that a fork is safe.
+answers with the process id and, at the end, with the exit code. It ends with the socket.
+
+It runs on Linux only. It has no threads, since commands are imported with one thread per library,
+so that a fork is safe.
 """
 
 from __future__ import annotations
