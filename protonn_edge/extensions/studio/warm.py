@@ -19,6 +19,7 @@ import socket
 import sys
 
 from protonn_edge.cli import main
+from protonn_edge.system.errors import Interrupted
 
 ANSWER_BYTES = 40
 _REQUEST_BYTES = 1 << 17
@@ -52,7 +53,6 @@ def _serve(line: socket.socket) -> int:
 def _run(words: list[str], printed: int, said: int) -> int:
     """Run a command in this process as if it had been started for it."""
     os.setsid()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     for given, own in ((printed, sys.stdout), (said, sys.stderr)):
         os.dup2(given, own.fileno())
         os.close(given)
@@ -63,7 +63,10 @@ def _run(words: list[str], printed: int, said: int) -> int:
     )
     sys.argv = ["protonn-edge", *words]
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # which may have come already
         main()
+    except KeyboardInterrupt:
+        return Interrupted.exit_code
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     return 0
@@ -78,7 +81,8 @@ def _import() -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # it is for commands
     with socket.socket(fileno=int(sys.argv[1])) as asked:
         _import()
         sys.exit(_serve(asked))

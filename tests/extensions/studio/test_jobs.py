@@ -73,6 +73,12 @@ def test_a_forked_training_stops_and_a_killed_helper_is_done_without(folder: Pat
                     how(child)
             return child.wait(), said
 
+    for _ in range(5):
+        with tempfile.TemporaryFile() as printed:
+            child = processes.run(TRAIN, printed.fileno())
+            child.stop()  # before Python itself could hear of it
+            assert not any("Traceback" in line for line in child.lines())
+            assert child.wait() == 130
     code, said = stopped(lambda child: child.stop())
     assert (code, "the best model so far is kept in m.npz" in said[-1]) == (130, True)
     assert stopped(lambda child: child.kill())[0] == -signal.SIGKILL
