@@ -261,6 +261,7 @@ def test_a_wrong_answer_becomes_a_take(shown: Shown) -> None:
     page.locator("#rows .strip-of").first.locator(".thumb").last.click()
     page.get_by_role("button", name="Delete the take").click()
     expect(page.locator("#rows .thumb")).to_have_count(before, timeout=30_000)
+    shown.expect_mark("train", "done", "warn")
 
 
 def test_the_library_is_downloaded_as_a_file(shown: Shown) -> None:

@@ -28,7 +28,7 @@ export class Data extends Stage {
         find("#data-file").addEventListener("change", ({ target }) => studio.choose({ data: target.value }));
         this.wire.on("samples", (message) => this.#hear(message));
         this.wire.on("take", ({ take }) => this.#count(take));
-        this.wire.on("taken", ({ taken }) => (this.kept = taken));
+        this.wire.on("taken", ({ taken }) => this.#taken(taken));
         this.wire.on("stream", () => this.#showStream());
     }
 
@@ -41,13 +41,13 @@ export class Data extends Stage {
         const names = studio.files("recording", "takes", "table", "images", "points").filter(({ source }) => !source).map(({ name }) => name);
         find("#data-choice").hidden = names.length < 2;
         offer(find("#data-file"), names.map((name) => [name, name]), studio.state.data);
-        const { kind } = studio.data ?? {};
+        const kind = this.#isFresh ? undefined : studio.data?.kind;
         find("#takes").hidden = kind !== undefined && !studio.isOfSamples;
         find("#table").hidden = kind !== "table";
         find("#whole").hidden = !["points", "images"].includes(kind);
         if (kind === "table") {
             await this.columns.show();
-        } else if (studio.isOfSamples) {
+        } else if (kind && studio.isOfSamples) {
             await this.#askTakes(studio.state.data);
         } else if (kind) {
             this.#showWhole();
@@ -115,21 +115,38 @@ export class Data extends Stage {
         }
     }
 
+    get #isLive() {
+        const { running, rate, kind } = this.studio.state.stream;
+        return Boolean(running && rate && kind === "logger");
+    }
+
+    /** Whether a recording begins beside other data, such as the file that the sensor plays. */
+    get #isFresh() {
+        return this.#isLive && !this.studio.isOfSamples;
+    }
+
+    #taken(taken) {
+        this.kept = taken;
+        if (taken && this.studio.data && !this.studio.isOfSamples) {
+            this.studio.choose({ data: "recording.csv" });
+        }
+    }
+
     #showStream() {
         const { stream, source } = this.studio.state;
-        const live = Boolean(stream.running && stream.rate && stream.kind === "logger");
+        const live = this.#isLive;
         if (live) {
             this.scope.begin(stream);
         }
-        const samples = !this.studio.data || this.studio.isOfSamples;
+        const samples = !this.studio.data || this.studio.isOfSamples || live;
         find("#live").hidden = !samples;
         find("#record").hidden = !live;
         find("#live .under").hidden = !live;
         this.offline ??= find("#live").appendChild(make("div", { class: "offline" }));
         this.offline.hidden = live;
-        if (live !== this.wasLive && (!this.studio.data || this.studio.isOfSamples)) {
+        if (live !== this.wasLive) {
             this.wasLive = live;
-            this.#showRows(); // whose buttons record
+            this.show(); // whose buttons record
         }
         if (!live) {
             const starting = stream.running ? stream.text : "";
@@ -326,8 +343,7 @@ export class Data extends Stage {
     }
 
     get canRecord() {
-        const { stream } = this.studio.state;
-        return Boolean(stream.running && stream.kind === "logger" && stream.rate) && !this.take;
+        return this.#isLive && !this.take;
     }
 
     #newRow(typed, others) {
@@ -346,7 +362,7 @@ export class Data extends Stage {
             keydown: (event) => event.key === "Enter" && record(),
         });
         field.value = typed;
-        const first = others === 0 && this.canRecord;
+        const first = others === 0 && this.canRecord && !this.studio.data;
         const hint = make("span", { class: "note wide-only" }, "such as wave, or nothing: what it shall not mistake");
         const press = button([led(), "Record", unseen(" a take of the new class")], record, {
             class: `recorder ${first ? "primary" : ""}`,

@@ -1,4 +1,4 @@
-/* The editor of a take, in place: two handles, what the model says of each window, keep or remove. */
+/* The editor of a take, in place: two handles, the model's answer to each window, keep or remove. */
 import { bold, button, choice, counted, curve, find, key, labelled, make, number, polylines, renew } from "/parts.js";
 import { ribbon } from "/scope.js";
 
@@ -45,7 +45,7 @@ export class Editor {
         return true;
     }
 
-    /** The recording was read anew: the take may have changed, or be gone. */
+    /** The recording was read again: the take may have changed, or be gone. */
     renewed() {
         if (!this.take) {
             this.number = 0;
@@ -222,7 +222,7 @@ export class Editor {
         }
     }
 
-    // --- what the model says ---
+    // --- the model's answers ---
 
     async #ask() {
         const { studio, recording } = this.data;

@@ -58,9 +58,10 @@ class Studio {
     /** How the table in use is read, as fields of actions: as was chosen here, else as its model was trained. */
     get read() {
         const chosen = this.chosen.read?.[this.state.data];
+        const { gaps } = this.state.stages.data?.facts ?? {};
         const { label: column, read = [] } = this.model ?? {};
         if (this.data?.kind !== "table" || chosen || !column) {
-            return chosen ?? {};
+            return { ...chosen, ...(gaps && { missing: chosen?.missing ?? "median" }) };
         }
         const names = (option) => read.filter((one) => one.startsWith(`${option}=`)).flatMap((one) => one.slice(option.length + 1).split(","));
         return { column, keep_columns: names("keep"), drop: names("drop") };
@@ -135,7 +136,6 @@ class Studio {
             return;
         }
         const before = this.current;
-        this.stages[before]?.leave();
         this.current = name;
         Object.values(this.stages).forEach((stage) => (stage.section.hidden = stage.name !== name));
         document.title = `${NAMES[name] ?? "Start"} · ${this.state.folder} · protonn-edge studio`;

@@ -1,4 +1,4 @@
-/* The report: the measurement on a board, its proof and its warnings, and the page that tells all. */
+/* The report: the measurement on a board, its proof and its warnings, and the page with all of it. */
 import { costs, digits, goodness, headline } from "/figures.js";
 import { button, find, make, number } from "/parts.js";
 import { Stage } from "/stage.js";

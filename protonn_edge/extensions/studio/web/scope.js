@@ -33,7 +33,7 @@ export class Scope {
     /** Add samples, of which the first has the number `first`, and every `step`-th is there. */
     add({ samples, first, n, step }) {
         if (first < this.at) {
-            this.rows = []; // the board began anew
+            this.rows = []; // the board was reset
         }
         samples.forEach((row, at) => this.rows.push([first + at * step, row]));
         this.at = first + n;

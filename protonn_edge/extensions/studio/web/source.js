@@ -1,4 +1,4 @@
-/* Where samples come from: what the folder says, a dialog to change it, and the order to connect. */
+/* Where samples come from: what the folder states, a dialog to change it, and the order to connect. */
 import { choice, find, labelled, make } from "/parts.js";
 
 const EMULATED = "";
@@ -13,7 +13,7 @@ export class Source {
         this.dialog.addEventListener("close", () => this.#closed(this.dialog.returnValue));
     }
 
-    /** What the folder says, and what was chosen in the dialog instead. */
+    /** What the folder states, and what was chosen in the dialog instead. */
     get known() {
         return { ...this.studio.state.source, ...this.studio.chosen.source };
     }
@@ -26,8 +26,8 @@ export class Source {
         find("b", this.button).textContent = emulated ? `Emulated ${name.replace(/^Arduino /, "")}` : name;
         const words = [this.titleOf(sensors?.length ? sensors.join(", ") : sensor), rate && `${rate} samples a second`];
         find("small", this.button).textContent = words.filter(Boolean).join(", ") || "no sensor is known yet";
-        const { start, data } = this.studio.state;
-        this.button.parentElement.hidden = start || (Boolean(data) && !this.studio.isOfSamples && !running);
+        const { start } = this.studio.state;
+        this.button.parentElement.hidden = start;
         this.button.setAttribute("aria-label", `Samples come from: ${this.button.textContent}${running ? ", connected" : ""}`);
     }
 
@@ -63,6 +63,11 @@ export class Source {
             labelled("Samples a second", make("input", { name: "rate", type: "number", min: "0.001", step: "any", value: known.rate ?? 100 })),
             labelled("Board", choice("board", boards, known.board ?? "uno")),
         );
+        const nothing = !ports.length && !plays.length;
+        find(".lead", this.dialog).textContent = nothing
+            ? "No board is on USB, and the folder has no file that an emulated sensor can play. Connect a board, or drop a file of samples on the page."
+            : "The logger is built, and uploaded, when you connect.";
+        find("[value=connect]", this.dialog).disabled = nothing;
         find("[value=disconnect]", this.dialog).hidden = !this.studio.state.stream.running;
         this.#places();
         this.dialog.returnValue = "";

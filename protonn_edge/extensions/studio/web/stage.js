@@ -16,7 +16,7 @@ const DOING = {
     report: "Writing the report",
     export: "Writing the library",
 };
-const LEFT_FROM_S = 2; // a shorter time says nothing of the rest
+const LEFT_FROM_S = 2; // a shorter time does not foretell the rest
 
 export class Stage {
     constructor(studio, name) {
@@ -28,7 +28,7 @@ export class Stage {
         this.alert = find(".alert", this.section);
     }
 
-    /** What the folder says of this stage. */
+    /** What the folder's files mean for this stage. */
     get known() {
         return this.studio.state.stages[this.name] ?? {};
     }
@@ -47,7 +47,7 @@ export class Stage {
         return job.stage === this.name && job.running && !EDITS.includes(job.action) ? job : null;
     }
 
-    /** Show what the folder says of this stage. */
+    /** Show what the folder's files mean for this stage. */
     show() {
         const { lead = [], says, mark, absent } = this.known;
         const waits = mark === "none" && !absent && `This stage waits for the one before${says ? `: ${says}` : ""}.`;
@@ -56,9 +56,8 @@ export class Stage {
         this.showNotices();
     }
 
-    /** Begin to be shown, or cease to be. */
+    /** Begin to be shown. */
     enter() {}
-    leave() {}
 
     // --- the primary action ---
 
@@ -103,7 +102,7 @@ export class Stage {
         return action.ready !== false;
     }
 
-    /** Go to the stage of an action, and run what it says. */
+    /** Go to the stage of an action, and run its commands. */
     async press({ run, go }) {
         this.fail("");
         const stage = this.studio.stages[go ?? this.name];

@@ -52,7 +52,7 @@ export class Start extends Stage {
         }
     }
 
-    /** Draw the example, with what a model says below. */
+    /** Draw the example, with the answers of a model below. */
     enter() {
         const samples = Array.from({ length: Math.round(PERIOD * RATE) }, (_, at) => sample(motionAt(at / RATE), at));
         this.scope.begin({ channels: ["x", "y", "z"], rate: RATE });

@@ -2,6 +2,7 @@
 import { button, choice, counted, draw, find, labelled, make, notice, renew, short } from "/parts.js";
 
 const MOST_CLASSES = 64; // more are hardly meant
+const FILLED = [["median", "fill in the column's median"], ["most-frequent", "fill in its most frequent value"], ["drop", "leave the row out"]];
 const BAR = 8;
 const TALL = 30;
 
@@ -12,7 +13,8 @@ export class Columns {
 
     async show() {
         const { studio } = this;
-        const found = await studio.wire.ask("columns", { data: studio.state.data, ...studio.read });
+        const { missing, ...read } = studio.read;
+        const found = await studio.wire.ask("columns", { data: studio.state.data, ...read });
         if (found.error && !found.columns) {
             this.data.fail(found.error);
             return;
@@ -31,7 +33,7 @@ export class Columns {
         }
         const rows = counted(found.rows, "row");
         const kept = found.tests ? `${counted(found.tests, "row")} for the test are in the file.` : `About a fifth of the ${rows} is kept for the test.`;
-        find("#kept-rows").textContent = kept;
+        renew(find("#kept-rows"), kept, ...this.#gaps(found.gaps, missing));
         this.data.showActions();
     }
 
@@ -62,6 +64,12 @@ export class Columns {
         const kinds = can.value ? [radio("value", "a number"), radio("class", `one of ${counted(classes, "class", "classes")}`, many)] : [];
         const alone = classes ? `one of ${counted(classes, "class", "classes")}` : "";
         renew(find("#predict"), labelled("Predict", select), ...(kinds.length ? ["as", ...kinds] : alone ? [`as ${alone}`] : []));
+    }
+
+    /** What becomes of empty cells. */
+    #gaps(gaps, missing) {
+        const fill = (value) => this.studio.chooseRead({ missing: value });
+        return gaps ? [make("label", {}, ` ${counted(gaps, "cell")} without a value: `, choice("missing", FILLED, missing, fill))] : [];
     }
 
     #table({ columns }) {

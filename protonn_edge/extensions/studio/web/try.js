@@ -60,13 +60,6 @@ export class Try extends Stage {
         this.#classify();
     }
 
-    leave() {
-        if (this.asked && this.stream.running && this.stream.kind === "logger") {
-            this.wire.order("order", { what: "classify" });
-        }
-        this.asked = "";
-    }
-
     // --- the stream ---
 
     #choices() {
@@ -210,8 +203,10 @@ export class Try extends Stage {
     // --- wrong answers become takes ---
 
     #teachers({ classes }) {
-        const names = classes?.length ? classes : (this.studio.model?.classes ?? []);
-        this.names = names;
+        const every = classes?.length ? classes : (this.studio.model?.classes ?? []);
+        const known = this.studio.stages.data.labels.filter((name) => every.includes(name));
+        const names = [...new Set([...known, ...every])]; // with the keys that they have in Data
+        Object.assign(this, { names, classes: every });
         const words = this.from === HERE ? `Wrong? Keep the last ${KEPT_S} s as a take of` : "Teach the board: the last window is";
         const shown = JSON.stringify([words, names]);
         if (this.taught === shown) {
@@ -219,15 +214,15 @@ export class Try extends Stage {
         }
         this.taught = shown;
         find("#wrong-words").textContent = words;
-        const press = (name, at) => button([name, at < KEYS ? key(`${at + 1}`) : null], () => this.#keep(name, at), { "data-class": name });
-        const forget = (name, at) => button(`Forget ${name}`, () => this.order("order", { what: "forget", label: at }), { class: "quiet", "data-class": name });
-        const buttons = names.flatMap((name, at) => (this.from === HERE ? [press(name, at)] : [press(name, at), forget(name, at)]));
+        const press = (name, at) => button([name, at < KEYS ? key(`${at + 1}`) : null], () => this.#keep(name), { "data-class": name });
+        const forget = (name) => button(`Forget ${name}`, () => this.order("order", { what: "forget", label: every.indexOf(name) }), { class: "quiet", "data-class": name });
+        const buttons = names.flatMap((name, at) => (this.from === HERE ? [press(name, at)] : [press(name, at), forget(name)]));
         find("#wrong").replaceChildren(find("#wrong-words"), ...buttons, find("#kept"));
     }
 
-    #keep(name, at) {
+    #keep(name) {
         if (this.from !== HERE) {
-            return this.order("order", { what: "teach", label: at });
+            return this.order("order", { what: "teach", label: this.classes.indexOf(name) });
         }
         this.keeping = true;
         return this.order("order", { what: "keep", label: name, session: this.studio.stages.data.person, seconds: KEPT_S });
@@ -244,7 +239,7 @@ export class Try extends Stage {
     key(name) {
         const label = this.names?.[+name - 1];
         if (label && !find("#wrong").hidden) {
-            this.#keep(label, +name - 1);
+            this.#keep(label);
         }
     }
 }
