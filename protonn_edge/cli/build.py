@@ -19,8 +19,9 @@ from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.codegen.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.codegen.families import family_of
 from protonn_edge.codegen.plan import PLANS
+from protonn_edge.codegen.projects.built import BUILT_FILE, built_text
 from protonn_edge.codegen.projects.checks import OverBudget
-from protonn_edge.codegen.projects.folder import check_folder
+from protonn_edge.codegen.projects.folder import GENERATED, check_folder
 from protonn_edge.codegen.projects.project import Build, BuildOptions, build
 from protonn_edge.codegen.verification.tryout import NOT_TRIED, Tried
 from protonn_edge.data.options import TableOptions
@@ -37,6 +38,7 @@ from protonn_edge.model.head import Remedies
 from protonn_edge.system.errors import CheckFailed, DoesNotFit, InputError, counted
 from protonn_edge.system.extensions import AddedOptions
 from protonn_edge.system.figures import facts_of, percent
+from protonn_edge.system.files import write_atomically
 from protonn_edge.system.schema import JsonObject
 from protonn_edge.system.shell import command_line
 
@@ -140,6 +142,7 @@ def build_command(
     except DoesNotFit as failure:  # seen before anything was linked
         out.finish(record | {"fits": False}, failure)
     record |= built.usage.to_json(settings.within(board)) | _shown(out, built, board, facts)
+    write_atomically(output / GENERATED / BUILT_FILE, built_text(record))
     line = _hil_line(output, board_name, data) if _is_emulated(built.tried, board) else ""
     out.finish(record | _uploaded(out, output, board, uploads, port, line))
 

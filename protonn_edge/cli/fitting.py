@@ -23,6 +23,7 @@ from protonn_edge.cli.tables import with_group_column
 from protonn_edge.cli.train_given import TrainOptions
 from protonn_edge.cli.train_options import flags, was_given
 from protonn_edge.cli.tune_given import TuneOptions
+from protonn_edge.data.arrays import source_of
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.division import Division, digest_of
 from protonn_edge.data.groups import (
@@ -102,7 +103,13 @@ def division_of(data: Path, dataset: Dataset, table: TableOptions, groups: str =
     """Return the division of DATA, read as a data set with these groups; nothing is held out."""
     labels = [each.name for each in dataset.columns if each.role == "label"]
     name = "" if dataset.groups is None else Path(groups).name
-    return Division(digest_of(data), groups=name, label="".join(labels[:1]), read=texts_of(table))
+    return Division(
+        digest_of(data),
+        groups=name,
+        label="".join(labels[:1]),
+        read=texts_of(table),
+        source=source_of(data).get("sha256", ""),
+    )
 
 
 def of_data(model: Model, dataset: Dataset) -> Model:

@@ -28,6 +28,7 @@ from protonn_edge.codegen.export.folder import check_project
 from protonn_edge.codegen.families import board_of
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.data.options import TableOptions
+from protonn_edge.device.results import read_results
 from protonn_edge.learn.evaluation.terminal import class_parts, fact_table
 from protonn_edge.learn.parameters import IMAGE_SHAPE
 from protonn_edge.model.file import load_model
@@ -66,8 +67,8 @@ def report_command(
         "The test points, to show mistakes and the cost of rounding.", POINTS_PATH
     ),
     folder: Path | None = option(
-        "The folder that 'build' wrote.  [default: the folder of the results, and the current "
-        "folder]",
+        "The folder that 'build' wrote.  [default: the folder of the results, the current folder, "
+        "or a folder in one of them with the model that was run]",
         FOLDER,
         flag="--project",
     ),
@@ -182,8 +183,13 @@ def _given(model: Model, data: Path, table: TableOptions, out: Output) -> JsonOb
 
 def _projects(folder: Path | None, results: Path) -> list[Project]:
     if folder is None:
-        candidates = dict.fromkeys((results.parent, Path()))
-        return [project for project in map(Project, candidates) if project.built]
+        near = [*dict.fromkeys((results.parent, Path()))]
+        built = [project for project in map(Project, near) if project.built]
+        measured = read_results(results).origin
+        if measured is None or any(each.has(measured.model) for each in built):
+            return built
+        below = sorted(inside for place in near for inside in place.iterdir() if inside.is_dir())
+        return [each for each in map(Project, below) if each.has(measured.model)] or built
     project = Project(folder)
     if not project.built:
         check_project(folder)

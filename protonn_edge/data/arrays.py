@@ -6,8 +6,8 @@ Optional arrays are ``class_names``, which the labels, whole numbers from 0, the
 ``value_name``, one name, for labels that are numbers; ``feature_names``; ``channel_names``,
 ``sample_rate`` and ``onset`` for windows (n, time, channel); ``sensor`` and ``units`` (one for all,
 or one for each channel or feature); and ``background_noise``, windows to be mixed into copies of
-the training windows. Other arrays are ignored. If X has more than two axes, all but the first are
-flattened in C order.
+the training windows; and ``source``, see `source_of`. Other arrays are ignored. If X has more than
+two axes, all but the first are flattened in C order.
 
 Sets of labels are a ``y_train`` that is a matrix of zeros and ones. All become tables of float32,
 after checks, because an untrusted file may contain any numbers there.
@@ -15,6 +15,7 @@ after checks, because an untrusted file may contain any numbers there.
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from pathlib import Path
@@ -38,8 +39,12 @@ from protonn_edge.data.label_sets import LabelSetTable
 from protonn_edge.data.naming import TEST_PART_ONLY, label_text, sample_names
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, lacking
+from protonn_edge.system.schema import JsonObject
 
 FILE_LIMIT_BYTES = 2**30
+
+SOURCE = "source"
+"""The array of a file of windows with their recording and how it was cut, as JSON."""
 
 _NOISE = "background_noise"
 _POINTS = ("X_test", "X", "X_train")
@@ -216,6 +221,23 @@ def _spelled(archive: ArrayArchive, name: str) -> str:
 def _has(archive: ArrayArchive, name: str) -> bool:
     """Return whether there are these points, such as X_train, or labels, such as y_train."""
     return _spelled(archive, name) in archive.names
+
+
+def source_of(path: Path) -> JsonObject:
+    """Return what a file of windows states about their recording; empty for other files.
+
+    It has the recording's ``name`` and ``sha256``, and more that `windows` writes.
+    """
+    if path.suffix.lower() != ".npz":
+        return {}
+    with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
+        text = archive.read(SOURCE) if SOURCE in archive.names else None
+    try:
+        source = {} if text is None else json.loads(str(text))
+    except (ValueError, RecursionError):
+        return {}
+    digest = source.get("sha256") if isinstance(source, dict) else None
+    return source if isinstance(digest, str) and isinstance(source.get("name"), str) else {}
 
 
 # --- numbers and names ----------------------------------------------------------------------------

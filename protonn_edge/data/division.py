@@ -58,6 +58,7 @@ class Division:
     read: list[str] = field(default_factory=list)  # how the file was read, see `texts_of`
     # the numbers of the groups that were held out, if they were named, which then are the share
     held: list[int] = field(default_factory=list)
+    source: str = ""  # the SHA-256 of the recording that its windows were cut from, if known
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
@@ -79,7 +80,10 @@ class Division:
 
     def to_record(self) -> JsonObject:
         """Return the entry of a model's record."""
-        return {RECORDED: asdict(self)}
+        entry = asdict(self)
+        if not self.source:
+            del entry["source"]
+        return {RECORDED: entry}
 
     def holding_out(
         self, share: float, seed: int, y: Array, groups: NDArray[np.int64] | None

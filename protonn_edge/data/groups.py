@@ -29,7 +29,7 @@ from protonn_edge.system.shell import quoted_word
 
 _GROUPS_LIMIT_BYTES = 64 << 20
 _ARCHIVE_LIMIT_BYTES = 8 << 30
-_OWN_GROUPS = "groups"  # the array of an .npz file
+OWN_GROUPS = "groups"  # the array of an .npz file
 _OF_LABELS = ("y_train", "y")  # arrays
 _LEAST_SAMPLES = 8  # of a window; rows of tables with few columns may agree by chance,
 _LEAST_COLUMNS = 16
@@ -149,8 +149,8 @@ def with_own_groups(dataset: Dataset, path: Path) -> tuple[Dataset, str]:
     layout, named, names = dataset.layout, "", np.empty(0)
     if path.suffix == ".npz" and path.is_file():
         with ArrayArchive(path, limit_bytes=_ARCHIVE_LIMIT_BYTES) as archive:
-            if _OWN_GROUPS in archive.names:
-                named, names = _OWN_GROUPS, archive.read(_OWN_GROUPS)
+            if OWN_GROUPS in archive.names:
+                named, names = OWN_GROUPS, archive.read(OWN_GROUPS)
     elif layout is not None and dataset.sessions is not None:
         named, names = layout.session, np.array(list(dataset.sessions))
     if named:
@@ -160,7 +160,7 @@ def with_own_groups(dataset: Dataset, path: Path) -> tuple[Dataset, str]:
                 f"{dataset.X_train.shape[0]:,} training points; give one group per point, or "
                 "rename the array"
             )
-        if named == _OWN_GROUPS:
+        if named == OWN_GROUPS:
             _check_none_missing(names)
         every, groups = np.unique(names, return_inverse=True)
         titles = tuple(map(str, every.tolist()))

@@ -237,6 +237,16 @@ def check_finished(path: Path, option: str = "--resume") -> None:
         )
 
 
+def is_results(path: Path) -> bool:
+    """Return whether a file begins with the header of a results file."""
+    try:
+        with _opened(path) as stream:
+            _columns_in(path, stream)
+    except InputError:
+        return False
+    return True
+
+
 @dataclass(frozen=True)
 class RecordedRun:
     """The contents of a results file."""

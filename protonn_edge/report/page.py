@@ -70,6 +70,7 @@ def render_page(
     return environment.get_template("report.html.j2").render(
         title=title or title_of(one),
         script=code,
+        run=one.origin,
         script_hash="" if code is None else _hash(code),
         missing=missing,
         uno=code is not None and not missing,

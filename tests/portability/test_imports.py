@@ -34,6 +34,14 @@ CARE = {
     ("extensions/sensing/keys.py", "termios"): "except ImportError:",
     ("extensions/sensing/keys.py", "tty"): "except ImportError:",
     ("system/folders.py", "os.getuid"): 'hasattr(os, "getuid")',
+    **{
+        ("extensions/studio/processes.py", name): "if LINUX and"
+        for name in ("socket.AF_UNIX", "signal.SIGKILL", "pass_fds")
+    },
+    **{
+        ("extensions/studio/warm.py", name): "It runs on Linux only."
+        for name in ("os.fork", "os.setsid")
+    },
     # A pseudo-terminal's name: where there is none, the emulator ends before it.
     ("cli/emulate.py", "symlink_to"): "exists and is not a symbolic link",
 }

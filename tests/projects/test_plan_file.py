@@ -13,6 +13,7 @@ from model_factory import random_model
 
 from protonn_edge import __version__
 from protonn_edge.codegen.planner import make_plan
+from protonn_edge.codegen.projects.built import BUILT_FILE, built_in, built_text
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
@@ -50,6 +51,22 @@ def test_it_says_which_plan_was_taken_and_what_it_takes(project: Project) -> Non
         "state_bytes": plan.state_bytes,
         "plan": json.loads(json.dumps(plan.to_json())),
     }
+
+
+def test_what_the_build_printed_is_read_again_unless_it_is_of_another_model(
+    project: Project,
+) -> None:
+    record = {"model_sha256": quantize(MODEL).model_sha256, "board": "uno", "flash_bytes": 7000}
+    path = project.folder / FILE.with_name(BUILT_FILE)
+    assert built_in(project.folder) == {}
+    path.write_text(built_text({"folder": "/home/anna", **record}))
+    assert "/home" not in path.read_text()
+    assert built_in(project.folder) == record
+    for changed in ({"model_sha256": "0" * 64}, {"flash_bytes": -1}, {"board": 7}):
+        path.write_text(built_text(record | changed))
+        assert built_in(project.folder) == {}
+    path.write_text("[")
+    assert built_in(project.folder) == {}
 
 
 def test_the_same_model_gives_the_same_bytes(project: Project, tmp_path: Path) -> None:

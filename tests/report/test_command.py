@@ -17,7 +17,7 @@ from model_factory import random_model, random_points
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
-from protonn_edge.device.results import Origin, Result, ResultsFile
+from protonn_edge.device.results import Origin, Result, ResultsFile, is_results
 from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize
@@ -88,6 +88,22 @@ def test_beside_a_project_the_results_are_enough(folder, tmp_path):
     assert str(folder) not in page
     assert "no function called by pnn_predict uses floating point" in page
     assert "bound, proven from the machine code" in page
+
+
+@needs_emulated_avr
+def test_it_finds_the_folder_of_the_model_that_was_run(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(folder, tmp_path / "measured")
+    (tmp_path / "another").mkdir()
+    shutil.copy(folder / "results.csv", tmp_path)
+    done = report("results.csv")
+    assert done.exit_code == 0, done.output
+    run_of = (tmp_path / "results.csv").read_text().split()[-1].rpartition(",")[2]
+    assert f'<meta name="run" content="{run_of}">' in (tmp_path / "report.html").read_text()
+    with ResultsFile(tmp_path / "none.csv", Origin("0" * 16, "0" * 16, 1), ["a"]):
+        pass
+    assert is_results(tmp_path / "none.csv")
+    assert not is_results(folder / "points.csv")
 
 
 @needs_emulated_avr

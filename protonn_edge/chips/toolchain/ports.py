@@ -56,6 +56,14 @@ def find_port(board: Board) -> FoundPort:
     return FoundPort(taken.device, why)
 
 
+def boards_on_usb(board: Board) -> list[FoundPort]:
+    """Return the ports of USB devices, the likeliest for a board first, and what is at each."""
+    from serial.tools import list_ports  # as above
+
+    ports = sorted(list_ports.comports(), key=lambda port: (-_rank(port, board), port.device))
+    return [FoundPort(each.device, _what(each, board)) for each in ports if _rank(each, board)]
+
+
 def _rank(port: ListPortInfo, board: Board) -> int:
     """Return how likely a board is there; 0 for never."""
     if port.vid is None:

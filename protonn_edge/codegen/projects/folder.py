@@ -40,9 +40,11 @@ from protonn_edge.system.schema import Check, JsonObject, one_of, record_of, tex
 PLAN_FILE = "build.json"
 PARTS_FILE = "parts.h"
 
-_GENERATED = Path("firmware", "generated")
-_MODEL = _GENERATED / "model.npz"
-_PLAN = _GENERATED / PLAN_FILE
+GENERATED = Path("firmware", "generated")
+"""Where a project has what `build` generates."""
+
+_MODEL = GENERATED / "model.npz"
+_PLAN = GENERATED / PLAN_FILE
 _SOURCE_FOLDERS = ("firmware", "include", "lib")
 
 _FORMAT = 1  # increase it if a key changes; files of other formats are refused
@@ -142,6 +144,13 @@ class Project:
         """Whether `build` has written a model here."""
         return (self.folder / _MODEL).is_file()
 
+    def has(self, model: str) -> bool:
+        """Whether the model that was built here has a hash that begins like this."""
+        try:
+            return self.built and read_plan(self.folder / _PLAN).model_sha256.startswith(model)
+        except InputError:
+            return False
+
     def model(self) -> Model:
         """Return the float model that the firmware is generated from; `InputError` without one."""
         if not self.built:
@@ -200,7 +209,7 @@ class Project:
 
     def _check_generated(self, reference: IntegerChain, plan: DevicePlan) -> None:
         for name, generated in generated_files(reference, plan).items():
-            path, content = self.folder / _GENERATED / name, generated.encode()
+            path, content = self.folder / GENERATED / name, generated.encode()
             same_size = path.is_file() and path.stat().st_size == len(content)
             if not (same_size and path.read_bytes() == content):
                 raise not_as_written(path)
@@ -284,11 +293,11 @@ def check_folder(folder: Path, board: Board) -> None:
             as_named(folder), f"a project for another chip than that of {board.name}", _ELSEWHERE
         )
     family.check_folder(folder, board)
-    for path in (folder, folder / "firmware", folder / _GENERATED):
+    for path in (folder, folder / "firmware", folder / GENERATED):
         if path.exists() and not path.is_dir():
             raise InvalidValue(path, "a file, but the project needs a folder there", _ELSEWHERE)
     settings = folder / family.settings
-    generated = [_GENERATED / name for name in (*SOURCES, PARTS_FILE, PLAN_FILE, _MODEL.name)]
+    generated = [GENERATED / name for name in (*SOURCES, PARTS_FILE, PLAN_FILE, _MODEL.name)]
     written = [path.as_posix() for path in (*generated, family.product(board))]
     files.check_no_links(folder, [family.settings, *written, *family.descriptions(board)])
     for path in (settings, *(folder / each for each in generated)):
@@ -307,7 +316,7 @@ def project_files(
         **family.sources(board),
         **(own or {}),
         **family.descriptions(board),
-        **{f"{_GENERATED.as_posix()}/{name}": content for name, content in generated.items()},
+        **{f"{GENERATED.as_posix()}/{name}": content for name, content in generated.items()},
     }
 
 
@@ -333,7 +342,7 @@ def write_over(
 
     Either all of them are written, or none.
     """
-    generated = (f"{_GENERATED.as_posix()}/", "boards/")
+    generated = (f"{GENERATED.as_posix()}/", "boards/")
     new = {
         name: content
         for name, content in contents.items()

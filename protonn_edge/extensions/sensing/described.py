@@ -153,6 +153,14 @@ def channels_of(name: str) -> tuple[str, ...]:
 
 
 @lru_cache
+def sensor_titles() -> dict[str, str]:
+    """Return the titles of the sensors that have a name."""
+    chips = {name: _SHELF.read(name)[1]["title"] for name in _SHELF.names()}
+    inputs = {name: f"analog input {name.upper()}" for name in INPUTS if name != MICROPHONE.name}
+    return {**chips, MICROPHONE.name: "microphone", **inputs}
+
+
+@lru_cache
 def _known(name: str) -> SensorKind | None:
     return _described(name) if name in _SHELF.names() else INPUTS.get(name)
 

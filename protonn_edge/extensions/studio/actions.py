@@ -6,6 +6,8 @@ that are shown are those that run. A name of a file is one that the server has l
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +18,10 @@ from protonn_edge.system.shell import command_line
 
 RECORDING = "recording.csv"
 """The recording to which the page appends takes."""
+
+_TABLE = (
+    "--size={size}? --label={column}? --keep={keep_columns}? --drop={drop}? --missing={missing}?"
+)
 
 ACTIONS: dict[str, str] = {
     # edit takes
@@ -30,12 +36,11 @@ ACTIONS: dict[str, str] = {
     "record": f"record -o {RECORDING} --label={{label}} --session={{session}} "
     "--seconds={seconds} --pause={pause} --takes={takes}? --emulate+played --sensor={played}? "
     "--port={port}? --baud={baud}? --board={board}?",
-    # look, cut, train
-    "data": "data {data} --html=data.html --size={size}? --label={column}?",
+    # cut, train
     "windows": "windows {data} -o {windows} --window={window} --stride={stride}? --test={test}? "
     "--trigger={trigger}?",
     "train": "train {points} -o {model} --classifier={classifier} --features={features}? "
-    "--epochs={epochs}? --image-shape={image}? --size={size}? --label={column}? "
+    f"--epochs={{epochs}}? --image-shape={{image}}? {_TABLE} --target={{target}}? "
     "--holdout={holdout}? --groups={groups}? --minutes={minutes}? --budget={budget}? "
     "--teachable={teachable}? --seed={seed}? --board={board}?",
     # run
@@ -46,15 +51,18 @@ ACTIONS: dict[str, str] = {
     "--board={board}? --teach+teaching",
     "build-points": "build {model} -o {project} --board={board}?",
     "measure": "hil {points} --project={project} --emulate+emulated --port={port}? "
-    "--board={board}? --size={size}? --label={column}? -o {results}",
-    "report": "report {results} --data={points} --project={project} --size={size}? "
-    "--label={column}? -o report.html",
+    f"--board={{board}}? {_TABLE} -o {{results}}",
+    "report": f"report {{results}} --data={{points}} --project={{project}} {_TABLE} -o report.html",
+    "export": "export {model} --arduino={zip} --sensor={sensor}? --hop={hop}? --votes={votes}? "
+    "--board={board}?",
 }
 """Words, in which a field stands in braces. A word that ends in "?" is left out without its field,
 and repeated if the field has several values; "--emulate+played" is given with the field "played".
 """
 
-_REPEATED, _MOST_VALUES = ("sensor", "played"), 8
+_REPEATED = ("sensor", "played", "keep_columns", "drop", "holdout")
+_JOINED = ("holdout",)  # into one value
+_MOST_VALUES = 500
 _LONGEST = 200  # characters of a label
 _NEW_NAME = re.compile(r"[^\W_][\w .,()+-]{0,80}")
 Listed = Sequence[str]
@@ -118,6 +126,20 @@ def _played(value: object, listed: Listed) -> str:
     return f"{checked},rate={FIELDS['rate'](rate, listed)}" if rate else checked
 
 
+def _column(value: object, listed: Listed) -> str:
+    """Return a column's name, quoted as in a list of names if need be."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow([_text(value, listed)])
+    return line.getvalue()
+
+
+def _held_out(value: object, listed: Listed) -> str:
+    """Return a share, or the name of a group."""
+    if isinstance(value, str):
+        return _column(value, listed)
+    return _number(0, 0.9, whole=False)(value, listed)
+
+
 _SENSOR = _matching(r"[a-z0-9][\w-]{0,60}(\.toml)?", "a sensor")
 
 FIELDS: Mapping[str, _Check] = {
@@ -150,7 +172,11 @@ FIELDS: Mapping[str, _Check] = {
     "image": _matching(r"\d{1,4}x\d{1,4}", "a size such as 28x28"),
     "size": _matching(r"\d{1,4}x\d{1,4}", "a size such as 28x28"),
     "column": _text,
-    "holdout": _number(0, 0.9, whole=False),
+    "keep_columns": _column,
+    "drop": _column,
+    "target": _matching("class|value", "a choice"),
+    "missing": _matching("error|drop|median|most-frequent", "a treatment of gaps"),
+    "holdout": _held_out,
     "groups": _text,
     "minutes": _number(0.01, 1e4, whole=False),
     "budget": _matching(r"\d{1,7}(\.\d{1,3})?k?B", "a number of bytes, such as 2kB"),
@@ -160,6 +186,7 @@ FIELDS: Mapping[str, _Check] = {
     "hop": _number(1, 65_535),
     "votes": _number(1, 15),
     "results": _new(".csv"),
+    "zip": _new(".zip"),
     "emulated": _matching("yes", "a choice"),
 }
 """The fields of actions, and what checks their values."""
@@ -185,6 +212,8 @@ def _filled(word: str, fields: Mapping[str, object], listed: Listed) -> list[str
     values = values_of(place[1], fields, listed)
     if not values and not word.endswith("?"):
         raise InputError(f"the field {place[1]!r} is empty; fill it in")
+    if place[1] in _JOINED:
+        values = [",".join(values)] * bool(values)
     return [word.rstrip("?").replace(place[0], text) for text in values]
 
 

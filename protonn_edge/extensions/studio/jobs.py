@@ -1,12 +1,13 @@
-"""Jobs: commands in child processes, one at a time, with their progress."""
+"""Jobs: commands in child processes, one at a time, with their progress.
+
+A job has steps, of which each is a command. Its reports say how far it is, and what each step that
+has ended printed, so that no notice of an earlier step gets lost.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
@@ -14,14 +15,20 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.cli.progress import PROGRESS_VARIABLE
 from protonn_edge.extensions.studio.actions import line_of
+from protonn_edge.extensions.studio.log import Log
+from protonn_edge.extensions.studio.processes import Launcher, Running
+from protonn_edge.extensions.studio.words import in_words
 from protonn_edge.system.errors import InputError, counted
 from protonn_edge.system.schema import JsonObject
-from protonn_edge.system.shell import WINDOWS
 
 _STOP_S = 5.0
 _NOTE_LETTERS = 500
+_PROGRESS = ("task", "done", "total", "note")
+_NUMBERS = count(1)
+
+Steps = Sequence[tuple[str, list[str]]]
+"""The actions of a job, with the words of their commands."""
 
 
 class Busy(InputError):
@@ -31,15 +38,14 @@ class Busy(InputError):
 class Jobs:
     """Runs commands in a folder; `tell` gets what they report, as keywords, in any thread."""
 
-    def __init__(self, folder: Path, tell: Callable[..., None]) -> None:
-        self._folder = folder
-        self._tell = tell
-        self._child: subprocess.Popen[str] | None = None
+    def __init__(self, folder: Path, tell: Callable[..., None], log: Log) -> None:
+        self._folder, self._tell, self._log = folder, tell, log
+        self.processes = Launcher(folder)
+        self._child: Running | None = None
         self._thread: threading.Thread | None = None
         self._stopped = False
         self.is_running = False
         self.latest: JsonObject = {}  # the latest report
-        self.built: dict[str, JsonObject] = {}  # what builds used, by the hash of their model
 
     def check_idle(self) -> None:
         """Raise `Busy` if commands are running."""
@@ -47,83 +53,78 @@ class Jobs:
             task = self.latest.get("action", "another action")
             raise Busy(f"{task} is still running; wait until it ends, or stop it")
 
-    def start(self, steps: Sequence[tuple[str, list[str]]]) -> None:
+    def start(self, steps: Steps, stage: str = "", then: Callable[[], None] | None = None) -> None:
         """Run the commands of actions one after the other; the first failure ends them.
 
-        Raises `Busy` if others are running.
+        If all of them are done, `then` is called. Raises `Busy` if others are running.
         """
         self.check_idle()
         self._stopped, self.is_running = False, True
-        self._thread = threading.Thread(target=self._run, args=(steps,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._run, args=(steps, stage, then or (lambda: None)), daemon=True
+        )
         self._thread.start()
 
     def stop(self) -> None:
         """Press Ctrl-C for the running command, which keeps what it has."""
         self._stopped = True
-        child = self._child
-        if child is not None and child.poll() is None:
-            child.send_signal(getattr(signal, "CTRL_BREAK_EVENT", signal.SIGINT))
+        if self._child is not None:
+            self._child.stop()
 
     def close(self) -> None:
         """End the running command, at the latest after some seconds."""
         self.stop()
-        child, thread = self._child, self._thread
-        if thread is not None:
-            thread.join(_STOP_S)
-        if child is not None and child.poll() is None:
-            child.kill()
+        if self._thread is not None:
+            self._thread.join(_STOP_S)
+        if self._child is not None:
+            self._child.kill()
+        self.processes.close()
 
-    def _run(self, steps: Sequence[tuple[str, list[str]]]) -> None:
+    def _run(self, steps: Steps, stage: str, then: Callable[[], None]) -> None:
+        self.latest = {
+            "number": next(_NUMBERS), "stage": stage, "of": len(steps), "records": [], "part": 0.0
+        }  # fmt: skip
         try:
-            self._run_each(steps)
+            done = all(self._is_done(at, *step) for at, step in enumerate(steps, 1))
         finally:
             self.is_running = False
+        if done:
+            then()
 
-    def _run_each(self, steps: Sequence[tuple[str, list[str]]]) -> None:
-        for action, words in steps:
-            self.latest = {}
-            self._report(number=next(_NUMBERS), action=action, line=line_of(words), state="running")
-            try:
-                code, record, said = self._execute(words)
-            except OSError as error:
-                code, record, said = 1, {"error": f"cannot run the command: {error}"}, []
-            if code == 0 and "flash_bytes" in record:
-                self.built[record.get("model_sha256", "")] = record
-            state = "done"
-            if code:
-                state = "stopped" if self._stopped else "failed"
-                reason = "stopped" if self._stopped else (said or ["it ended without a reason"])[-1]
-                record = {"error": reason, **record}
-            last = code != 0 or self._stopped or words is steps[-1][1]
-            self.is_running = not last
-            self._report(state=state, record=record, last=last)
-            if last:
-                return
+    def _is_done(self, at: int, action: str, words: list[str]) -> bool:
+        """Run a step, and report it; return whether the next one can follow."""
+        begun, line = {"step": at, "action": action, "line": line_of(words)}, line_of(words)
+        self._report(**begun, state="running", last=False, record=None, progress=None, note="")
+        try:
+            code, record, said = self._execute(words)
+        except OSError as error:
+            code, record, said = 1, {"error": f"cannot run the command: {error}"}, []
+        state = "done"
+        if code:
+            state = "stopped" if self._stopped else "failed"
+            reason = "stopped" if self._stopped else (said or ["it ended without a reason"])[-1]
+            record = {"error": reason, **record}
+            record["sentence"] = in_words(record["error"])
+        last = code != 0 or self._stopped or at == self.latest["of"]
+        ended = {"action": action, "line": line, "state": state, "record": record}
+        records = [*self.latest["records"], ended]
+        self.is_running = not last
+        self._report(
+            state=state, record=record, records=records, last=last, part=at / self.latest["of"]
+        )
+        self._tell(logged=self._log.add(self.latest, _files_of(words)))
+        return state == "done" and not self._stopped
 
     def _execute(self, words: list[str]) -> tuple[int, JsonObject, list[str]]:
         """Run a command to its end; return its exit code, its JSON object, and its text."""
-        groups: dict[str, Any] = {"start_new_session": True}
-        if WINDOWS:
-            groups = {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
         with tempfile.TemporaryFile() as printed:
-            self._child = subprocess.Popen(
-                [sys.executable, "-m", "protonn_edge", *words, "--json"],
-                cwd=self._folder,
-                env={**os.environ, PROGRESS_VARIABLE: "json"},
-                stdin=subprocess.DEVNULL,
-                stdout=printed,
-                stderr=subprocess.PIPE,
-                encoding="utf-8",
-                errors="replace",
-                **groups,
-            )
-            with self._child as child:
-                if self._stopped:
-                    self.stop()
-                assert child.stderr is not None, "it is a pipe"
-                said = [line for line in map(self._heard, child.stderr) if line]
-            printed.seek(0)
-            return child.returncode, _object_in(printed.read()), said
+            self._child = child = self.processes.run([*words, "--json"], printed.fileno())
+            if self._stopped:
+                self.stop()
+            said = [line for line in map(self._heard, child.lines()) if line]
+            code = child.wait()
+            printed.seek(0, os.SEEK_SET)
+            return code, _object_in(printed.read()), said
 
     def _heard(self, line: str) -> str:
         """Pass on the progress that a line reports, or return the line."""
@@ -131,21 +132,31 @@ class Jobs:
         if line.startswith("{"):
             try:
                 record = json.loads(line)
-                self._report(progress={name: record.get(name) for name in _PROGRESS})
-            except ValueError:
+                progress = {name: record.get(name) for name in _PROGRESS}
+            except (ValueError, AttributeError):
                 return line
+            self._report(progress=progress, part=self._part(progress))
             return ""
         if line:
             self._report(note=line[:_NOTE_LETTERS])
         return line
+
+    def _part(self, progress: JsonObject) -> float:
+        """Return the part of the job that is done; of a task that counts nothing, none is."""
+        done, total = progress["done"], progress["total"]
+        of_step = min(1.0, done / total) if done and total else 0.0
+        return float((self.latest["step"] - 1 + of_step) / self.latest["of"])
 
     def _report(self, **news: Any) -> None:
         self.latest = {**self.latest, **news}
         self._tell(job=self.latest)
 
 
-_PROGRESS = ("task", "done", "total", "note")
-_NUMBERS = count(1)
+def _files_of(words: Sequence[str]) -> list[str]:
+    """Return the file that a command writes, or else the one that it reads."""
+    if "-o" in words:
+        return [words[words.index("-o") + 1]]
+    return [word for word in words[1:2] if not word.startswith("-")]
 
 
 def _object_in(printed: bytes) -> JsonObject:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from protonn_edge.extensions.studio.actions import FIELDS, values_of, words_of
 from protonn_edge.extensions.studio.folder import version_of
 from protonn_edge.system.errors import InputError, InvalidValue, shortened
 
 _MOST_STEPS = 8
+STAGES = ("data", "train", "try", "board", "report")
 
 
 class Changed(InputError):
@@ -35,6 +37,11 @@ class PageRequest:
         """Return the values of a field that may have several."""
         return values_of(field, self.asked, self.names)
 
+    def fields(self, *names: str) -> dict[str, Any]:
+        """Return some fields, checked; those that may have several values are lists."""
+        several = ("sensor", "played")
+        return {name: self.values(name) if name in several else self.value(name) for name in names}
+
     def check_version(self, field: str) -> str:
         """Return the version of a file; `Changed` if the page shows another one."""
         path = self.path(field)
@@ -47,6 +54,30 @@ class PageRequest:
         """Return the number in a field; None if it is not given."""
         text = self.value(field)
         return float(text) if text else None
+
+    @property
+    def read(self) -> dict[str, Any]:
+        """How a table is read: its column of answers, and columns to keep or to leave out."""
+        given = self.asked.get("read")
+        fields = {**(given if isinstance(given, dict) else self.asked)}
+        fields.setdefault("keep_columns", fields.get("keep"))
+        inside = PageRequest(fields, self.names)
+        several = ("keep_columns", "drop")
+        found = {name: self._plain(fields, name) for name in several}
+        one = {name: inside.value(name) for name in ("column", "target", "missing")}
+        return {name: value for name, value in {**one, **found}.items() if value}
+
+    def _plain(self, fields: Mapping[str, object], name: str) -> list[str]:
+        """Return names that are not for a command line, which would quote them."""
+        values_of(name, fields, self.names)  # checks them
+        values = fields.get(name) or []
+        return [str(each) for each in (values if isinstance(values, list) else [values])]
+
+    @property
+    def stage(self) -> str:
+        """The stage of the button that was pressed."""
+        stage = self.asked.get("stage")
+        return stage if isinstance(stage, str) and stage in STAGES else ""
 
     @property
     def steps(self) -> list[tuple[str, list[str]]]:

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from protonn_edge.chips.toolchain.javascript import scripts_folder
 from protonn_edge.extensions.studio.jobs import Busy
 from protonn_edge.extensions.studio.request import Changed
 from protonn_edge.extensions.studio.tabs import as_json
@@ -40,6 +39,7 @@ _KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".json": "application/json",
+    ".zip": "application/zip",  # which browsers save
 }
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' "
@@ -86,7 +86,6 @@ def _static_files() -> dict[str, tuple[bytes, str]]:
     files = {f"/{path.name}": (path.read_bytes(), _KINDS[path.suffix]) for path in found}
     style = resource("templates") / "html" / "report.css"
     files["/report.css"] = style.read_bytes(), _KINDS[".css"]
-    files["/listing.js"] = (scripts_folder() / "listing.js").read_bytes(), _KINDS[".js"]
     return {**files, "/": files["/index.html"]}
 
 
@@ -161,10 +160,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, *self.server.static[self.path])
             return
         if self.path.startswith("/shown/"):
-            page = self.server.workspace.tabs.shown(self.path.removeprefix("/shown/"))
-            if page is None:
+            file = self.server.workspace.tabs.shown(self.path.removeprefix("/shown/"))
+            if file is None:
                 raise Refused(404, "this page was shown already; open it from the studio again")
-            self._send(200, page, _KINDS[".html"], _SHOWN_POLICY)
+            kind = _KINDS.get(file.suffix.lower(), _KINDS[".zip"])
+            self._send(200, file.read_bytes(), kind, _SHOWN_POLICY)
             return
         self._check_token()
         if self.path != "/messages":

@@ -18,6 +18,7 @@ from protonn_edge.model.file import load_model
 from protonn_edge.system.errors import InputError
 
 _LISTEN_S = 0.05
+_KEPT_S = 10.0  # of the latest samples
 _DRAWN_HZ = 400.0  # samples a second and channel that the page gets; of more, the extremes
 
 
@@ -47,6 +48,7 @@ class StreamTakes:
         self._line, self._tell = line, line.tell
         self._file: RecordingFile | None = None
         self._classifier: StreamClassifier | None = None
+        self._latest: list[Samples] = []  # consecutive ones
 
     def listen(self, recorder: Recorder) -> None:
         """Listen to a logger until its stream is ended."""
@@ -54,11 +56,22 @@ class StreamTakes:
             self._line.obey(recorder)
             taken = len(recorder.takes)
             for samples in recorder.listen(_LISTEN_S):
+                self._remember(samples, recorder.description.rate)
                 self._show(recorder, samples)
             if len(recorder.takes) > taken or (self._file and recorder.take is None):
                 self.close()
                 ended = recorder.takes[-1] if recorder.takes else None
                 self._tell(taken=asdict(ended) if ended else None, take=None)
+
+    def _remember(self, samples: Samples, rate: float) -> None:
+        """Keep the latest samples, as long as none is missing between them."""
+        if self._latest:
+            last = self._latest[-1]
+            if samples.first != last.first + len(last.values):
+                self._latest = []
+        self._latest.append(samples)
+        while samples.first - self._latest[0].first > _KEPT_S * rate:
+            self._latest.pop(0)
 
     def _show(self, recorder: Recorder, samples: Samples) -> None:
         take, stream = recorder.take, recorder.stream
@@ -89,6 +102,25 @@ class StreamTakes:
             self._file = RecordingFile(path, recorder.description, session)
             recorder.record_to(self._file)
             recorder.begin(label, seconds, pause)
+
+        self._line.order(obey)
+
+    def keep(self, path: Path, label: str, session: str, seconds: float) -> None:
+        """Make a take of the latest samples."""
+
+        def obey(recorder: Recorder) -> None:
+            if recorder.take is not None:
+                raise InputError("a take is being recorded; end it first")
+            if not self._latest:
+                raise InputError("no samples have arrived yet; wait a moment")
+            rate = recorder.description.rate
+            values = np.concatenate([each.values for each in self._latest])
+            values = values[-max(1, round(min(seconds, _KEPT_S) * rate)) :]
+            self.close()
+            with RecordingFile(path, recorder.description, session) as file:
+                file.begin_take()
+                file.append(label, file.begin_s + np.arange(len(values)) / rate, values)
+            self._tell(taken={"label": label, "kept": len(values)}, changed=True)
 
         self._line.order(obey)
 

@@ -91,7 +91,7 @@ class BoardStream:
     def notice(self, notices: Iterable[Notice]) -> None:
         """Report notices about recordings that play."""
         for each in notices:
-            self.tell(warning=str(each))
+            self.tell(warning=each.text, error=False)
 
     @contextlib.contextmanager
     def status(self, description: str) -> Iterator[None]:
@@ -141,7 +141,8 @@ class BoardStream:
             self.report(
                 text=f"connected to {'the emulated board' if self._source.emulate else url}",
                 channels=[*described.channels], rate=described.rate, played=played,
-                classes=[], units=_units(described),
+                classes=[], units=_units(described), board=self.board.name,
+                sensors=[*described.sensors], emulated=self._source.emulate,
             )  # fmt: skip
             if self.kind == "logger":
                 self.takes.listen(board)

@@ -67,7 +67,7 @@ class Tabs:
         self._tickets[ticket] = path, now + _TICKET_S
         return ticket
 
-    def shown(self, ticket: str) -> bytes | None:
-        """Return the page of a ticket, which is then used up; None if there is none."""
+    def shown(self, ticket: str) -> Path | None:
+        """Return the file of a ticket, which is then used up; None if there is none."""
         path, until = self._tickets.pop(ticket, (Path(), 0.0))
-        return path.read_bytes() if until > time.monotonic() else None
+        return path if until > time.monotonic() else None

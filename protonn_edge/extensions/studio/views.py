@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from protonn_edge.cli.tables import points_for
-from protonn_edge.data.naming import NO_CLASS, NO_LABEL
-from protonn_edge.data.options import options_of
-from protonn_edge.data.units import units_of
+from protonn_edge.data.archive import ArrayArchive
+from protonn_edge.data.arrays import FILE_LIMIT_BYTES
+from protonn_edge.data.groups import OWN_GROUPS as GROUPS
+from protonn_edge.data.naming import NO_CLASS, NO_LABEL, answer_name
+from protonn_edge.data.units import split_unit, units_of
 from protonn_edge.extensions.sensing.editing.edits import TakeEditor
-from protonn_edge.extensions.sensing.editing.takes import EditableRecording, read_takes
-from protonn_edge.extensions.studio.folder import next_step
+from protonn_edge.extensions.sensing.editing.takes import EditableRecording
+from protonn_edge.extensions.studio.columns import options_for
+from protonn_edge.extensions.studio.facts import recording_at
+from protonn_edge.extensions.studio.places import WindowPlaces
 from protonn_edge.learn.evaluation.accuracy import Quality, confusion_matrix, wilson_interval
 from protonn_edge.learn.evaluation.figures import accuracy_figure, quality_figures
 from protonn_edge.model.features import signal_of
@@ -30,30 +33,21 @@ from protonn_edge.system.figures import Figure, facts_of
 from protonn_edge.system.schema import JsonObject
 
 _VALUES, _LEAST, _MOST = 80_000, 40, 300  # of all curves; pairs of the least and most of a curve
+_SURE = "confidence_percent"
 _SHOWN = 12  # points of a cell of the matrix
-_READING = threading.Lock()
 
 
-def columns_of(path: Path, version: str, number: int, part: slice, columns: int) -> list[list[int]]:
+def extremes_of(
+    path: Path, version: str, number: int, part: slice, columns: int
+) -> list[list[int]]:
     """Return a part of a take: the least and the largest value of each channel in each column."""
-    values = _recording(path, version).take(number).values[part]
+    values = recording_at(path, version).take(number).values[part]
     return [thinned(channel, columns).tolist() for channel in values.T]
-
-
-def _recording(path: Path, version: str) -> EditableRecording:
-    """Return a recording, which is read once for all tabs as long as it does not change."""
-    with _READING:
-        return _read(path, version)
-
-
-@lru_cache(maxsize=1)
-def _read(path: Path, _: str) -> EditableRecording:
-    return read_takes(path)
 
 
 def curves(path: Path, version: str) -> JsonObject:
     """Return the takes of a recording as curves, and how to scale their channels."""
-    recording = _recording(path, version)
+    recording = recording_at(path, version)
     takes, channels = recording.takes, recording.channels
     n = max(1, len(takes) * max(1, len(channels)))
     pairs = int(np.clip(_VALUES // (2 * n), _LEAST, _MOST))
@@ -63,7 +57,6 @@ def curves(path: Path, version: str) -> JsonObject:
         "scales": scales(recording),
         "rate": recording.rate,
         "units": recording.units,
-        "next": next_step(recording),
         "undo": TakeEditor(recording.path).undoable[-1:],
         "takes": [
             {
@@ -109,40 +102,101 @@ class _Silent:
         """Leave them out."""
 
 
-def figures(model_file: Path, data: Path, read: Mapping[str, str]) -> JsonObject:
-    """Return a model's answers to the points of a file that training held out, in integers.
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """A model's answers to the points of a file that training held out, in integers if it can."""
 
-    `read` has options for reading the data, by their names, such as "label".
-    """
-    model = load_model(model_file)
-    quiet: Any = _Silent()
-    table = options_of({name: [text] for name, text in read.items() if text})
-    points = points_for(model, data, table, quiet, labels="optional")
-    X = points.X
+    data: Path
+    model: Model
+    points: Any  # `ModelPoints`
+    answers: Array  # (n,), of models of classes
     scores: Array
-    if why_floats_alone(model) is None:
-        integers = quantize(model)
-        answers, scores = integers.answers(integers.quantize(X))
-        policy: Any = integers.policy
-    else:
-        answers, scores = model.answers(X)
-        policy = model.policy
-    record: JsonObject = {"model": model_file.name, "data": data.name, "n": len(X)}
+    policy: Any
+
+    @classmethod
+    def of(cls, model_file: Path, data: Path, read: Mapping[str, Any]) -> Tested:
+        """Test a model; `read` has the fields of a request that say how a table is read."""
+        model = load_model(model_file)
+        quiet: Any = _Silent()
+        asked = replace(options_for(read), missing=read.get("missing") or None)
+        points = points_for(model, data, asked, quiet, labels="optional")
+        answers: Array
+        scores: Array
+        if why_floats_alone(model) is None:
+            integers = quantize(model)
+            answers, scores = integers.answers(integers.quantize(points.X))
+            return cls(data, model, points, answers, scores, integers.policy)
+        answers, scores = model.answers(points.X)
+        return cls(data, model, points, answers, scores, model.policy)
+
+    @property
+    def sessions(self) -> list[str] | None:
+        """The session or person of each point (n,); None if they are not known."""
+        points = self.points
+        if points.table.sessions is not None:
+            return [*points.table.sessions]
+        if points.groups is None or self.data.suffix.lower() != ".npz":
+            return None
+        with ArrayArchive(self.data, limit_bytes=FILE_LIMIT_BYTES) as archive:
+            named = archive.read(GROUPS) if GROUPS in archive.names else np.empty(0)
+        names = np.unique(named.astype(str))  # by which groups are numbered
+        if points.groups.max(initial=0) >= len(names):
+            return None
+        found: list[str] = names[points.groups].tolist()
+        return found
+
+    @property
+    def known(self) -> Array:
+        """Which points (n,) are of a class of the model."""
+        known: Array = ~np.isin(self.points.y, (NO_LABEL, NO_CLASS))
+        return known
+
+    def measured(self) -> tuple[list[Figure], JsonObject]:
+        """Return the figures of answers that are no classes, for display and as JSON."""
+        points = self.points
+        found: tuple[list[Figure], JsonObject] = self.policy.measured(
+            self.scores, points.values, points.groups
+        )
+        return found
+
+
+def accuracy(model_file: Path, data: Path, read: Mapping[str, Any]) -> JsonObject:
+    """Return how good a model is: ``n`` and ``right``, or a ``value`` with its errors."""
+    tested = Tested.of(model_file, data, read)
+    points = tested.points
+    told: JsonObject = {"n": len(points.X), "trained_on": points.trained_on, "right": None}
+    if tested.model.policy.predicts != "class":
+        more = tested.measured()[1] if points.values is not None else {}
+        errors, interval = more.get("errors") or {}, more.get("interval") or {}
+        value = {"error": errors.get("mae"), "mean_error": errors.get("mean_mae")}
+        value |= {"bound": interval.get("half_width"), "n": told["n"]}
+        value["unit"] = split_unit(tested.model.classes[0])[1]
+        return told | {"value": value if errors else None}
+    n, right = int(tested.known.sum()), int((tested.answers == points.y)[tested.known].sum())
+    names = sorted({*(tested.sessions or ())})
+    low, high = wilson_interval(right, n) if n else (0.0, 1.0)
+    return told | {"n": n, "right": right, "low": low, "high": high, "sessions": names}
+
+
+def figures(model_file: Path, data: Path, read: Mapping[str, Any]) -> JsonObject:
+    """Return a model's answers to the points of a file that training held out."""
+    tested = Tested.of(model_file, data, read)
+    model, points = tested.model, tested.points
+    record: JsonObject = {"model": model_file.name, "data": data.name, "n": len(points.X)}
     record["trained_on"] = points.trained_on
     if model.policy.predicts != "class":
-        measured, _ = policy.measured(scores, points.values, points.groups)
-        facts = [*facts_of(measured), *about_answers(policy)]
+        facts = [*facts_of(tested.measured()[0]), *about_answers(tested.policy)]
         pairs: list[Any] = []
         if points.values is not None and np.ndim(points.values) == 1:
-            found = policy.values(scores)
+            found = tested.policy.values(tested.scores)
             pairs = np.stack([points.values, found], axis=1)[:500].tolist()
         return record | {"facts": facts, "pairs": pairs}
-    return record | _of_classes(model, X, points.y, answers, points.table.sessions)
+    return record | _of_classes(tested, WindowPlaces.of(data))
 
 
-def _of_classes(model: Model, X: Array, y: Array, answers: Array, sessions: object) -> JsonObject:
-    n = model.n_classes
-    known = (y != NO_LABEL) & (y != NO_CLASS)
+def _of_classes(tested: Tested, places: WindowPlaces) -> JsonObject:
+    model, points, known = tested.model, tested.points, tested.known
+    n, y, answers = model.n_classes, points.y, tested.answers
     said = np.where(answers == NO_CLASS, n, answers)
     counts = confusion_matrix(said[known], y[known], n + 1)[:n]
     quality = Quality.of(counts, model.classes)
@@ -150,14 +204,15 @@ def _of_classes(model: Model, X: Array, y: Array, answers: Array, sessions: obje
     for at in np.flatnonzero(known).tolist():
         cell = cells.setdefault(f"{y[at]} {said[at]}", [])
         if len(cell) < _SHOWN:
-            cell.append(_drawn(model, X[at]))
+            place = places.at(int(points.rows[at]))
+            cell.append({**_drawn(model, points.X[at]), "at": place})
     return {
         "classes": [*model.classes],
         "matrix": counts.tolist(),
         "facts": [] if quality is None else facts_of(_figures(quality)),
         "quality": None if quality is None else quality.to_json(),
         "cells": cells,
-        "by_session": _by_session(sessions, known, said == y),
+        "by_session": _by_session(tested.sessions, known, said == y),
     }
 
 
@@ -188,3 +243,42 @@ def _drawn(model: Model, point: Array) -> JsonObject:
         return {"image": point.tolist(), "width": shape[1]}
     named = zip(model.feature_names or map(str, range(len(point))), point.tolist(), strict=False)
     return {"values": [[name, f"{value:.6g}"] for name, value in list(named)[:12]]}
+
+
+def take_answers(
+    model_file: Path, path: Path, version: str, take: int, hop: int | None
+) -> JsonObject:
+    """Return what a model answers to the windows of a take, one after the other."""
+    model, values = load_model(model_file), recording_at(path, version).take(take).values
+    signal = signal_of(model.features)
+    if signal is None or signal.triggered:
+        raise InputError("this model does not look at windows of samples at any time")
+    if values.shape[1] != signal.channels:
+        raise InputError(f"the model looks at {signal.channels} channels; train it on these takes")
+    window, step = signal.samples, hop or max(1, signal.samples // 2)
+    firsts = range(0, max(0, len(values) - window + 1), step)
+    X = np.array([values[first : first + window].ravel() for first in firsts], np.float32)
+    if not len(X):
+        return {"answers": []}
+    integers = None if why_floats_alone(model) else quantize(model)
+    scores: Array
+    if integers is None:
+        answers, scores = model.answers(X)
+    else:
+        answers, scores = integers.answers(integers.quantize(X))
+    policy: Any = (model if integers is None else integers).policy
+    words = policy.words(scores, model.classes) or [None] * len(X)
+    sure = {name: each for rule in policy.rules for name, each in rule.figures(scores).items()}
+    return {
+        "answers": [
+            {
+                "first": first,
+                "n": window,
+                "label": answer_name(model.classes, int(answers[at])),
+                "value": words[at],
+                "figures": {name: each[at] for name, each in sure.items()},
+                "sure": sure[_SURE][at] if _SURE in sure else None,
+            }
+            for at, first in enumerate(firsts)
+        ]
+    }

@@ -7,12 +7,8 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from protonn_edge import __version__
-from protonn_edge.chips.boards import board_names, load_board
-from protonn_edge.data.cells import check_labels
-from protonn_edge.extensions.sensing.commands.source import SensorSource
 from protonn_edge.extensions.studio.actions import (
     FIELDS,
     RECORDING,
@@ -20,28 +16,25 @@ from protonn_edge.extensions.studio.actions import (
     names_in,
     words_of,
 )
-from protonn_edge.extensions.studio.folder import (
-    board_limits,
-    kind_of,
-    listing,
-    model_facts,
-    version_of,
-)
+from protonn_edge.extensions.studio.attached import AttachedBoard
+from protonn_edge.extensions.studio.columns import columns_of
+from protonn_edge.extensions.studio.folder import kind_of, version_of
 from protonn_edge.extensions.studio.jobs import Busy, Jobs
+from protonn_edge.extensions.studio.log import Log
 from protonn_edge.extensions.studio.request import PageRequest
+from protonn_edge.extensions.studio.sample import PLAYED, RATE, SENSOR, sample_files
+from protonn_edge.extensions.studio.sources import LOGGER, is_for, wanted, wires
+from protonn_edge.extensions.studio.state import FolderState
+from protonn_edge.extensions.studio.streams import talks
 from protonn_edge.extensions.studio.tabs import Tabs
-from protonn_edge.model.registry import ESTIMATORS
-from protonn_edge.system.errors import InputError, InvalidValue, ProtoNNEdgeError, shortened
+from protonn_edge.extensions.studio.views import curves, extremes_of, figures, take_answers
+from protonn_edge.system.errors import InvalidValue, ProtoNNEdgeError, shortened
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.schema import JsonObject
 
-if TYPE_CHECKING:
-    from protonn_edge.extensions.studio.streams import BoardStream
-
-# The page is shown before what it may never need is imported.
-
 DROP_LIMIT_BYTES = 1 << 26
 _DROPPED = (".csv", ".tsv", ".wav", ".npz", ".svm", ".toml")
+_SHOWN = ("page", "zip")
 _UPLOADS = ("upload", "upload-logger")
 
 
@@ -51,15 +44,15 @@ class Workspace:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.tabs = Tabs()
-        self.jobs = Jobs(folder, self.tabs.tell)
-        self.stream: BoardStream | None = None
+        self.log = Log(folder)
+        self.jobs = Jobs(folder, self.tabs.tell, self.log)
+        self.board = AttachedBoard(self.tabs.tell, self._note, self._hash_of)
         self._lock = threading.Lock()  # one tab at a time gives the board or the folder away
-        self._source: JsonObject = {}  # the fields of the board that is connected
 
     def close(self) -> None:
         """End the running command, and leave the board."""
         self.jobs.close()
-        self._leave_board()
+        self.board.leave()
 
     def request(self, asked: Mapping[str, object]) -> PageRequest:
         """Return a request with the names that it may use."""
@@ -67,28 +60,22 @@ class Workspace:
 
     # --- questions ---
 
-    def state(self, _: PageRequest) -> JsonObject:
-        """Return what is in the folder, and what is going on."""
-        files = listing(self.folder)
-        models = [each["name"] for each in files if each["kind"] == "model"]
+    def state(self, request: PageRequest) -> JsonObject:
+        """Return what is in the folder, how far each stage is, and what is going on."""
+        data, model = (str(request.asked.get(name) or "") for name in ("data", "model"))
+        read = request.read if isinstance(request.asked.get("read"), dict) else {}
         return {
             "folder": self.folder.name,
             "version": __version__,
-            "files": files,
-            "models": [model_facts(self.folder / name) for name in models],
-            "built": [{"sha256": sha256, **used} for sha256, used in self.jobs.built.items()],
-            "boards": [*board_names()],
-            "classifiers": [*ESTIMATORS, "best"],
+            **self.files().to_json(data, model, read),
+            "log": self.log.entries(),
             "job": self.jobs.latest,
-            "stream": {} if self.stream is None else self.stream.state,
+            "stream": self.board.state,
         }
 
-    def lines(self, request: PageRequest) -> JsonObject:
-        """Return the command lines of steps, without running them."""
-        try:
-            return {"lines": [line_of(words) for _, words in request.steps]}
-        except ProtoNNEdgeError as error:
-            return {"lines": [], "missing": str(error)}
+    def files(self) -> FolderState:
+        """Return the state of the folder now."""
+        return FolderState(self.folder, self.log, self.board.tried)
 
     # --- orders ---
 
@@ -100,61 +87,57 @@ class Workspace:
             if "version" in request.asked:
                 request.check_version("recording")
             if any(_needs_line(*step) for step in steps):
-                self._leave_board()
-            self.jobs.start(steps)
+                self.board.leave()
+            self.jobs.start(steps, request.stage)
         return {"lines": [line_of(words) for _, words in steps]}
 
-    def stop(self, _: PageRequest) -> JsonObject:
-        """Stop the running command."""
-        self.jobs.stop()
-        return {}
-
     def connect(self, request: PageRequest) -> JsonObject:
-        """Listen to a board, with its logger or its classifier."""
-        from protonn_edge.extensions.studio.streams import BoardStream, talks
-
-        kind = str(request.asked.get("kind"))
-        if kind not in ("logger", "live") and kind not in talks():
+        """Listen to a board, with its classifier or with its logger, which is built if need be."""
+        kind = str(request.asked.get("kind") or LOGGER)
+        if kind not in (LOGGER, "live") and kind not in talks():
             raise InvalidValue("the firmware", shortened(repr(kind)), "reload the page")
-        played = request.values("played")
-        project = "logger" if kind == "logger" else request.value("project") or "live"
-        board = load_board(request.value("board") or "uno")
-        baud = int(request.value("baud") or board.baud)
-        port = request.value("port") or None
-        source = SensorSource(port, bool(played), tuple(played), Path(project))
+        steps = list[str]()
+        fields = request.fields("sensor", "rate", "played", "port", "baud", "board", "project")
+        if kind == LOGGER:
+            files = self.files().files
+            fields = wanted(files, fields)
+            steps += [] if is_for(files.get(LOGGER, {}), fields) else ["logger"]
+            if not fields["played"] and (steps or request.asked.get("upload")):
+                steps += ["upload-logger"]
+        words = [(step, words_of(step, fields, request.names)) for step in steps]
         with self._lock:
             if self.jobs.is_running and self.jobs.latest.get("action") in _UPLOADS:
                 raise Busy("the board is being programmed; wait until that ends")
-            self._leave_board()
-            self.stream = BoardStream(kind, source, board, baud, self.tabs.tell)
-        self._source = {**request.asked, kind: "yes"}
-        if kind != "logger":
-            self._show_line("monitor", {**self._source, "project": project})
-        return {}
+            if not steps:
+                self.board.listen(kind, fields)
+                return {}
+            self.jobs.check_idle()
+            self.board.leave()
+            self.jobs.start(words, "data", lambda: self.board.listen(kind, fields))
+        return {"lines": [line_of(each) for _, each in words]}
 
-    def disconnect(self, _: PageRequest) -> JsonObject:
-        """Leave the board."""
+    def _hash_of(self, name: str) -> str:
+        facts = self.files().files.get(name, {})
+        return str(facts.get("sha256") or facts.get("model_sha256") or "")
+
+    def sample(self, _: PageRequest) -> JsonObject:
+        """Write sample data, and have an emulated sensor play them."""
+        files = sample_files(RECORDING)
         with self._lock:
-            self._leave_board()
-        return {}
-
-    def order(self, request: PageRequest) -> JsonObject:
-        """Give an order to the thread of the board."""
-        what = str(request.asked.get("what"))
-        if self.stream is None:
-            raise InputError("no board is connected; connect one first")
-        if what in _ORDERS:
-            _ORDERS[what](self.stream, request)
-        else:
-            self.stream.answers.act(what, request.asked.get("label"))
-        if what == "begin" and request.value("seconds"):
-            self._show_line("record", {**self._source, **request.asked, "takes": 1})
-        return {}
+            for name in files:
+                if os.path.lexists(self.folder / name):
+                    raise InvalidValue(name, "in the folder already", "begin in an empty folder")
+            for name, text in files.items():
+                write_atomically(self.folder / name, text)
+        self.tabs.tell(changed=True)
+        fields = {"sensor": [SENSOR], "rate": f"{RATE:g}", "played": [f"{SENSOR}={PLAYED}"]}
+        self.connect(self.request({"kind": "logger", **fields}))
+        return {"written": [*files]}
 
     def show(self, request: PageRequest) -> JsonObject:
-        """Return an address that shows a page of the folder once."""
+        """Return an address that shows a page of the folder, or saves an archive, once."""
         path = request.path("name")
-        if kind_of(path) != "page":
+        if kind_of(path) not in _SHOWN:
             raise InvalidValue(path.name, "no page", "choose a report")
         return {"address": f"/shown/{self.tabs.ticket(path)}"}
 
@@ -170,19 +153,16 @@ class Workspace:
         self.tabs.tell(changed=True)
         return {"name": checked}
 
-    def _leave_board(self) -> None:
-        if self.stream is not None:
-            self.stream.stop()
-
-    def _show_line(self, action: str, fields: Mapping[str, object]) -> None:
-        """Show the command line that does what the thread of the board does."""
-        self.tabs.tell(line=line_of(words_of(action, fields, names_in(self.folder))))
+    def _note(self, action: str, stage: str, fields: Mapping[str, object]) -> None:
+        """Log the command line that does what the thread of the board has done."""
+        with contextlib.suppress(ProtoNNEdgeError):  # the page shows takes and answers anyway
+            line = line_of(words_of(action, fields, names_in(self.folder)))
+            done = {"action": action, "stage": stage, "line": line, "state": "done"}
+            self.tabs.tell(logged=self.log.add(done, []))
 
 
 def read_ahead() -> None:
     """Read the recording, which may be long, while the browser starts."""
-    from protonn_edge.extensions.studio.views import curves
-
     path = Path(RECORDING)
     with contextlib.suppress(ProtoNNEdgeError, OSError):
         curves(path, version_of(path))
@@ -193,33 +173,8 @@ def _needs_line(action: str, words: list[str]) -> bool:
     return action in _UPLOADS or (action in ("measure", "record") and "--emulate" not in words)
 
 
-def _begin(stream: BoardStream, request: PageRequest) -> None:
-    label, session = (
-        FIELDS[name](request.asked.get(name), request.names) for name in ("label", "session")
-    )
-    check_labels([label], "the class", distinct=False)
-    seconds, pause_s = request.number("seconds"), request.number("pause") or 0.0
-    stream.takes.begin(Path(RECORDING), label, session, seconds, pause_s)
-
-
-def _classify(stream: BoardStream, request: PageRequest) -> None:
-    path = request.path("model") if request.asked.get("model") else None
-    hop, votes = request.number("hop"), request.number("votes") or 1
-    stream.takes.classify(path, None if hop is None else int(hop), int(votes))
-
-
-_ORDERS: Mapping[Any, Callable[[BoardStream, PageRequest], None]] = {
-    "begin": _begin,
-    "end": lambda stream, _: stream.takes.end(),
-    "discard": lambda stream, _: stream.takes.end(discard=True),
-    "classify": _classify,
-}
-
-
 def _takes(_: Workspace, request: PageRequest) -> JsonObject:
     """Return the takes of a recording, with curves of few points."""
-    from protonn_edge.extensions.studio.views import curves
-
     path = request.path("recording")
     shown: JsonObject = curves(path, version_of(path))
     return shown
@@ -227,29 +182,64 @@ def _takes(_: Workspace, request: PageRequest) -> JsonObject:
 
 def _part(_: Workspace, request: PageRequest) -> JsonObject:
     """Return a part of a take as curves of a number of columns."""
-    from protonn_edge.extensions.studio.views import columns_of
-
     version = request.check_version("recording")
     take, part, columns = (
         FIELDS[name](request.asked.get(name), ()) for name in ("take", "part", "columns")
     )
     places = slice(*map(int, part.split(":")))
-    shown = columns_of(request.path("recording"), version, int(take), places, int(columns))
+    shown = extremes_of(request.path("recording"), version, int(take), places, int(columns))
     return {"curves": shown}
 
 
 def _figures(_: Workspace, request: PageRequest) -> JsonObject:
     """Return the answers of a model to points that it was not trained on."""
-    from protonn_edge.extensions.studio.views import figures
-
-    read = {"size": request.value("size"), "label": request.value("column")}
-    found: JsonObject = figures(request.path("model"), request.path("points"), read)
+    found: JsonObject = figures(request.path("model"), request.path("points"), request.read)
     return found
 
 
-def _limits(_: Workspace, request: PageRequest) -> JsonObject:
-    """Return the memory of a board."""
-    return board_limits(request.value("board") or "uno")
+def _answers(_: Workspace, request: PageRequest) -> JsonObject:
+    """Return what a model answers to the windows of a take."""
+    version, hop = request.check_version("recording"), request.number("hop")
+    take = int(FIELDS["take"](request.asked.get("take"), ()))
+    path, model = request.path("recording"), request.path("model")
+    found: JsonObject = take_answers(model, path, version, take, int(hop) if hop else None)
+    return found
+
+
+def _columns(_: Workspace, request: PageRequest) -> JsonObject:
+    """Return the columns of a table."""
+    path = request.path("data")
+    found: JsonObject = columns_of(path, version_of(path), request.read)
+    return found
+
+
+def _wires(_: Workspace, request: PageRequest) -> JsonObject:
+    """Return the wires between a sensor and a board."""
+    found: JsonObject = wires(next(iter(request.values("sensor")), ""), request.value("board"))
+    return found
+
+
+def _models(workspace: Workspace, _: PageRequest) -> JsonObject:
+    """Return how good the models are, and what was built of them."""
+    return {"models": workspace.files().models()}
+
+
+def _stop(workspace: Workspace, _: PageRequest) -> JsonObject:
+    """Stop the running command."""
+    workspace.jobs.stop()
+    return {}
+
+
+def _disconnect(workspace: Workspace, _: PageRequest) -> JsonObject:
+    """Leave the board."""
+    workspace.board.leave()
+    return {}
+
+
+def _order(workspace: Workspace, request: PageRequest) -> JsonObject:
+    """Give an order to the thread of the board."""
+    workspace.board.order(request)
+    return {}
 
 
 Answer = Callable[[Workspace, PageRequest], JsonObject]
@@ -258,18 +248,21 @@ QUESTIONS: Mapping[str, Answer] = {
     "state": Workspace.state,
     "takes": _takes,
     "part": _part,
-    "lines": Workspace.lines,
     "figures": _figures,
-    "limits": _limits,
+    "answers": _answers,
+    "columns": _columns,
+    "models": _models,
+    "wires": _wires,
 }
 """What the page asks, without any effect."""
 
 ORDERS: Mapping[str, Answer] = {
     "run": Workspace.run,
-    "stop": Workspace.stop,
+    "stop": _stop,
+    "sample": Workspace.sample,
     "connect": Workspace.connect,
-    "disconnect": Workspace.disconnect,
-    "order": Workspace.order,
+    "disconnect": _disconnect,
+    "order": _order,
     "show": Workspace.show,
 }
 """What the page orders."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import subprocess
 import sys
@@ -137,3 +138,11 @@ def address(tmp_path: Path) -> Iterator[tuple[str, Path]]:
         yield first.strip().rpartition(": ")[2], tmp_path / "work"
         program.terminate()
         assert program.wait(20) == 143
+
+
+@pytest.fixture
+def can_be_interrupted() -> Iterator[None]:
+    """A shell that runs tests in the background has them ignore Ctrl-C; `studio` does not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shlex
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from command_line import every_command
 from protonn_edge.cli import main
 from protonn_edge.extensions.studio.actions import ACTIONS, FIELDS, line_of, words_of
 from protonn_edge.extensions.studio.jobs import Jobs
+from protonn_edge.extensions.studio.log import Log
 from protonn_edge.system.errors import InputError
 
 LISTED = ("recording.csv", "arm.csv", "windows.npz", "logger", "m.npz")
@@ -28,14 +28,20 @@ VALUES: Mapping[str, Any] = {
     "board": "uno", "seconds": "1.5", "pause": "0", "takes": 1, "windows": "windows", "window": 50,
     "stride": 10, "test": 0.3, "trigger": "auto", "model": "m.npz", "classifier": "linear",
     "features": "mean,bands:4", "epochs": 20, "image": "8x8", "size": "8x8", "holdout": 0.3,
-    "column": "--help",
+    "column": "--help", "keep_columns": ["a,b", "--c"], "drop": ["d"], "missing": "drop",
+    "target": "value", "zip": "x.zip",
     "groups": "groups", "minutes": 1, "budget": "2kB", "teachable": 5, "seed": 1,
     "project": "live", "hop": 25, "votes": 3, "results": "results.csv",
     "emulated": "yes", "teaching": "yes",
 }  # fmt: skip
 BAD = ("", " ", None, [], {}, "a\nb", "a\0b", "x" * 501, -1, 1e99, True)  # for every field
 PATHS = ("../x", "/x", "-x", "..", ".x", "a/b", "a\\b")
-OF_NAMES = ("recording", "data", "points", "windows", "model", "project", "results")
+OF_NAMES = ("recording", "data", "points", "windows", "model", "project", "results", "zip")
+
+
+def _told(reports: list[dict[str, Any]]) -> Callable[..., None]:
+    """Return what collects the reports of jobs."""
+    return lambda **news: reports.extend([news["job"]] if "job" in news else [])
 
 
 def parsed(words: list[str]) -> dict[str, Any]:
@@ -78,7 +84,7 @@ def test_what_is_shown_is_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             raise OSError("no such program")
 
     monkeypatch.setattr(subprocess, "Popen", Child)
-    jobs = Jobs(tmp_path, lambda **message: told.append(message["job"]))
+    jobs = Jobs(tmp_path, _told(told), Log(tmp_path))
     words = words_of("train", VALUES, LISTED)
     jobs.start([("train", words), ("report", ["report"])])
     while jobs.is_running:
@@ -87,15 +93,8 @@ def test_what_is_shown_is_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert ran == [[sys.executable, "-m", "protonn_edge", *words, "--json"]]
     assert told[0]["line"] == line_of(words)
     assert told[-1]["state"] == "failed"
-    assert told[-1]["record"] == {"error": "cannot run the command: no such program"}
-
-
-@pytest.fixture
-def can_be_interrupted() -> Iterator[None]:
-    """A shell that runs tests in the background has them ignore Ctrl-C; `studio` does not."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+    error = "cannot run the command: no such program"
+    assert told[-1]["record"] == {"error": error, "sentence": error}
 
 
 @pytest.mark.usefixtures("can_be_interrupted")
@@ -103,7 +102,7 @@ def test_a_training_is_stopped_at_any_time_and_another_job_waits(tmp_path: Path)
     rows = "".join(f"{'xy'[i % 2]},{i % 7},{i % 2 + i % 5}\n" for i in range(400))
     (tmp_path / "table.csv").write_text("label,a,b\n" + rows)
     told: list[dict[str, Any]] = []
-    jobs = Jobs(tmp_path, lambda **message: told.append(message["job"]))
+    jobs = Jobs(tmp_path, _told(told), Log(tmp_path))
     fields = {"points": "table.csv", "model": "m", "classifier": "protonn", "epochs": 900_000}
     steps = [("train", words_of("train", fields, ["table.csv"]))]
     jobs.start([*steps, ("undo", ["takes", "recording.csv", "--undo"])])

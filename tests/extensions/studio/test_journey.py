@@ -1,366 +1,412 @@
-"""The whole way in a browser without a network: from an empty folder to a class on the board."""
+"""From an empty folder to a report, by the primary action alone, on the emulated board.
+
+One walk is shared; the tests after it look at the folder that it leaves, and put back what they
+change.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
-import subprocess
-import sys
+import time
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
-import numpy as np
 import pytest
 from avr_tools import EMULATED_AVR, skip_without
 from checkout import CHECKOUT
+from extensions.studio.shown import (
+    DESK,
+    JOB_MS,
+    PHONE,
+    SCHEMES,
+    STAGES,
+    Shown,
+    opened,
+    studio,
+)
 from one_process import answers_of
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
-from system_browser import axe_source
+from playwright.sync_api import Browser, expect
 
-from protonn_edge.extensions.studio.actions import ACTIONS
+from protonn_edge.extensions.studio.words import in_words
 
-RATE = 100.0
-SEGMENT_S = 1.5
-EDITS = ("keep", "keep", "undo", "rename", "cut", "delete")
-RAN = (
-    "logger", *EDITS, "windows", "train", "data", "build", "build-points", "measure", "report"
-)  # fmt: skip
-OF_A_LINE = {"record", "monitor", "upload", "upload-logger"}  # which write no file, or one by time
-_PORT = re.compile(rb"socket://127.0.0.1:\d+")  # of the emulated board, another one in every run
-PHONE = {"width": 390, "height": 844}
-DESK = {"width": 1280, "height": 900}
-SCHEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
+MOST_PRESSES = 8
+MOST_TAB_STOPS = 8  # from the top of the page to the primary action
+OF_A_LINE = ("record", "monitor", "upload")  # which write no file, or one by time
 
 
 @dataclass
-class Shown:
-    """The page, and what came of it beside the page."""
+class Walk:
+    """A folder in which the journey was made, its studio, and what the journey found."""
 
-    page: Page
     folder: Path
-    complaints: list[str] = field(default_factory=list)
-    elsewhere: list[str] = field(default_factory=list)
+    url: str
+    presses: int = 0
+    seconds: float = 0.0
+    found: dict[str, Any] = field(default_factory=dict)
 
-    def press(self, name: str, within: str = "main") -> None:
-        """Press a button by a key."""
-        button = self.page.locator(within).get_by_role("button", name=name, exact=True)
-        expect(button).to_be_enabled()
-        button.focus()
-        self.page.keyboard.press("Enter")
 
-    def ends(self) -> None:
-        """Wait until the running command has ended well."""
-        expect(self.page.locator("#job-stop")).to_be_visible()
-        expect(self.page.locator("#job-stop")).to_be_hidden(timeout=60_000)
-        assert self.page.locator("#error").inner_text() == ""
-
-    def lines(self) -> list[str]:
-        return self.page.locator("#log").inner_text().splitlines()
+@pytest.fixture(scope="module")
+def walk(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
+    """Walk from an empty folder to the report by pressing only the primary action."""
+    skip_without(*EMULATED_AVR)
+    folder = tmp_path_factory.mktemp("studio") / "gestures"
+    folder.mkdir()
+    with studio(folder) as url:
+        walk = Walk(folder, url)
+        with opened(browser, url, folder) as shown:
+            _go(walk, shown)
+            assert shown.complaints == []
+            assert shown.elsewhere == []
+        yield walk
 
 
 @pytest.fixture
-def shown(browser: Browser, address: tuple[str, Path]) -> Iterator[Shown]:
-    skip_without(*EMULATED_AVR)
-    url, folder = address
-    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
-    shown = Shown(context.new_page(), folder)
-    own = url.partition("#")[0]
-    context.route(lambda asked: not asked.startswith(own), lambda route: route.abort())
-    context.on("request", lambda asked: elsewhere(shown, own, asked.url))
-    context.on("console", lambda message: shown.complaints.append(message.text))
-    context.on("weberror", lambda error: shown.complaints.append(str(error.error)))
-    shown.page.goto(url)
-    expect(shown.page.locator("#folder")).to_have_text("work")
-    yield shown
-    context.close()
+def shown(browser: Browser, walk: Walk) -> Iterator[Shown]:
+    """Open the page of the walk's folder again."""
+    with opened(browser, walk.url, walk.folder) as shown:
+        yield shown
+        assert shown.complaints == []
+        assert shown.elsewhere == []
 
 
-def elsewhere(shown: Shown, own: str, url: str) -> None:
-    if not url.startswith((own, "data:")):
-        shown.elsewhere.append(url)
+def _go(walk: Walk, shown: Shown) -> None:
+    page, found, began = shown.page, walk.found, time.monotonic()
+
+    def press(words: str) -> None:
+        walk.presses += 1
+        shown.press_primary(words)
+
+    found["start"] = shown.barred()
+    press("Start with the sample")
+    page.locator("#record").wait_for(timeout=JOB_MS)
+    found["live after"] = time.monotonic() - began
+    expect(page.locator("#rows .thumb")).not_to_have_count(0)
+    found["takes"] = page.locator("#rows .thumb").count()
+    press("Train a model")
+    expect(page.locator("#stage-train .job button")).to_be_visible()
+    found["job"] = _job(shown)
+    expect(page.locator("#answers")).to_contain_text("% right", timeout=JOB_MS)
+    expect(shown.primary).to_have_text("Try it live", timeout=JOB_MS)
+    found["after the job"] = page.evaluate("document.activeElement.textContent")
+    press("Try it live")
+    expect(page.locator("#says")).to_have_text(re.compile("[a-z]"), timeout=JOB_MS)
+    found["said"] = _said(shown)
+    press("Put it on the board")
+    press("Measure and write the report")
+    with page.context.expect_page(timeout=JOB_MS) as report:
+        press("Open the report")
+    report.value.wait_for_load_state()
+    found["report"] = report.value.title()
+    report.value.close()
+    walk.seconds = time.monotonic() - began
 
 
-def write_gestures(path: Path) -> None:
-    """Write what the emulated sensor replays: rest and waving in turn."""
-    n = round(SEGMENT_S * RATE)
-    rng, t = np.random.default_rng(0), np.arange(n) / RATE
-    still = np.tile([0.0, 0, 8192, 0, 0, 0], (n, 1))
-    wave = still + np.sin(20 * t)[:, None] * [3000, 900, 2000, 400, 9000, 700]
-    rows = np.rint(np.concatenate([still, wave]) + rng.normal(0, 60, (2 * n, 6))).astype(int)
-    lines = "\n".join(",".join(map(str, row)) for row in rows.tolist())
-    path.write_text(f"# rate: 100 Hz\nax,ay,az,gx,gy,gz\n{lines}\n")
+def _job(shown: Shown) -> dict[str, Any]:
+    """Return what can be seen of a job, here and from another stage."""
+    page = shown.page
+    unseen = shown.in_view("#stage-train .job progress", "#stage-train .job button")
+    focus = page.evaluate("document.activeElement.textContent")
+    shown.go("data")
+    expect(page.locator("[data-stage=train].busy")).to_be_visible()
+    expect(page.locator("[data-stage=train] .mark")).not_to_have_text(re.compile("^0?$"))
+    shown.go("train")
+    back = shown.in_view("#stage-train .job button")
+    value = page.locator("#stage-train .job progress").evaluate("(one) => one.value")
+    return {"unseen": [*unseen, *back], "focus": focus, "value": value}
 
 
-def record(shown: Shown, label: str, key: str | None = None) -> None:
-    """Record a take in which the sensor rests or waves, by the button or the key of its class."""
-    page, place = shown.page, 0.05 if label == "rest" else SEGMENT_S + 0.05
-    before = page.locator("#list > li").count()
-    page.locator("#take [name=label]").fill(label)
-    page.locator("#take [name=label]").blur()
-    button = page.locator("#classes button", has_text=label)
-    button.wait_for()
-    page.evaluate(AT, place)
-    if key is None:
-        button.focus()
-    page.keyboard.press(key or "Enter")
-    expect(page.locator("#list > li")).to_have_count(before + 1, timeout=30_000)
+def _said(shown: Shown) -> set[str]:
+    """Return the classes that are answered while the sample plays."""
+    said = set[str]()
+    for _ in range(60):
+        said.add(shown.page.locator("#says").inner_text())
+        if len(said) > 2:
+            break
+        shown.page.wait_for_timeout(300)
+    return said
 
 
-AT = """async (place) => {
-    for (;;) {
-        const text = document.getElementById("losses").textContent;
-        const [, second] = /second ([0-9.]+) of/.exec(text) ?? [];
-        if (second >= place && second < place + 0.3) { return; }
-        await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-}"""
+def test_the_primary_action_alone_leads_to_a_report(walk: Walk) -> None:
+    assert walk.presses <= MOST_PRESSES
+    assert walk.found["takes"] >= 9
+    assert "on an Uno" in walk.found["report"]
+    assert len(walk.found["said"]) >= 2
 
 
-def barriers(page: Page) -> list[tuple[str, list[str]]]:
-    """Return what axe-core finds, by all rules."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(axe_source())
-    found = page.evaluate("axe.run()")["violations"]
-    return [(each["id"], [node["html"][:160] for node in each["nodes"][:3]]) for each in found]
+def test_a_job_stands_at_its_button_with_the_focus_on_stop(walk: Walk) -> None:
+    job = walk.found["job"]
+    assert job["unseen"] == []
+    assert job["focus"].startswith("Stop")
+    assert job["value"] > 0
+    # The end of the job moves the focus to the next step.
+    assert walk.found["after the job"] == "Try it live"
 
 
-def test_from_an_empty_folder_to_a_class_that_the_board_answers(
-    shown: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_start_has_no_barriers(walk: Walk) -> None:
+    assert walk.found["start"] == []
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_each_stage_is_readable_named_and_within_the_window(
+    browser: Browser, walk: Walk, size: dict[str, int]
 ) -> None:
-    page, folder = shown.page, shown.folder
-    assert [*folder.iterdir()] == []
-    assert barriers(page) == []
-    write_gestures(tmp_path / "arm.csv")
-    page.locator("#files").set_input_files(tmp_path / "arm.csv")
-    expect(page.locator("#logger [name=file]")).to_have_value("arm.csv")
-    shown.press("Build the logger")
-    shown.ends()
-    shown.press("Connect")
-    page.locator("#samples").wait_for(timeout=30_000)
-    page.locator("#take [name=seconds]").fill("1.0")
-    page.locator("#take [name=pause]").fill("0.1")
-    for number in range(3):
-        record(shown, "rest")
-        record(shown, "wave", "2" if number else None)
-    expect(page.locator("#next")).to_contain_text("enough takes")
-    assert "0 samples lost, 0 frames damaged, 0 resets" in page.locator("#losses").inner_text()
-    recorded = (folder / "recording.csv").read_bytes()
-    cut_and_undo(shown)
-    train(shown)
-    try_on_this_computer(shown)
-    build_and_watch(shown)
-    measure_and_report(shown)
-    assert unreached(page) == []
-    assert shown.complaints == []
-    assert shown.elsewhere == []
+    with opened(browser, walk.url, walk.folder, viewport=size) as shown:
+        for stage in STAGES:
+            shown.go(stage)
+            expect(shown.primary).to_be_visible()
+            if stage == "data":
+                shown.page.locator("#rows .thumb").first.click()
+                expect(shown.page.locator(".editing")).to_be_visible()
+            for scheme in SCHEMES:
+                shown.page.emulate_media(color_scheme=scheme)
+                assert (stage, scheme, shown.barred()) == (stage, scheme, [])
+        assert shown.complaints == []
+
+
+def test_the_primary_action_is_eight_tab_stops_away(shown: Shown) -> None:
+    for stage in STAGES:
+        shown.go(stage)
+        expect(shown.primary).to_be_visible()
+        shown.page.evaluate("document.activeElement.blur()")
+        reached = 0
+        for stop in range(1, MOST_TAB_STOPS + 1):
+            shown.page.keyboard.press("Tab")
+            if shown.primary.evaluate("(one) => one === document.activeElement"):
+                reached = stop
+                break
+        assert (stage, 0 < reached <= MOST_TAB_STOPS) == (stage, True)
+
+
+def test_notices_stay_after_a_reload_and_in_another_tab(shown: Shown, walk: Walk) -> None:
+    last = {entry["action"]: entry["record"] for entry in _log(walk) if entry.get("record")}
+    notices = [each for record in last.values() for each in record.get("notices", [])]
+    assert notices
+    texts = {in_words(each["text"]) for each in notices}
+    warnings = {in_words(each["text"]) for each in notices if each["warning"]}
+    for page in (shown.page, shown.page.context.new_page()):
+        page.goto(walk.url)
+        told = ""
+        for stage in STAGES:
+            page.locator(f"[data-stage={stage}]").click()
+            expect(page.locator(f"#stage-{stage} .act button").first).to_be_visible()
+            told += page.locator(f"#stage-{stage}").evaluate("(one) => one.textContent")
+        assert [text for text in texts if text not in told] == []
+        assert all(page.get_by_text(text).count() for text in warnings)
+
+
+def _log(walk: Walk) -> list[dict[str, Any]]:
+    lines = (walk.folder / ".studio.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_bars_of_the_board_are_those_of_its_build(shown: Shown, walk: Walk) -> None:
+    shown.go("board")
+    limits = shown.page.locator("#limits")
+    expect(limits).to_be_visible()
+    built = json.loads((walk.folder / "live" / "built.json").read_text())
+    told = limits.inner_text()
+    assert f"{built['flash_bytes']:,}" in told
+    assert f"{built['sram_bytes'] + built['stack_bytes']:,}" in told
+
+
+def test_while_a_take_is_recorded_all_of_it_is_in_view(shown: Shown) -> None:
+    page = shown.page
+    shown.go("data")
+    _connect(shown)
+    before = page.locator("#rows .thumb").count()
+    label = page.locator("#rows h2").first.inner_text().splitlines()[0]
+    page.locator("#how").get_by_label("Takes of").select_option("2")
+    page.locator("#how").get_by_label("after a pause of").select_option("0")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("1")
+    expect(page.locator("#take-what")).to_have_text(f"Recording {label}", timeout=30_000)
+    seen = ("#record canvas", "#take-what", "#take-how", "#take-end", "#rows .now")
+    assert shown.in_view(*seen) == []
+    assert page.locator("#record canvas").bounding_box()["y"] < 200
+    assert shown.barred() == []
+    expect(page.locator("#rows .thumb")).to_have_count(before + 1, timeout=30_000)
+    expect(page.locator("#take-what")).to_contain_text("is kept")
+    # The model is older than its data now, and after the take is deleted, it is not.
+    shown.expect_mark("train", "old")
+    shown.expect_mark("board", "old")
+    page.locator("#rows li").first.locator(".thumb").last.click()
+    page.get_by_role("button", name="Delete the take").click()
+    expect(page.locator("#rows .thumb")).to_have_count(before, timeout=30_000)
+    shown.expect_mark("train", "done", "warn")
+    shown.expect_mark("board", "done", "warn")
+
+
+def test_a_wrong_answer_becomes_a_take(shown: Shown) -> None:
+    page = shown.page
+    shown.go("data")
+    before = page.locator("#rows .thumb").count()
+    shown.go("try")
+    connect = page.locator("#stage-try [data-key=connect]")
+    connect.or_(page.locator("#wrong:visible")).first.wait_for()
+    if connect.is_visible():
+        connect.click()
+    expect(page.locator("#says")).to_have_text(re.compile("[a-z]"), timeout=JOB_MS)
+    page.wait_for_timeout(2500)  # which the take shall have
+    assert shown.barred() == []
+    page.keyboard.press("1")
+    expect(page.locator("#kept")).to_contain_text("Kept as a take of", timeout=30_000)
+    shown.go("data")
+    expect(page.locator("#rows .thumb")).to_have_count(before + 1)
+    page.locator("#rows .strip-of").first.locator(".thumb").last.click()
+    page.get_by_role("button", name="Delete the take").click()
+    expect(page.locator("#rows .thumb")).to_have_count(before, timeout=30_000)
+    shown.expect_mark("train", "done", "warn")
+
+
+def test_the_library_is_downloaded_as_a_file(shown: Shown) -> None:
+    shown.go("board")
+    with shown.page.expect_download(timeout=JOB_MS) as download:
+        shown.page.get_by_role("button", name="Download gestures.zip").click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert any(name.endswith("library.properties") for name in archive.namelist())
+
+
+def test_a_discarded_take_leaves_nothing(shown: Shown) -> None:
+    page = shown.page
+    shown.go("data")
+    _connect(shown)
+    before, lines = page.locator("#rows .thumb").count(), shown.lines()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("1")
+    expect(page.locator("#take-discard")).to_be_visible(timeout=30_000)
+    page.keyboard.press("x")
+    expect(page.locator("#take-discard")).to_be_hidden(timeout=30_000)
+    expect(page.locator("#rows .thumb")).to_have_count(before)
+    assert [line for line in shown.lines() if line not in lines] == []
+
+
+def _connect(shown: Shown) -> None:
+    connect = shown.page.locator("[data-key=connect]:visible")
+    record = shown.page.locator("#record")
+    connect.or_(record).first.wait_for()
+    if connect.count():
+        connect.first.click()
+    record.wait_for(timeout=JOB_MS)
+
+
+def test_handles_move_by_keys_as_by_dragging_and_an_edit_is_undone(shown: Shown) -> None:
+    page = shown.page
+    shown.go("data")
+    thumb = page.locator("#rows .thumb").nth(1)
+    thumb.click()
+    begin, end = (page.locator(f".handle[aria-label={name}]") for name in ("Begin", "End"))
+    expect(begin).to_be_focused()
+    n = int(str(end.get_attribute("aria-valuenow")))
+    page.keyboard.press("PageUp")
+    page.keyboard.press("ArrowRight")
+    assert begin.get_attribute("aria-valuenow") == "11"
+    box = page.locator(".cut").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 40, steps=3)
+    page.mouse.up()
+    assert abs(int(str(end.get_attribute("aria-valuenow"))) - n / 2) <= 1
+    kept = int(str(end.get_attribute("aria-valuenow"))) - 11
+    expect(page.locator(".editing .ribbon")).to_be_visible(timeout=30_000)
+    page.get_by_role("button", name="Keep the selection").click()
+    undo = page.locator("#undo")
+    expect(undo).to_contain_text(f"kept {kept} of {n} samples", timeout=30_000)
+    expect(page.locator(".editing output")).to_contain_text(f"{kept} of {kept} samples")
+    shown.expect_mark("train", "old")
+    page.keyboard.press("Escape")
+    expect(page.locator(".editing")).to_be_hidden()
+    expect(thumb).to_be_focused()
+    page.keyboard.press("u")
+    expect(undo).not_to_contain_text(f"kept {kept} of {n} samples", timeout=30_000)
+    shown.expect_mark("train", "done", "warn")
+
+
+def test_a_window_opens_its_take_with_itself_selected(shown: Shown) -> None:
+    page = shown.page
+    shown.go("train")
+    window = page.locator("#cell button.thumb").first
+    expect(window).to_be_enabled(timeout=30_000)
+    window.click()
+    expect(page.locator("#stage-data")).to_be_visible()
+    begin, end = (page.locator(f".handle[aria-label={name}]") for name in ("Begin", "End"))
+    places = [int(str(each.get_attribute("aria-valuenow"))) for each in (begin, end)]
+    assert places[1] - places[0] == 50
+
+
+def test_without_new_samples_nothing_moves_where_motion_is_reduced(shown: Shown) -> None:
+    page = shown.page
+    page.goto(page.url.partition("#")[0] + "#start")
+    for place in ("#demo",):
+        page.wait_for_timeout(700)
+        pictures = []
+        for _ in range(2):
+            pictures.append(page.locator(f"{place} canvas").evaluate("(one) => one.toDataURL()"))
+            page.wait_for_timeout(700)
+        assert pictures[0] == pictures[1]
+
+
+def test_stop_keeps_what_is_finished_and_says_so(shown: Shown, walk: Walk) -> None:
+    page = shown.page
+    model = (walk.folder / "protonn.npz").read_bytes()
+    shown.go("train")
+    page.locator("[name=classifier]").select_option("best")
+    page.get_by_role("button", name="Train again").click()
+    expect(page.locator(".job button")).to_be_focused()
+    page.wait_for_timeout(400)
+    page.keyboard.press("Escape")
+    expect(page.locator(".job")).to_be_hidden(timeout=JOB_MS)
+    assert (walk.folder / "protonn.npz").read_bytes() == model
+    (walk.folder / "best.npz").unlink(missing_ok=True)
+
+
+def test_lines_of_the_drawer_write_the_same_bytes_in_another_folder(
+    shown: Shown, walk: Walk, tmp_path: Path
+) -> None:
+    page = shown.page
+    page.keyboard.press("c")
+    expect(page.locator("#commands")).to_be_visible()
+    lines = shown.lines()
+    words = [shlex.split(line)[1:] for line in lines]
+    assert {"build", "windows", "train", "hil", "report"} <= {each[0] for each in words}
+    last = {tuple(each): None for each in words if each[0] not in (*OF_A_LINE, "takes", "build")}
     again = tmp_path / "again"
     again.mkdir()
-    monkeypatch.chdir(again)
-    (again / "recording.csv").write_bytes(recorded)
-    shutil.copy(folder / "arm.csv", again)
-    same_bytes(shown.lines(), folder, again)
-    (line,) = [line for line in shown.lines() if " record " in line][:1]
-    same_rows(line, recorded, again)
-
-
-def cut_and_undo(shown: Shown) -> None:
-    """Cut a take by dragging, and the next one by keys alone; undo the latter."""
-    page, first = shown.page, shown.page.locator("#list > li").first
-    curve = first.locator("svg")
-    curve.scroll_into_view_if_needed()
-    box = curve.bounding_box()
-    assert box is not None
-    page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 20)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] - 1, box["y"] + 20, steps=4)
-    page.mouse.up()
-    first.get_by_role("button", name="Keep the selection").click()
-    expect(first.locator("summary")).to_contain_text("0.7", timeout=30_000)
-    second = page.locator("#list > li").nth(1)
-    second.locator("summary").focus()
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    for _ in range(4):
-        page.keyboard.press("ArrowRight")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Keep the selection"
-    page.keyboard.press("Enter")
-    expect(second.locator("summary")).to_contain_text("0.96 s", timeout=30_000)
-    # The focus stays at the take.
-    expect(second.locator(":focus")).to_have_count(1)
-    shown.press("Undo: kept 96 of 100 samples of take 2, wave")
-    expect(second.locator("summary")).to_contain_text("1.00 s", timeout=30_000)
-    third, fourth, last = (opened(shown, at) for at in (2, 3, 5))
-    third.locator("[name=session]").focus()
-    page.keyboard.press("Control+A")
-    page.keyboard.type("anna")
-    shown.press("Rename", "#list > li:nth-child(3)")
-    expect(third.locator("summary")).to_contain_text("rest · anna", timeout=30_000)
-    begin = fourth.locator("input").first
-    begin.focus()
-    for _ in range(7):
-        page.keyboard.press("PageUp")
-    shown.press("Zoom in", "#list > li:nth-child(4)")
-    expect(begin).to_be_focused()
-    expect(begin).to_have_attribute("min", "70")
-    shown.press("Zoom out", "#list > li:nth-child(4)")
-    expect(begin).to_have_attribute("min", "0")  # drawn anew; a key before that would be lost
-    shown.press("Remove the selection", "#list > li:nth-child(4)")
-    expect(fourth.locator("summary")).to_contain_text("0.70 s", timeout=30_000)
-    last.get_by_role("button", name="Delete the take").focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#list > li")).to_have_count(5, timeout=30_000)
-
-
-def opened(shown: Shown, at: int) -> Locator:
-    """Open the editor of a take by a key."""
-    take = shown.page.locator("#list > li").nth(at)
-    take.locator("summary").focus()
-    shown.page.keyboard.press("Enter")
-    expect(take.locator("details")).to_have_attribute("open", "")
-    return take
-
-
-def train(shown: Shown) -> None:
-    form = shown.page.locator("#training")
-    form.locator("[name=classifier]").focus()
-    shown.page.keyboard.type("linear")
-    form.locator("[name=window]").fill("40")
-    expect(form.locator("pre")).to_contain_text("train windows.npz -o linear.npz")
-    shown.press("Train", "#training")
-    expect(shown.page.locator("#figures")).to_be_visible(timeout=60_000)
-    expect(shown.page.locator("#accuracy")).to_contain_text("points (95 % confidence:")
-    shown.page.locator("#matrix button").first.focus()
-    shown.page.keyboard.press("Enter")
-    expect(shown.page.locator("#cell svg").first).to_be_visible()
-    shown.press("Look at the data")
-    shown.ends()
-
-
-def try_on_this_computer(shown: Shown) -> None:
-    shown.press("Classify the logger's samples")
-    says = shown.page.locator("#says")
-    expect(says).to_contain_text("this computer, in the board's integers", timeout=30_000)
-    for label in ("wave", "rest"):
-        expect(shown.page.locator("#class")).to_have_text(label, timeout=10_000)
-
-
-def build_and_watch(shown: Shown) -> None:
-    shown.press("Build", "#building")
-    shown.ends()
-    expect(shown.page.locator("#budget")).to_contain_text("of 32,256 B")
-    shown.press("Connect the board's classifier")
-    expect(shown.page.locator("#says")).to_contain_text("says the board", timeout=30_000)
-    for label in ("wave", "rest"):
-        expect(shown.page.locator("#class")).to_have_text(label, timeout=10_000)
-    assert barriers_at_all_sizes(shown.page) == []
-    shown.press("Disconnect")
-    expect(shown.page.locator("#stream")).to_contain_text("disconnected")
-
-
-def measure_and_report(shown: Shown) -> None:
-    shown.press("Measure and report")
-    expect(shown.page.locator("#reporting [name=page]")).to_have_value(
-        "report.html", timeout=90_000
-    )
-    assert shown.page.locator("#error").inner_text() == ""
-    context: BrowserContext = shown.page.context
-    with context.expect_page() as opened:
-        shown.press("Open the page")
-    report = opened.value
-    report.wait_for_load_state()
-    assert "on an Uno" in report.title()
-    report.close()
-
-
-def barriers_at_all_sizes(page: Page) -> list[object]:
-    """Return barriers in all stages at once, which need not scroll sideways."""
-    found: list[object] = []
-    for size in (PHONE, DESK):
-        page.set_viewport_size(size)
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme)
-            page.evaluate(
-                "document.querySelectorAll('main [hidden]').forEach((one) => (one.hidden = false))"
-            )
-            page.evaluate("document.querySelector('#error').textContent = 'a sentence'")
-            found += barriers(page)
-        width = page.evaluate("document.documentElement.scrollWidth")
-        found += [width] * (width > size["width"])
-    page.evaluate("document.querySelector('#error').textContent = ''")
-    return found
-
-
-def unreached(page: Page) -> list[str]:
-    """Return the controls that the Tab key does not reach; none may catch the focus."""
-    page.evaluate(WATCH)
-    controls = page.locator("main :is(button, select, input, summary):visible:enabled").count()
-    for _ in range(2 * controls):
-        page.keyboard.press("Tab")
-    left: list[str] = page.evaluate(LEFT)
-    return left
-
-
-WATCH = """() => {
-    document.activeElement.blur();
-    window.reached = new Set();
-    document.addEventListener("focusin", ({ target }) => window.reached.add(target));
-}"""
-LEFT = """() => [...document.querySelectorAll("main :is(button, select, input, summary)")]
-    .filter((one) => one.checkVisibility() && !one.disabled && !window.reached.has(one))
-    .map((one) => one.outerHTML.slice(0, 100))"""
-
-
-def same_bytes(lines: list[str], folder: Path, again: Path) -> None:
-    """Run the page's command lines in another folder, and compare all files that they wrote."""
-    words = [shlex.split(line)[1:] for line in lines]
-    ran = [each for each in words if each[0] not in ("record", "monitor")]
-    assert {*RAN} == {*ACTIONS} - OF_A_LINE
-    for action, each in zip(RAN, ran, strict=True):
-        assert is_of(action, each), (action, each)
-    # Training as a program, like the page: a last bit may differ in a process with more in it.
-    train = next(at for at, each in enumerate(ran) if each[0] == "train")
-    for together in (ran[:train], ran[train : train + 1], ran[train + 1 :]):
-        answers = answers_of([shlex.join(each) for each in together], CHECKOUT, again)
+    for name in ("recording.csv", "play.csv"):
+        shutil.copy(walk.folder / name, again)
+    commands = [shlex.join(each) for each in last if "best" not in " ".join(each)]
+    builds = [shlex.join(each) for each in words if each[0] == "build" and "measured" in each]
+    train = [each for each in commands if each.startswith(("windows", "train"))]
+    rest = [each for each in commands if each not in train]
+    for together in (train[:1], train[1:2], [*builds[:1], *rest]):
+        answers = answers_of(together, CHECKOUT, again)
         assert {name: each for name, each in answers.items() if each.returncode != 0} == {}
-    for name in ("recording.csv", "windows.npz", "linear.npz", "report.html", "data.html"):
-        assert (folder / name).read_bytes() == (again / name).read_bytes(), name
-    results = [_PORT.sub(b"", (each / "results.csv").read_bytes()) for each in (folder, again)]
-    assert results[0] == results[1]
-    for project in ("logger", "live", "measured"):
-        written = [path for path in (again / project).rglob("*") if path.is_file()]
-        kept = [path.relative_to(again) for path in written if ".pio" not in path.parts]
-        assert kept
-        for path in kept:
-            assert (folder / path).read_bytes() == (again / path).read_bytes(), path
+    for name in ("windows.npz", "protonn.npz", "report.html"):
+        assert (walk.folder / name).read_bytes() == (again / name).read_bytes(), name
 
 
-def is_of(action: str, words: list[str]) -> bool:
-    """Whether words are those of an action of the table."""
-    wanted = [
-        word for word in ACTIONS[action].split() if not word.endswith("?") and "+" not in word
-    ]
-    forms = [re.sub(r"\\{\w+\\}", ".+", re.escape(word)) for word in wanted]
-    return all(any(re.fullmatch(form, word) for word in words) for form in forms)
-
-
-def same_rows(line: str, recorded: bytes, again: Path) -> None:
-    """Record a take by the page's command line: the same rows, from where the sensor then was."""
-    (again / "recording.csv").unlink()
-    command = [sys.executable, "-m", "protonn_edge", *shlex.split(line)[1:]]
-    subprocess.run(command, cwd=again, check=True, capture_output=True, timeout=120)
-    rows = (again / "recording.csv").read_text().splitlines()
-    of_page = recorded.decode().splitlines()[: len(rows)]
-    assert len(rows) == 102
-    assert rows[:2] == of_page[:2]
-    replayed = (again / "arm.csv").read_text().splitlines()[2:]
-    for taken in (rows[2:], of_page[2:]):
-        names, values = zip(*(row.split(",", 3)[::3] for row in taken), strict=True)
-        assert {*names} == {"rest"}
-        first = replayed.index(values[0])
-        assert [*values] == [*replayed[first:], *replayed[:first]][: len(values)]
-    assert [row.split(",")[:3] for row in rows[2:]] == [row.split(",")[:3] for row in of_page[2:]]
+def test_marks_and_bars_stay_after_a_restart_and_without_the_log(
+    browser: Browser, walk: Walk, tmp_path: Path
+) -> None:
+    folder = tmp_path / "gestures"
+    shutil.copytree(walk.folder, folder)
+    with studio(folder) as url, opened(browser, url, folder) as shown:
+        before = [shown.mark(stage).split()[0] for stage in STAGES]
+        shown.go("board")
+        limits = shown.page.locator("#limits").inner_text()
+        (folder / ".studio.jsonl").unlink()
+        shown.page.reload()
+        expect(shown.page.locator("#limits")).to_have_text(re.compile(".+"))
+        after = [shown.mark(stage).split()[0] for stage in STAGES]
+        assert [mark in ("done", "warn", "ready") for mark in before] == [True] * 5
+        assert [each.replace("warn", "done") for each in before] == [
+            each.replace("warn", "done") for each in after
+        ]
+        assert shown.page.locator("#limits").inner_text() == limits
+        names = shown.page.locator("#data-file option").all_inner_texts()
+        assert "results.csv" not in names

@@ -121,7 +121,7 @@ NAMES = [
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: repr(name)[:20])
 def test_a_name_that_was_not_listed_is_refused(site: Any, name: object) -> None:
     assert site.ask("/ask/takes", {"recording": name})[0] == 400
-    assert site.run("data", data=name)[0] == 400
+    assert site.run("undo", recording=name)[0] == 400
     assert site.ask("/do/show", {"name": name})[0] == 400
     if name != "no.csv":  # a model may have this name
         assert site.run("train", points="table.csv", classifier="linear", model=name)[0] == 400
@@ -130,7 +130,7 @@ def test_a_name_that_was_not_listed_is_refused(site: Any, name: object) -> None:
 @pytest.mark.parametrize(
     "body",
     [[], 1, "x", {"steps": 1}, {"steps": []}, {"steps": [1]}, {"steps": [["run", {}]]},
-     {"steps": [["data", 1]]}, {"steps": [["data", {"data": "table.csv"}]] * 9}],
+     {"steps": [["undo", 1]]}, {"steps": [["undo", {"recording": "table.csv"}]] * 9}],
     ids=str,
 )  # fmt: skip
 def test_other_orders_are_refused_in_a_sentence(site: Any, body: object) -> None:
@@ -254,9 +254,9 @@ def test_tabs_that_connect_at_once_share_one_board(
         def stop(self) -> None:
             self.runs = False
 
-    monkeypatch.setattr("protonn_edge.extensions.studio.streams.BoardStream", Stream)
+    monkeypatch.setattr("protonn_edge.extensions.studio.attached.BoardStream", Stream)
     tabs = [
-        threading.Thread(target=site.ask, args=("/do/connect", {"kind": "logger"}), daemon=True)
+        threading.Thread(target=site.ask, args=("/do/connect", {"kind": "live"}), daemon=True)
         for _ in range(6)
     ]
     for tab in tabs:
@@ -337,7 +337,6 @@ def test_the_curves_of_a_long_take_are_short_and_keep_the_extremes(site: Any) ->
         ("rest", 60), ("wave", 60), ("rest", 60)
     ]  # fmt: skip
     assert shown["scales"] == [[-59, 8192]] * 3  # one unit
-    assert shown["next"] == "Record one more take of rest."
     head = Path("recording.csv").read_text().splitlines()[:2]
     rows = [f"rest,a,{at / 100:.6f},{at % 977},0,{8000 * (at == 12345)}" for at in range(50_000)]
     Path("recording.csv").write_text("\n".join([*head, *rows, ""]))

@@ -121,6 +121,25 @@ def test_takes_are_recorded_ended_and_discarded(heard: Heard) -> None:
     assert all((np.diff(take.values[:, 0]) == 1).all() for take in found)
 
 
+def test_the_latest_samples_become_a_take(heard: Heard) -> None:
+    path, takes = Path("recording.csv"), heard.stream.takes
+    heard.wait(lambda told: told.get("first", 0) > 1300)
+    for seconds in (0.5, 60.0):
+        takes.keep(path, "wave", "anna", seconds)
+        heard.wait(lambda told: told.get("taken"))
+        heard.told.clear()
+    takes.begin(path, "rest", "anna", None, 0.0)
+    heard.wait(lambda told: (told.get("take") or {}).get("kept"))
+    takes.keep(path, "wave", "anna", 0.5)
+    heard.wait(lambda told: "a take is being recorded" in told.get("warning", ""))
+    takes.end(discard=True)
+    heard.wait(lambda told: "taken" in told)
+    half, whole = read_takes(path).takes
+    assert half.n == 50
+    assert 1000 <= whole.n < 1000 + 2 * FRAME  # ten seconds
+    assert all((np.diff(take.values[:, 0]) == 1).all() for take in (half, whole))
+
+
 def test_every_sample_is_told_in_turn(heard: Heard) -> None:
     heard.wait(lambda told: told.get("first", 0) > 300)
     shown = [told for told in heard.told if "samples" in told]
@@ -208,7 +227,7 @@ def test_tabs_share_a_connection_and_outlive_the_one_that_has_it(
         name = f"new{number}.csv"
         site.server.workspace.drop(name, b"label,a\nx,1\ny,2\n")
         for tab in tabs:
-            expect(tab.locator(f"#training [name=data] option[value='{name}']")).to_be_attached()
+            expect(tab.locator(f"#data-file option[value='{name}']")).to_be_attached()
         tabs.pop(0).close()
     context.close()
 
@@ -226,5 +245,5 @@ def test_the_tabs_of_an_ended_studio_do_not_keep_a_new_ones_from_it(
         expect(new.locator("#connection")).to_have_text("")
         expect(old.locator("#connection")).to_contain_text("open the address that", timeout=15_000)
         site.server.workspace.drop("new.csv", b"label,a\nx,1\ny,2\n")
-        expect(new.locator("#training [name=data]")).to_have_value("new.csv")
+        expect(new.locator("#data-file")).to_have_value("new.csv")
     context.close()

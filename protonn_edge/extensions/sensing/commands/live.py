@@ -16,6 +16,7 @@ from protonn_edge.cli.options import FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER, there
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.codegen.export.folder import LIVE, check_folder, write_folder
+from protonn_edge.codegen.projects.built import BUILT_FILE, built_text
 from protonn_edge.codegen.projects.project import try_plan
 from protonn_edge.codegen.verification.agreement import PROVEN
 from protonn_edge.codegen.verification.tryout import NOT_TRIED
@@ -150,21 +151,11 @@ def _build(
     with out.status(f"building for {board.name}"):
         built = build_live(model.floats, windowing)
         plan, tried = built.plan, NOT_TRIED
-        record = {"board": board.name, "folder": str(folder)}
+        record: JsonObject = {"board": board.name, "folder": str(folder)}
         if tries:
             with refused_wrong_answers(out, record):
                 tried = try_plan(model, plan, board)
-    write_folder(folder, built.files, LIVE)
-    facts = [
-        ("sensor", windowing.sampling.name),
-        ("windows", windowing.words),
-        ("sample buffer", f"{built.ring_bytes:,} B"),
-        _soonness(built, board),
-    ]
-    out.say(f"firmware for {board.name}:", fact_table([*facts, *budget_facts(built.usage, board)]))
-    say_tried(out, tried)
-    return {
-        **record,
+    record |= {
         "tried": tried.to_json(),
         "model_sha256": windowing.model.model_sha256,
         "sensors": [kind.name for kind in windowing.sampling.kinds],
@@ -178,6 +169,16 @@ def _build(
         "response": None if built.response is None else built.response.to_json(board),
         "plan": plan.to_json(),
     }
+    write_folder(folder, {**built.files, BUILT_FILE: built_text(record)}, LIVE)
+    facts = [
+        ("sensor", windowing.sampling.name),
+        ("windows", windowing.words),
+        ("sample buffer", f"{built.ring_bytes:,} B"),
+        _soonness(built, board),
+    ]
+    out.say(f"firmware for {board.name}:", fact_table([*facts, *budget_facts(built.usage, board)]))
+    say_tried(out, tried)
+    return record
 
 
 def _soonness(built: LiveBuild, board: Board) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.options import board_words
 from protonn_edge.codegen.export.folder import LOGGER, check_folder, write_folder
+from protonn_edge.codegen.projects.built import BUILT_FILE, built_text
 from protonn_edge.codegen.projects.folder import sketch_name
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.sensor_projects import logger_of
@@ -37,7 +38,18 @@ def write_logger(
     logger = logger_of(kinds, rate, board)
     sampling = logger.sampling
     files = logger.sketch(sketch_name(folder)) if as_sketch else logger.firmware()
+    done: JsonObject = {
+        "board": board.name,
+        "folder": str(folder),
+        "files": sorted(files),
+        "sensors": [kind.name for kind in sampling.kinds],
+        "channels": list(sampling.channels),
+        "rate": sampling.actual_rate,
+        "baud": logger.baud,
+        "bytes_per_second": logger.bytes_a_second,
+    }
     check_folder(folder, LOGGER)
+    files |= {} if as_sketch else {BUILT_FILE: built_text(done)}
     write_folder(folder, files, LOGGER)
     kind = "a sketch" if as_sketch else "a PlatformIO project"
     out.say(
@@ -48,12 +60,4 @@ def write_logger(
     record += board_words(board_name)
     record += [] if logger.baud == board.baud else ["--baud", str(logger.baud)]
     out.say(f"to record, after the upload: {command_line(record)}")
-    return {
-        "folder": str(folder),
-        "files": sorted(files),
-        "sensors": [kind.name for kind in sampling.kinds],
-        "channels": list(sampling.channels),
-        "rate": sampling.actual_rate,
-        "baud": logger.baud,
-        "bytes_per_second": logger.bytes_a_second,
-    }
+    return done

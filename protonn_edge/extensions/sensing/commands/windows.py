@@ -18,6 +18,7 @@ from protonn_edge.cli.paths import WINDOWS, OutputFile, check_ending
 from protonn_edge.cli.tables import RECORDING_TABLE
 from protonn_edge.data import recordings
 from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.division import digest_of
 from protonn_edge.data.naming import Notice, check_names, label_text, listed, quoted
 from protonn_edge.data.onset import THRESHOLDS
 from protonn_edge.data.options import TableOptions
@@ -145,7 +146,17 @@ def windows_command(
     detector = _trigger(recorded, window, trigger, onset)
     windows = _windows(recorded, window, stride, test_share, detector)
     mixed = None if noisy is None else _to_mix(recorded, noisy, own, window, stride, test_share)
-    cut = WindowsFile(windows, recorded, detector, mixed)
+    source = {
+        "name": recording.name,
+        "sha256": digest_of(recording),
+        "window": window,
+        "stride": stride,
+        "trigger": None if detector is None or onset is not None else detector.level,
+        "onset": onset,
+        "test": test_share,
+        "rate": rate,
+    }
+    cut = WindowsFile(windows, recorded, detector, mixed, source)
     content = io.BytesIO()
     np.savez_compressed(content, allow_pickle=False, **cut.arrays())
     write_atomically(output, content.getvalue())

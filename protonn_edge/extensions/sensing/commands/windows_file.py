@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data import recordings
+from protonn_edge.data.arrays import SOURCE
 from protonn_edge.data.instruments import to_arrays
 from protonn_edge.data.naming import Notice, listed
 from protonn_edge.data.values import spread_of
@@ -18,6 +20,9 @@ from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import counted
 from protonn_edge.system.figures import percent
 from protonn_edge.system.schema import JsonObject
+
+BEGINS = ("begins", "test_begins")
+"""The arrays with the row of the recording at which each window of a part begins."""
 
 _FEWEST_EVENTS = 5
 _NEAR = 0.1  # of the share for testing that is asked for
@@ -31,9 +36,14 @@ class WindowsFile:
     recorded: Recording
     trigger: recordings.SegmentDetector | None
     noise: NDArray[np.float32] | None = None  # windows to mix into copies
+    # the recording's name and SHA-256, and how it was cut
+    source: Mapping[str, object] = field(default_factory=dict)
 
     def arrays(self) -> dict[str, Array]:
-        """Return the contents of the file: windows, their classes, rate and groups."""
+        """Return the contents of the file: windows, their classes, rate, groups and source.
+
+        The source has the number of the recording's ``rows``, too, which `BEGINS` count from 0.
+        """
         cut, dataset = self.windows, self.recorded.dataset
         arrays: dict[str, Array] = {"X_train": cut.X_train}
         if self.values is None:
@@ -58,6 +68,9 @@ class WindowsFile:
             arrays["groups"] = np.array(self.groups)
         if self.noise is not None:
             arrays["background_noise"] = self.noise
+        source = {**self.source, "rows": len(self.recorded.samples)}
+        arrays[SOURCE] = np.array(json.dumps(source))
+        arrays |= dict(zip(BEGINS, (cut.begins, cut.test_begins), strict=True))
         return arrays | to_arrays(dataset.instrument)
 
     @property

@@ -68,6 +68,7 @@ def studio_command(
     with server, ExitStack() as stack:
         out.say(f"the studio of {Path.cwd()}: {server.url}", "press Ctrl-C to end it")
         threading.Thread(target=read_ahead, daemon=True).start()
+        workspace.jobs.processes.warm_up()
         if not quiet:
             webbrowser.open(_forwarding_page(server.url, stack).as_uri())
         try:

@@ -1,225 +1,197 @@
-/* The model on samples and on the board: live classes, firmware and its budget, models side by side, the report. */
-import { ActionForm } from "/forms.js";
-import { fieldsOf, fill, find, make, number, offer } from "/parts.js";
+/* The board: does it fit, how is the sensor wired, and how the model gets there. */
+import { costs, digits } from "/figures.js";
+import { bold, button, choice, draw, find, labelled, make, meter, number, renew } from "/parts.js";
+import { Stage } from "/stage.js";
 
-/** The names of the models, the newest first. */
-const usableModels = ({ models }) =>
-    models
-        .filter(({ error }) => !error)
-        .sort((a, b) => b.at - a.at)
-        .map(({ name }) => name);
 
-export class LiveClasses {
-    constructor(wire, recording) {
-        Object.assign(this, { wire, recording });
-        this.form = find("#live");
-        const monitor = () => [["monitor", { project: find("#building").elements.project.value, ...recording.source() }]];
-        this.action = new ActionForm(this.form, wire, monitor);
-        this.action.press("classify", () => this.#classify());
-        this.action.press("board", () => this.#connect("live"));
-        this.action.press("teach", () => this.#connect("teaching"));
-        wire.on("answer", ({ answer }) => this.#show(answer));
-        wire.on("stream", ({ stream }) => this.#state(stream));
+export class Board extends Stage {
+    constructor(studio, name) {
+        super(studio, name);
+        this.dialog = find("#board-dialog");
+        this.dialog.addEventListener("close", () => this.#chosen(this.dialog.returnValue));
     }
 
-    offer(state) {
-        const models = usableModels(state);
-        offer(this.form.elements.model, models, "train a model first");
-        this.action.renew();
+    /** The build in use: the folder that was built for the data's sensor, or for points. */
+    get built() {
+        return this.studio.file(this.studio.state.project);
     }
 
-    #classify() {
-        const { model, hop, votes } = fieldsOf(this.form);
-        this.wire.order("order", { what: "classify", model, hop, votes });
-    }
-
-    #connect(kind) {
-        this.recording.connect(kind, { project: find("#building").elements.project.value });
-    }
-
-    #state(stream) {
-        const answers = stream.running && stream.classes?.length > 0;
-        find("#answer").hidden = !answers;
-        const place = find("#teachers");
-        place.hidden = !answers || stream.kind !== "teaching";
-        const press = (what, label) => () => this.wire.order("order", { what, label });
-        const buttons = (stream.classes ?? []).flatMap((name, label) => [
-            make("button", { type: "button", click: press("teach", label) }, `This is ${name}`),
-            make("button", { type: "button", click: press("forget", label) }, `Forget ${name}`),
-        ]);
-        if (place.childElementCount !== buttons.length) {
-            place.replaceChildren(...buttons);
+    /** The step that builds a model: for its sensor, or for points from the computer. */
+    step(model, board = this.studio.source.where.board) {
+        const { studio } = this;
+        const { sensor, sensors } = studio.data ?? {};
+        const several = sensors?.length ? sensors : [sensor].filter(Boolean);
+        if (!studio.isOfSamples && studio.data?.kind !== "points") {
+            return ["build-points", { model, project: "project", board }];
         }
-    }
-
-    #show({ by, label, reported, scores, figures, sure, value }) {
-        find("#answer").hidden = false;
-        find("#class").textContent = value ?? reported ?? label;
-        const who = by === "board" ? "the board" : "this computer, in the board's integers";
-        const share = sure ?? figures?.confidence_percent;
-        const words = share === undefined || value ? label : `${label}, ${share} % sure`;
-        find("#says").textContent = `says ${who}; the last window: ${words}`;
-        const numbers = Object.values(scores);
-        const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
-        const row = ([name, score]) =>
-            make(
-                "li",
-                { class: name === label ? "winner" : "" },
-                make("span", {}, name),
-                make("meter", { min: 0, max: 1, value: (score - low) / (high - low || 1), "aria-label": `score of ${name}` }),
-                make("span", { class: "score" }, number(score)),
-            );
-        find("#scores").replaceChildren(...(value ? [] : Object.entries(scores).map(row)));
-    }
-}
-
-export class Building {
-    constructor(wire, recording) {
-        Object.assign(this, { wire, recording });
-        this.form = find("#building");
-        this.action = new ActionForm(this.form, wire, () => this.#steps());
-        this.form.elements.kind.addEventListener("input", () => this.#kind());
-        this.form.elements.model.addEventListener("input", () => this.#model());
-        this.action.press("upload", () => wire.run([["upload", { project: this.form.elements.project.value, ...recording.source() }]]));
-        wire.on("job", ({ job }) => {
-            if (["build", "build-points"].includes(job.action) && job.state === "done") {
-                this.#budget(job.record);
-            }
-        });
-    }
-
-    offer(state) {
-        this.sensors = Object.fromEntries(state.models.map(({ name, sensor }) => [name, sensor]));
-        offer(this.form.elements.model, usableModels(state), "train a model first");
-        this.form.elements.sensor.value ||= this.recording.sensor ?? "";
-        this.action.renew();
-    }
-
-    /** The firmware samples the model's sensor; a model of a table gets its points from the computer. */
-    #model() {
-        const { kind, model, sensor } = this.form.elements;
-        const own = this.sensors[model.value];
-        kind.value = own === "" ? "points" : "live";
-        sensor.value = own || sensor.value;
-        this.#kind();
-    }
-
-    #kind() {
-        const live = this.form.elements.kind.value === "live";
-        this.form.querySelectorAll(".live").forEach((one) => (one.hidden = !live));
-        this.form.elements.project.value = live ? "live" : "project";
-    }
-
-    #steps() {
-        const { kind, sensor, ...fields } = fieldsOf(this.form);
-        const { board } = this.recording.source();
-        const action = kind === "live" ? "build" : "build-points";
-        return [[action, { ...fields, board, sensor: sensor?.split(/[ ,]+/).filter(Boolean) }]];
-    }
-
-    async #budget(record) {
-        const limits = await this.wire.ask("limits", { board: record.board });
-        if (!limits) {
-            return;
+        if (!several.length) {
+            return ["build-points", { model, project: "project", board }];
         }
-        const row = (name, used, limit, note) => [
-            make("dt", {}, name),
-            make(
-                "dd",
-                {},
-                make("meter", { min: 0, max: limit, value: used, "aria-label": `${name} of the board` }),
-                ` ${number(used)} of ${number(limit)} B${note}`,
-            ),
-        ];
-        const sram = record.sram_bytes + record.stack_bytes;
-        const ms = record.response ? `${((1000 * record.response.cycles) / 16e6).toFixed(1)} ms after the last sample, at most` : "";
-        const response = ms ? [make("dt", {}, "Response"), make("dd", {}, ms)] : [];
-        find("#budget").hidden = false;
-        find("#budget").replaceChildren(
-            ...row("Flash", record.flash_bytes, limits.flash_bytes, ""),
-            ...row("SRAM", sram, limits.sram_bytes, `, of which ${number(record.stack_bytes)} B of stack`),
-            ...response,
+        const rate = studio.data.rate || studio.model?.rate;
+        const { hop = 0.5, votes = 3 } = studio.chosen;
+        return ["build", { model, project: "live", sensor: several, hop: rate ? Math.max(1, Math.round(hop * rate)) : undefined, votes, board }];
+    }
+
+    async perform(run) {
+        if (run === "upload") {
+            const { port } = this.studio.source.where;
+            return this.run([["upload", { project: this.studio.state.project, port }]]);
+        }
+        return this.run([this.step(this.studio.state.model)]);
+    }
+
+    show() {
+        super.show();
+        const { built } = this;
+        find("#built").hidden = !built?.flash_bytes;
+        if (built?.flash_bytes) {
+            this.#limits(built);
+        }
+        this.#askWires(built);
+        this.#uses(built);
+    }
+
+    #limits(built) {
+        const { flash, SRAM, time } = costs(built);
+        const row = (name, one, words) => {
+            const bar = one.limit ? meter(Math.max(one.used / one.limit, 0.01)) : null;
+            return make("div", {}, make("dt", {}, name), make("dd", {}, bold(digits(one)), ` ${one.of || one.unit}`), bar, make("dd", {}, words));
+        };
+        const left = flash.limit - flash.used;
+        find("#limits").replaceChildren(
+            row("Flash", flash, left < 0 ? "more than the board has" : `${number(left)} B are left for your own sketch`),
+            row("SRAM", SRAM, "with the deepest stack, which was computed"),
+            ...(time ? [row("Time", time, "at most, computed from the machine code")] : []),
         );
     }
+
+    // --- the wires of the sensor ---
+
+    async #askWires(built) {
+        const sensor = built?.sensors?.[0] ?? this.studio.data?.sensor;
+        const board = built?.board ?? this.studio.source.known.board;
+        const asked = JSON.stringify([sensor, board]);
+        const place = find("#wires");
+        place.hidden = !sensor;
+        if (!sensor || asked === this.wired) {
+            return;
+        }
+        this.wired = asked;
+        const found = await this.wire.ask("wires", { sensor, board });
+        if (found.error) {
+            place.hidden = true;
+            return;
+        }
+        const label = `${found.board ?? "The board"} and ${found.title}: ${found.pins.map(({ from, to }) => `${from} to ${to}`).join(", ")}`;
+        place.replaceChildren(wiring(found, label), make("figcaption", {}, found.note || found.pins.map(({ from, to }) => `${from} to ${to}`).join(", ")));
+    }
+
+    // --- what to do with it ---
+
+    #uses(built) {
+        const { ports = [] } = this.studio.state.source;
+        const live = built?.kind === "live";
+        const [port] = ports;
+        const door = (title, words, ...buttons) => make("li", {}, make("h2", {}, title), make("p", {}, words), make("div", { class: "row" }, ...buttons));
+        const title = this.#title(built?.board);
+        const upload = port
+            ? door("On your board", `${port.what || title} is on ${port.port}. The firmware replaces what is on it.`, button("Upload", () => this.perform("upload"), { disabled: !built, "data-key": "upload" }))
+            : door("On your board", `No board is on USB. Connect one, then its firmware is uploaded in a few seconds.`, button("Look again", () => this.studio.renew(), { "data-key": "look" }));
+        const run = door(
+            "On the emulated board",
+            "The same machine code runs here; its sensor plays your samples, and the answers are the board's own.",
+            button("Run it", () => this.#emulate(), { disabled: !live, "data-key": "emulate" }),
+        );
+        const sketch = door(
+            "In your own sketch",
+            live ? "An Arduino library with a sketch that reads the sensor and prints the class." : "An Arduino library with a sketch that computes the answer.",
+            button(`Download ${this.zip}`, () => this.#export(), { disabled: !built, "data-key": "zip" }),
+        );
+        const other = door("Another board", "Build it for a Nano, a Mega 2560 or a Leonardo; as a library also for ESP32, Pico or micro:bit.", button("Choose a board", () => this.#choose(), { disabled: !this.studio.model, "data-key": "other" }));
+        renew(find("#uses"), upload, ...(live ? [run] : []), sketch, other);
+    }
+
+    #title(board) {
+        return this.studio.state.boards.find(({ name }) => name === board)?.title ?? board ?? "Arduino Uno";
+    }
+
+    get zip() {
+        return `${this.studio.state.folder.replace(/[^\w-]+/g, "_") || "model"}.zip`;
+    }
+
+    #emulate() {
+        const { studio } = this;
+        studio.go("try");
+        studio.stages.try.from = "board";
+        return studio.stages.try.connect();
+    }
+
+    async #export(board) {
+        const { built } = this;
+        const { sensors, hop, votes, kind } = built ?? {};
+        const live = kind === "live" ? { sensor: sensors, hop, votes } : {};
+        const steps = [["export", { model: this.studio.state.model, zip: this.zip, ...live, board: board ?? (built?.board === "uno" ? undefined : built?.board) }]];
+        this.downloads = true;
+        await this.run(steps);
+    }
+
+    /** The library was written: have the browser save it. */
+    async ended({ action, state }) {
+        if (action !== "export" || state !== "done" || !this.downloads) {
+            return;
+        }
+        this.downloads = false;
+        const shown = await this.order("show", { name: this.zip });
+        if (shown) {
+            make("a", { href: shown.address, download: this.zip }).click();
+        }
+    }
+
+    #choose() {
+        const boards = this.studio.state.boards.map(({ name, title }) => [name, title]);
+        find(".fields", this.dialog).replaceChildren(labelled("Board", choice("board", boards, this.built?.board ?? "uno", () => this.#builds())));
+        this.#builds();
+        this.dialog.returnValue = "";
+        this.dialog.showModal();
+    }
+
+    get #other() {
+        const name = find("[name=board]", this.dialog).value;
+        return this.studio.state.boards.find((one) => one.name === name);
+    }
+
+    #builds() {
+        find("[value=build]", this.dialog).textContent = this.#other?.builds === false ? "Write a library" : "Build";
+    }
+
+    async #chosen(pressed) {
+        if (pressed !== "build") {
+            return;
+        }
+        const { name, builds, title } = this.#other;
+        if (builds === false) {
+            await this.#export(name);
+            return;
+        }
+        await this.studio.choose({ source: { ...this.studio.chosen.source, board: name, title } });
+        await this.run([this.step(this.studio.state.model, name === "uno" ? undefined : name)]);
+    }
 }
 
-export class Models {
-    constructor(wire, training) {
-        Object.assign(this, { wire, training });
-        this.known = new Map(); // figures, by model and data and the time of the model
-    }
-
-    async offer(state) {
-        const rows = [];
-        for (const model of state.models) {
-            rows.push(await this.#row(model, state));
-        }
-        const headings = ["model", "kind", "correct", "parameters", "flash", "SRAM", "response", ""];
-        fill(find("#rows"), rows.length ? "One row for each model in the folder" : "There is no model yet", headings, rows);
-    }
-
-    async #row(model, { built }) {
-        if (model.error) {
-            return [model.name, model.error];
-        }
-        const points = this.training.points;
-        const key = `${model.name} ${model.at} ${points} ${JSON.stringify(this.training.read)}`;
-        if (points && !this.known.has(key)) {
-            this.known.set(key, await this.wire.ask("figures", { model: model.name, points, ...this.training.read }, true));
-        }
-        const found = this.known.get(key);
-        const correct = found?.facts?.[0]?.join(" ");
-        const build = built.find(({ sha256 }) => sha256 === model.sha256);
-        const show = () => this.training.show(model.name, points);
-        const button = make("button", { type: "button", click: show, "aria-label": `Figures of ${model.name}` }, "Figures");
-        const bytes = (value) => (value ? `${number(value)} B` : null);
-        const response = build?.response ? `${((1000 * build.response.cycles) / 16e6).toFixed(1)} ms` : null;
-        return [model.name, model.kind, correct, bytes(model.bytes), bytes(build?.flash_bytes), bytes(build?.sram_bytes), response, button];
-    }
-}
-
-export class Report {
-    constructor(wire, recording, training) {
-        Object.assign(this, { wire, recording, training });
-        this.form = find("#reporting");
-        this.action = new ActionForm(this.form, wire, () => this.#steps());
-        this.action.press("open", () => this.#open());
-        wire.on("job", ({ job }) => {
-            const written = { data: "data.html", report: "report.html" }[job.action];
-            if (written && job.state === "done") {
-                this.form.elements.page.value = written;
-                this.form.elements.page.dataset.chosen = written; // once it is offered
-            }
-        });
-    }
-
-    offer(state) {
-        const of = (...kinds) =>
-            kinds.flatMap((kind) => state.files.filter((file) => file.kind === kind).map(({ name }) => name));
-        offer(this.form.elements.model, usableModels(state), "train a model first");
-        offer(this.form.elements.points, of("points", "table", "images"), "train a model first");
-        offer(this.form.elements.page, of("page"), "none yet");
-        this.action.renew();
-    }
-
-    #steps() {
-        const { model, points } = fieldsOf(this.form);
-        const read = points === this.training.points ? this.training.read : {};
-        const common = { points, ...read, project: "measured", results: "results.csv" };
-        const { port, emulated, board } = this.recording.source();
-        const upload = emulated ? [] : [["upload", { ...common, port }]];
+/** A board and a module side by side, with the wires between them. */
+function wiring({ title, pins, board = "Arduino Uno" }, label) {
+    const gap = 22;
+    const height = 58 + gap * pins.length;
+    const box = (x, wide, name) => [draw("rect", { class: "outline", x, y: 24, width: wide, height: height - 34, rx: 8 }), draw("text", { class: "name", x: x + wide / 2, y: 16, "text-anchor": "middle" }, name)];
+    const wires = pins.flatMap(({ from, to }, at) => {
+        const y = 48 + gap * at;
         return [
-            ["build-points", { ...common, model, board }],
-            ...upload,
-            ["measure", { ...common, port, emulated, board }],
-            ["report", common],
+            draw("path", { class: `wire-${/gnd/i.test(to) ? "ground" : /v/i.test(to) ? "power" : "signal"} c${at % 12}`, d: `M150 ${y}H250` }),
+            draw("circle", { class: "pin2", cx: 150, cy: y, r: 3 }),
+            draw("circle", { class: "pin2", cx: 250, cy: y, r: 3 }),
+            draw("text", { class: "tag", x: 142, y: y + 4, "text-anchor": "end" }, to),
+            draw("text", { class: "tag", x: 258, y: y + 4 }, from),
         ];
-    }
-
-    async #open() {
-        const answer = await this.wire.order("show", { name: this.form.elements.page.value });
-        if (answer) {
-            window.open(answer.address, "_blank", "noopener");
-        }
-    }
+    });
+    return draw("svg", { viewBox: `0 0 400 ${height}`, role: "img", "aria-label": label }, ...box(20, 130, board), ...box(250, 130, title), ...wires);
 }

@@ -1,104 +1,271 @@
 /* The studio's page. The folder is the state: whenever something changes, the page asks for it again. */
-import { Building, LiveClasses, Models, Report } from "/board.js";
-import { Listing } from "/listing.js";
-import { find } from "/parts.js";
-import { Recording } from "/record.js";
-import { Takes } from "/takes.js";
-import { Training } from "/train.js";
+import { Board } from "/board.js";
+import { Data } from "/data.js";
+import { Drawer } from "/drawer.js";
+import { all, find, say } from "/parts.js";
+import { Report } from "/report.js";
+import { Source } from "/source.js";
+import { Bar } from "/stage.js";
+import { Start } from "/start.js";
+import { Train } from "/train.js";
+import { Try } from "/try.js";
 import { Wire } from "/wire.js";
 
-const CALM_MS = 100;
-const LINES = 200; // of the log
+const CALM_MS = 80;
+const NAMES = { data: "Data", train: "Train", try: "Try", board: "Board", report: "Report" };
+const MEMORY = "chosen"; // of this tab: which file, model and columns were chosen
 
-const wire = new Wire();
-const takes = new Takes(wire);
-const recording = new Recording(wire);
-const training = new Training(wire);
-const stages = [recording, training, new LiveClasses(wire, recording), new Building(wire, recording), new Report(wire, recording, training)];
-const models = new Models(wire, training);
-new Listing(find("#terminal .listing"));
+class Studio {
+    constructor() {
+        this.wire = new Wire();
+        this.state = { stages: {}, files: [], models: [], boards: [], log: [], source: {}, job: {}, stream: {} };
+        this.job = {};
+        this.chosen = JSON.parse(sessionStorage.getItem(MEMORY) ?? "{}");
+        this.bar = new Bar(NAMES);
+        this.drawer = new Drawer(NAMES);
+        this.stages = {};
+        this.#listen(); // first, since stages show what it keeps
+        const made = { start: Start, data: Data, train: Train, try: Try, board: Board, report: Report };
+        for (const [name, Made] of Object.entries(made)) {
+            this.stages[name] = new Made(this, name);
+        }
+        this.source = new Source(this);
+    }
 
-async function renew() {
-    const state = await wire.ask("state", {}, true);
-    if (!state) {
-        return;
+    /** The files of kinds. */
+    files(...kinds) {
+        return this.state.files.filter(({ kind }) => kinds.includes(kind));
     }
-    find("#folder").textContent = state.folder;
-    document.title = `${state.folder} · protonn-edge studio`;
-    takes.offer(state.files.filter(({ kind }) => kind === "recording" || kind === "takes").map(({ name }) => name));
-    stages.forEach((stage) => stage.offer(state));
-    if (state.job.line) {
-        show(state.job);
+
+    file(name) {
+        return this.state.files.find((one) => one.name === name);
     }
-    await takes.show();
-    await models.offer(state);
+
+    /** The facts of the data, the model and the project in use; undefined without one. */
+    get data() {
+        return this.file(this.state.data);
+    }
+
+    get model() {
+        return this.state.models.find(({ name }) => name === this.state.model);
+    }
+
+    /** Whether the data are samples in time, which are cut into windows. */
+    get isOfSamples() {
+        return ["recording", "takes"].includes(this.data?.kind);
+    }
+
+    /** How the table in use is read, as fields of actions: as was chosen here, else as its model was trained. */
+    get read() {
+        const chosen = this.chosen.read?.[this.state.data];
+        const { gaps } = this.state.stages.data?.facts ?? {};
+        const { label: column, read = [] } = this.model ?? {};
+        if (this.data?.kind !== "table" || chosen || !column) {
+            return { ...chosen, ...(gaps && { missing: chosen?.missing ?? "median" }) };
+        }
+        const names = (option) => read.filter((one) => one.startsWith(`${option}=`)).flatMap((one) => one.slice(option.length + 1).split(","));
+        return { column, keep_columns: names("keep"), drop: names("drop") };
+    }
+
+    choose(chosen) {
+        Object.assign(this.chosen, chosen);
+        sessionStorage.setItem(MEMORY, JSON.stringify(this.chosen));
+        return this.renew();
+    }
+
+    chooseRead(read) {
+        return this.choose({ read: { ...this.chosen.read, [this.state.data]: { ...this.read, ...read } } });
+    }
+
+    // --- the state ---
+
+    async renew() {
+        clearTimeout(this.timer);
+        const asking = (this.asking = {});
+        const { data, model } = this.chosen;
+        const state = await this.wire.ask("state", { data, model, read: this.chosen.read?.[data ?? this.state.data] });
+        if (state.error || asking !== this.asking) {
+            return;
+        }
+        this.state = state;
+        this.job = { ...state.job, running: state.job.state === "running" || state.job.last === false };
+        find("#folder").textContent = state.folder;
+        this.show();
+        this.ready = true;
+    }
+
+    soon() {
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => this.renew(), CALM_MS);
+    }
+
+    show() {
+        this.#route();
+        Object.values(this.stages).forEach((stage) => stage.show());
+        this.source.show();
+        this.showBar();
+    }
+
+    showBar() {
+        this.bar.show(this.state.stages, this.job, this.current);
+        this.drawer.show(this.state.log, this.job);
+    }
+
+    // --- the stage that is shown ---
+
+    go(name) {
+        if (location.hash !== `#${name}`) {
+            history.pushState(null, "", `#${name}`);
+        }
+        this.#route();
+    }
+
+    /** The stage that another one waits for: the last one before that has something. */
+    waitsFor(name) {
+        const names = Object.keys(NAMES);
+        const before = names.slice(0, names.indexOf(name)).reverse();
+        return this.stages[before.find((one) => (this.state.stages[one]?.mark ?? "none") !== "none")];
+    }
+
+    #route() {
+        const asked = location.hash.slice(1);
+        const { stages, start } = this.state;
+        const next = Object.keys(NAMES).find((name) => ["ready", "old", "warn"].includes(stages[name]?.mark)) ?? "data";
+        const name = this.stages[asked] ? asked : (this.current ?? (start ? "start" : next));
+        if (name === this.current) {
+            return;
+        }
+        const before = this.current;
+        this.current = name;
+        Object.values(this.stages).forEach((stage) => (stage.section.hidden = stage.name !== name));
+        document.title = `${NAMES[name] ?? "Start"} · ${this.state.folder} · protonn-edge studio`;
+        if (before) {
+            scrollTo(0, 0);
+            this.stages[name].title.focus({ preventScroll: true });
+            this.showBar();
+        }
+        this.stages[name].enter();
+    }
+
+    // --- messages and keys ---
+
+    #listen() {
+        const { wire } = this;
+        wire.on("job", ({ job }) => this.#hearJob(job));
+        wire.on("logged", ({ logged }) => {
+            this.state.log.push(logged);
+            this.showBar();
+        });
+        wire.on("changed", () => this.soon());
+        wire.on("stream", ({ stream }) => {
+            this.state.stream = stream;
+            this.source.show();
+        });
+        wire.on("warning", ({ warning, stage, error }) => {
+            const place = this.stages[stage ?? this.current];
+            if (error === false) {
+                place?.remark(warning);
+            } else {
+                place?.fail(warning);
+            }
+        });
+        wire.on("connected", ({ connected }) => {
+            this.#unreachable(connected ? "" : "The studio does not answer; trying again.");
+            if (connected) {
+                this.soon();
+            }
+        });
+        wire.on("refused", ({ refused }) => this.#unreachable(refused));
+        addEventListener("hashchange", () => (location.hash.length > 20 ? location.reload() : this.#route())); // a new address
+        addEventListener("popstate", () => this.#route());
+        find(".skip").addEventListener("click", (event) => {
+            event.preventDefault();
+            find("#main").focus();
+        });
+        find("#files").addEventListener("change", ({ target }) => this.drop(target.files));
+        addEventListener("dragover", (event) => event.preventDefault());
+        addEventListener("drop", (event) => {
+            event.preventDefault();
+            this.drop(event.dataTransfer.files);
+        });
+        document.addEventListener("keydown", (event) => this.#key(event));
+    }
+
+    #hearJob(job) {
+        const ended = job.state !== "running";
+        if (job.state === "failed") {
+            this.stages[job.stage]?.fail(job.record?.sentence ?? job.record?.error ?? "It failed without a reason.");
+        }
+        if (!ended || !job.last) {
+            this.job = { ...job, running: true };
+            this.stages[job.stage]?.showActions();
+            this.showBar();
+        }
+        if (ended) {
+            this.stages[job.stage]?.ended?.(job);
+            this.soon();
+        }
+    }
+
+    #unreachable(sentence) {
+        const place = find("#connection");
+        say(place, sentence);
+        place.hidden = !sentence;
+    }
+
+    /** Add files to the folder, then show the stage that uses them. */
+    async drop(files) {
+        const added = [];
+        for (const file of [...files]) {
+            const answer = await this.wire.drop(file);
+            if (answer.error) {
+                this.stages[this.current].fail(`${file.name}: ${answer.error}`);
+                return;
+            }
+            added.push(answer.name);
+        }
+        find("#files").value = "";
+        await this.renew();
+        const usable = ["recording", "takes", "table", "images", "points"];
+        const data = added.find((name) => usable.includes(this.file(name)?.kind));
+        if (data) {
+            await this.choose({ data });
+            this.go("data");
+        } else if (added.some((name) => this.state.source.plays.includes(name))) {
+            await this.choose({ source: { ...this.chosen.source, emulated: true, play: added.at(-1) } });
+            this.source.open(); // samples without classes: a sensor can play them
+        } else {
+            this.stages[this.current].remark(`${added.join(", ")} is in the folder, but holds nothing to train with.`);
+        }
+    }
+
+    #key(event) {
+        const typing = event.target.matches("input:not([type=radio], [type=checkbox]), select, textarea");
+        if (event.ctrlKey || event.metaKey || event.altKey || find("dialog[open]")) {
+            return;
+        }
+        if (event.key === "Escape") {
+            if (!this.stages[this.current].close?.() && this.job.running) {
+                this.wire.order("stop");
+            }
+            return;
+        }
+        if (typing) {
+            return;
+        }
+        const after = this.before === "g" && all("#stages a")[+event.key - 1];
+        this.before = event.key;
+        if (after) {
+            this.go(after.dataset.stage);
+        } else if (event.key === "c") {
+            this.drawer.toggle();
+        } else if (event.key === "?") {
+            find("#keys").showModal();
+        } else {
+            this.stages[this.current].key?.(event.key);
+        }
+    }
 }
 
-let timer = 0;
-function soon() {
-    clearTimeout(timer);
-    timer = setTimeout(renew, CALM_MS);
-}
-
-let told = "";
-function show(job) {
-    const running = job.state === "running";
-    find("#job").hidden = !running && job.state !== "failed";
-    find("#job-title").textContent = running ? `Running: ${job.action}` : `Failed: ${job.action}`;
-    find("#job-stop").hidden = !running;
-    find("#job-stop").textContent = job.action === "train" ? "Stop, and keep the best model" : `Stop: ${job.action}`;
-    const { task, done, total, note } = job.progress ?? {};
-    const bar = find("#job-bar");
-    bar.hidden = !running;
-    if (total) {
-        Object.assign(bar, { max: total, value: done });
-    } else {
-        bar.removeAttribute("value");
-    }
-    const progress = total ? `${task}: ${done} of ${total}. ${note ?? ""}` : (task ?? job.note ?? "");
-    find("#job-text").textContent = running ? progress : (job.record?.error ?? "");
-    const line = `${job.number} ${job.line}`;
-    if (told !== line && running) {
-        told = line;
-        write(job.line);
-    }
-}
-
-function write(line) {
-    const log = find("#log");
-    log.textContent = [...log.textContent.split("\n"), line].filter(Boolean).slice(-LINES).join("\n");
-}
-
-wire.on("job", ({ job }) => {
-    show(job);
-    if (job.state !== "running") {
-        find("#error").textContent = job.record?.error ?? "";
-        soon();
-    }
-});
-wire.on("line", ({ line }) => write(line));
-wire.on("changed", soon);
-wire.on("error", ({ error }) => (find("#error").textContent = error));
-wire.on("warning", ({ warning }) => (find("#error").textContent = warning));
-wire.on("connected", ({ connected }) => {
-    find("#connection").textContent = connected ? "" : "the studio does not answer; trying again";
-    if (connected) {
-        soon();
-    }
-});
-wire.on("refused", ({ refused }) => (find("#connection").textContent = refused));
-find("#job-stop").addEventListener("click", () => wire.order("stop"));
-
-async function drop(files) {
-    for (const file of files) {
-        await wire.drop(file);
-    }
-}
-find("#files").addEventListener("change", ({ target }) => drop(target.files));
-addEventListener("dragover", (event) => event.preventDefault());
-addEventListener("drop", (event) => {
-    event.preventDefault();
-    drop(event.dataTransfer.files);
-});
-window.studio = { recording }; // for tests: how many samples came and were drawn
-wire.listen();
+window.studio = new Studio(); // for tests: what was drawn
+window.studio.wire.listen();

@@ -1,151 +1,302 @@
-/* Training, and what the trained model answers to points that it has not seen. */
-import { ActionForm } from "/forms.js";
-import { curve, fieldsOf, fill, find, make, number, offer, percent, rangeOf } from "/parts.js";
+/* Training: a sentence for how, then the answers - good, fast, fits - and what they rest on. */
+import { costs, digits, goodness, headline } from "/figures.js";
+import { button, choice, counted, draw, find, labelled, make, number, polylines, renew, short, small } from "/parts.js";
+import { Result } from "/result.js";
+import { Stage } from "/stage.js";
 
-const OF_SAMPLES = ["recording", "takes"]; // which are cut into windows
-const OF_POINTS = ["points", "table", "images"];
-const FEATURES = { windows: "mean,deviation,min,max,crossings,bands:4", points: "", images: "" };
+const FEATURES = {
+    movement: "mean,deviation,min,max,crossings,bands:4",
+    vibration: "bands:8",
+    levels: "mean",
+    raw: "",
+};
+const SEES = { movement: "movement", vibration: "vibration", levels: "levels", raw: "the raw curve" };
+const LOOKS = [0.25, 0.5, 1, 2, 4];
+const OVERLAP = 5; // windows that begin within one
+const TITLES = { protonn: "ProtoNN", bonsai: "Bonsai", best: "the best of all kinds" };
+const LONG = 500; // samples of a window that an Uno can hardly keep
 
-export class Training {
-    constructor(wire) {
-        this.wire = wire;
-        this.kinds = {};
-        this.form = find("#training");
-        this.action = new ActionForm(this.form, wire, () => this.steps());
-        this.form.elements.data.addEventListener("input", () => this.#data());
-        this.form.elements.classifier.addEventListener("input", () => this.#classifier());
-        this.action.press("look", () => wire.run([["data", { data: this.points, ...this.read }]]));
-        wire.on("job", ({ job }) => {
-            if (job.action === "train" && (job.state === "done" || job.state === "stopped") && job.record) {
-                this.show(this.#model, this.points);
-            }
-        });
+export class Train extends Stage {
+    constructor(studio, name) {
+        super(studio, name);
+        this.fields = {}; // what was chosen on this page
+        find("#learning").addEventListener("submit", (event) => event.preventDefault());
+        this.more = find("#more .fields");
+        this.answered = new Result(studio);
     }
 
-    offer(state) {
-        this.kinds = Object.fromEntries(state.files.map(({ name, kind }) => [name, kind]));
-        const usable = [...OF_SAMPLES, ...OF_POINTS];
-        const names = usable.flatMap((kind) => Object.keys(this.kinds).filter((name) => this.kinds[name] === kind));
-        offer(this.form.elements.classifier, state.classifiers);
-        offer(this.form.elements.data, names, "record takes, or drop a file on this page");
-        this.action.renew();
+    // --- the sentence ---
+
+    get rate() {
+        return this.studio.data?.rate || 0;
     }
 
-    /** What kind of data is chosen: samples that are cut into windows, points, or images. */
-    get kind() {
-        const kind = this.kinds[this.form.elements.data.value];
-        return OF_SAMPLES.includes(kind) ? "windows" : kind === "images" ? "images" : "points";
+    /** The samples of a window, and from one to the next. */
+    get window() {
+        const look = this.fields.look ?? this.#looks()[this.#usual()]?.[0];
+        const window = Math.max(2, Math.round(look * (this.rate || 1)));
+        return { window, stride: +this.fields.stride || Math.max(1, Math.round(window / OVERLAP)) };
     }
 
-    get #model() {
-        const { model } = this.form.elements;
-        return model.value.endsWith(".npz") ? model.value : `${model.value}.npz`;
-    }
-
-    /** The file of points that training reads. */
-    get points() {
-        const { data } = this.form.elements;
-        return this.kind === "windows" ? "windows.npz" : data.value;
-    }
-
-    /** How the file of points is read. */
-    get read() {
-        const { column, size } = fieldsOf(this.form);
-        return size ? { size } : column ? { column } : {};
-    }
-
-    #data() {
-        for (const kind of ["windows", "images", "points"]) {
-            this.form.querySelectorAll(`.${kind}`).forEach((one) => (one.hidden = this.kind !== kind));
+    /** How many windows a part of samples gives; null if the data are not cut. */
+    windowsOf(n) {
+        if (!this.studio.isOfSamples) {
+            return null;
         }
-        this.form.elements.features.value = FEATURES[this.kind];
+        const { window, stride } = this.window;
+        return n < window ? 0 : Math.floor((n - window) / stride) + 1;
     }
 
-    #classifier() {
-        const { classifier, model } = this.form.elements;
-        const best = classifier.value === "best";
-        find(".best", this.form).hidden = !best;
-        find(".epochs", this.form).hidden = best;
-        model.value = `${classifier.value}.npz`;
+    #looks() {
+        const longest = Math.max(0, ...this.studio.stages.data.takes.map(({ n }) => n));
+        if (!this.rate) {
+            return [20, 50, 100, 200].filter((n) => n <= (longest || n)).map((n) => [n, `${n} samples`]);
+        }
+        const fits = LOOKS.filter((s) => s * this.rate <= (longest || Infinity) && s * this.rate >= 4 && s * this.rate <= LONG);
+        const every = fits.length ? fits : [Math.max(2, Math.min(longest || LONG, LONG)) / this.rate];
+        return every.map((s) => [s, `${+s.toPrecision(3)} s`]);
+    }
+
+    #usual() {
+        const looks = this.#looks();
+        const second = looks.findIndex(([s]) => s === 1 || s === 50);
+        return second >= 0 ? second : looks.length - 1;
+    }
+
+    #showSentence() {
+        const { studio, fields } = this;
+        const change = (name) => (value) => {
+            fields[name] = value;
+            this.show();
+        };
+        const kinds = studio.state.classifiers.map((name) => [name, TITLES[name] ?? name]);
+        const kind = choice("classifier", kinds, this.kind, change("classifier"), { "aria-label": "Kind of model" });
+        const tests = choice("test", this.#tests(), fields.test ?? "", change("test"));
+        const parts = studio.isOfSamples
+            ? [
+                  labelled("Look at", choice("look", this.#looks(), this.fields.look ?? this.#looks()[this.#usual()]?.[0], change("look"))),
+                  labelled("for", choice("sees", Object.entries(SEES), this.sees, change("sees"))),
+                  labelled("with", kind),
+                  labelled("and test on", tests),
+              ]
+            : [labelled("Learn with", kind), labelled("and test on", tests)];
+        renew(find("#learning"), ...parts);
+        this.#showMore(change);
+    }
+
+    get kind() {
+        const { classifiers = [] } = this.studio.state;
+        return this.fields.classifier ?? (classifiers.includes("protonn") ? "protonn" : classifiers[0]);
+    }
+
+    get sees() {
+        return this.fields.sees ?? "movement";
+    }
+
+    /** Whom or what to test on: whole sessions if there are several, else a share. */
+    #tests() {
+        const names = Object.keys(this.studio.data?.sessions ?? {});
+        const own = this.studio.data?.n_test ? [["", "the test in the file"]] : [];
+        const whole = names.length > 1 ? [["", "somebody it never saw"], ...names.map((name) => [`of ${name}`, name])] : [];
+        const shares = [["0.2", "20 % of them"], ["0.3", "30 % of them"]];
+        const first = own.length || whole.length ? [] : [["", "20 % of them"]];
+        return [...own, ...whole, ...first, ...(first.length || own.length ? shares.slice(1) : shares)];
+    }
+
+    #showMore(change) {
+        const field = (name, words, attributes = {}) =>
+            labelled(words, make("input", { type: "number", name, min: 1, value: this.fields[name] ?? "", "data-key": name, change: ({ target }) => change(name)(target.value), ...attributes }));
+        const { data } = this.studio;
+        renew(
+            this.more,
+            this.studio.isOfSamples && field("stride", "Samples to the next window", { placeholder: this.window.stride }),
+            this.kind === "best" && field("minutes", "Minutes", { placeholder: 5, min: 0.01, step: "any" }),
+            this.kind !== "best" && field("epochs", "Epochs", { placeholder: "as usual" }),
+            field("teachable", "Room for classes to teach on the board", { placeholder: "none" }),
+            data?.kind === "images" && field("size", "Size of images", { type: "text", placeholder: "28x28" }),
+            field("budget", "Memory of the model", { type: "text", placeholder: "such as 2kB" }),
+            field("seed", "Seed of random numbers", { placeholder: 0, min: 0 }),
+        );
+    }
+
+    // --- training ---
+
+    async perform() {
+        await this.run(this.steps());
     }
 
     steps() {
-        const { data, window, stride, test, size, column, features, ...more } = fieldsOf(this.form);
-        const train = { points: this.points, model: this.#model, ...this.read, ...more };
-        if (data && features && more.classifier !== "best") {
-            train.features = features;
-        }
-        if (this.kind !== "windows") {
-            return [["train", train]];
-        }
-        return [["windows", { data, windows: "windows.npz", window, stride, test: more.groups ? undefined : test }], ["train", train]];
+        const { studio, fields } = this;
+        const { state } = studio;
+        const { window, stride } = this.window;
+        const { epochs, minutes, teachable, budget, seed, size } = fields;
+        const cut = studio.isOfSamples;
+        const points = cut ? "windows.npz" : state.data;
+        const model = `${this.kind}.npz`;
+        const board = state.source.board === "uno" ? undefined : state.source.board;
+        const best = this.kind === "best";
+        const shared = { epochs: best ? undefined : epochs, minutes: best ? minutes : undefined, teachable, budget, seed, board };
+        const read = cut ? {} : this.studio.read;
+        const features = cut && !best ? FEATURES[this.sees] || undefined : undefined;
+        const train = ["train", { points, model, classifier: this.kind, features, ...this.#held(), ...read, ...shared, size }];
+        const steps = cut ? [["windows", { data: state.data, windows: points, window, stride }], train] : [train];
+        return [...steps, studio.stages.board.step(model)];
     }
 
-    async show(model, points) {
-        const found = await this.wire.ask("figures", { model, points, ...this.read });
-        find("#figures").hidden = !found;
-        if (!found) {
+    #held() {
+        const { test } = this.fields;
+        if (!test) {
+            return {};
+        }
+        return test.startsWith("of ") ? { groups: "groups", holdout: [test.slice(3)] } : { holdout: test };
+    }
+
+    doing(action) {
+        const kinds = { train: this.kind === "best" ? "Comparing kinds" : "Training" };
+        return kinds[action];
+    }
+
+    // --- the result ---
+
+    async show() {
+        super.show();
+        this.#showSentence();
+        const { model } = this.studio;
+        const { job } = this;
+        const result = find("#result");
+        const trained = job?.records?.some(({ action, state }) => action === "train" && state === "done");
+        result.classList.toggle("before", Boolean(job) && !trained); // the model of before
+        result.inert = Boolean(job) && !trained;
+        find("#preview").hidden = Boolean(model) || !this.studio.isOfSamples;
+        if (!model) {
+            result.hidden = true;
+            find("#models").hidden = true;
+            this.#preview();
             return;
         }
-        find("#figures-title").textContent = `${found.model}, ${number(found.n)} points of ${found.data}`;
-        find("#cell").replaceChildren();
-        const facts = found.facts.map(([name, value]) => `${name}: ${value}`).join("; ");
-        const seen = found.trained_on ? " (on points that it was trained on, which is too high)" : "";
-        find("#accuracy").textContent = facts ? `${facts}${seen}` : "no point has a class of the model";
-        (found.classes ? this.#classes : this.#values).call(this, found);
+        await this.#askModels();
+        await this.answered.show();
+        this.#answers();
+        result.hidden = false;
+        this.#showModels();
     }
 
-    #values({ pairs }) {
-        fill(find("#matrix"), "Answers to held-out points", ["actual", "answered"], pairs.slice(0, 100).map((one) => one.map((value) => `${+value.toPrecision(6)}`)));
-        find("#per-class").replaceChildren();
-        this.#sessions([]);
-    }
-
-    #classes({ classes, matrix, quality, cells, by_session }) {
-        const names = [...classes, ...(matrix.some((row) => row[classes.length]) ? ["unknown"] : [])];
-        const cell = (label, answer) => {
-            const count = matrix[label][answer];
-            const words = `${count} of ${classes[label]}, answered ${names[answer]}`;
-            const pressed = () => this.#cell(words, cells[`${label} ${answer}`] ?? []);
-            const kind = label === answer ? "right" : "wrong";
-            return count ? make("button", { type: "button", class: kind, "aria-label": words, click: pressed }, `${count}`) : "0";
-        };
-        const rows = classes.map((name, label) => [name, ...names.map((_, answer) => cell(label, answer))]);
-        fill(find("#matrix"), "Rows: the class. Columns: the answer. Press a number to see the points.", ["", ...names], rows);
-        const share = (value) => (value === null ? "–" : percent(value));
-        const figures = quality?.per_class.map((one) => [one.class, one.n, share(one.precision), share(one.recall)]) ?? [];
-        fill(find("#per-class"), "Each class", ["class", "points", "precision", "recall"], figures);
-        this.#sessions(by_session);
-    }
-
-    #sessions(sessions) {
-        const table = find("#per-session");
-        table.parentElement.hidden = !sessions.length;
-        const row = ({ name, n, right, interval: [low, high] }) => [name, n, percent(right / n), `${percent(low)} to ${percent(high)}`];
-        fill(table, "Each session or person", ["session", "points", "correct", "95 % confidence"], sessions.map(row));
-    }
-
-    #cell(words, points) {
-        const shown = points.map(({ curves, image, width, values }) => {
-            if (curves) {
-                return curve(curves, curves.map(() => rangeOf(curves.flat())));
+    async #askModels() {
+        const { models, files } = this.studio.state;
+        const version = JSON.stringify([models.map(({ name, at }) => [name, at]), files.filter(({ kind }) => ["live", "project"].includes(kind)).map(({ at, flash_bytes }) => [at, flash_bytes])]);
+        if (version !== this.version) {
+            const found = await this.studio.wire.ask("models");
+            if (!found.error) {
+                Object.assign(this, { version, every: found.models });
             }
-            return image ? picture(image, width) : make("p", { class: "note" }, values.map(([name, value]) => `${name} ${value}`).join(", "));
-        });
-        find("#cell").replaceChildren(make("p", { class: "note" }, words), make("div", { class: "gallery" }, ...shown));
+        }
     }
-}
 
-/** Draw a point as an image. */
-function picture(values, width) {
-    const canvas = make("canvas", { width, height: values.length / width, class: "picture", "aria-hidden": "true" });
-    const pen = canvas.getContext("2d");
-    const image = pen.createImageData(width, values.length / width);
-    const [low, high] = rangeOf(values);
-    values.forEach((value, at) => {
-        image.data.fill((255 * (value - low)) / (high - low || 1), 4 * at, 4 * at + 3);
-        image.data[4 * at + 3] = 255;
-    });
-    pen.putImageData(image, 0, 0);
-    return canvas;
+    /** The figures of the model in use on points that it has not seen. */
+    get result() {
+        return this.every?.find(({ name }) => name === this.studio.state.model) ?? {};
+    }
+
+    #answers() {
+        const { board } = this.result;
+        const warned = (this.known.notices ?? []).some(({ warning, action }) => warning && action !== "build");
+        const held = this.studio.model?.held?.join(", ");
+        const of = `${this.studio.isOfSamples ? "windows" : "points"}${held ? ` of ${held}` : ""}`;
+        const head = (mark, words) => [make("span", { class: mark === "!" ? "caution" : "tick" }, mark), words];
+        const good = goodness(this.facts, of) ?? ["–", "", "no point was held out for a test"];
+        const lower = warned && make("small", { class: "caution" }, "lower on new data: see below");
+        const answers = [headline(head(warned ? "!" : "✓", "Good?"), ...good, lower)];
+        if (board) {
+            const { flash, SRAM, time } = costs(board);
+            const [name, most] = flash.used / flash.limit > SRAM.used / SRAM.limit ? ["flash", flash] : ["SRAM", SRAM];
+            const share = most.used / most.limit;
+            const words = `of the ${name} of the ${this.#titleOf(board.board)}`;
+            answers.push(headline(head("✓", "Fast?"), ...(time ? [digits(time), "ms", `at most, ${time.of}`] : ["–", "", "unknown"])));
+            answers.push(headline(head(share > 1 ? "!" : "✓", "Fits?"), `${Math.round(100 * share)}`, "%", words));
+        } else {
+            const words = this.job ? "checking on the emulated board" : "not built for a board yet";
+            answers.push(...["Fast?", "Fits?"].map((name) => headline(head("…", name), "–", "", words)));
+        }
+        find("#answers").replaceChildren(...answers);
+    }
+
+    #titleOf(board) {
+        return this.studio.state.boards.find(({ name }) => name === board)?.title.replace(/^Arduino /, "") ?? board ?? "board";
+    }
+
+    // --- the models ---
+
+    #showModels() {
+        const every = (this.every ?? []).filter(({ error }) => !error);
+        const used = this.result;
+        find("#models").hidden = !every.length;
+        const right = { name: used.value ? "error" : "right", unit: used.value ? "" : " %", better: used.value ? -1 : 1, digits: used.value ? 3 : 1 };
+        const columns = [
+            { ...right, of: ({ accuracy, value }) => (accuracy ? 100 * accuracy.share : value?.error) },
+            ...["time", "flash", "SRAM"].map((name) => ({
+                name,
+                unit: name === "time" ? " ms" : " B",
+                better: -1,
+                digits: name === "time" ? 2 : 0,
+                of: ({ board }) => board && costs(board)[name]?.used,
+            })),
+        ];
+        const cell = (one, { of, unit, better, digits: places }) => {
+            const [mine, theirs] = [of(one), of(used)].map((value) => (value === undefined || value === null ? NaN : value));
+            const by = +(mine - theirs).toFixed(places);
+            const sign = `${by > 0 ? "+" : "−"}${number(Math.abs(by))} `;
+            const change = by && small(make("span", { class: by * better > 0 ? "better" : "worse" }, sign));
+            return make("td", {}, change || null, isNaN(mine) ? "–" : `${number(+mine.toFixed(places))}${unit}`);
+        };
+        const row = (one) => {
+            const { kind, current } = this.studio.state.models.find(({ name }) => name === one.name) ?? {};
+            const press = () => this.studio.choose({ model: one.name });
+            const attributes = { type: "radio", name: "model", checked: one === used, "data-key": `use ${one.name}`, change: press };
+            const radio = make("input", { ...attributes, "aria-label": `Use ${one.name}` });
+            const name = small(one.name, current === false ? ", older than the data" : "");
+            const cells = columns.map((column) => cell(one, column));
+            const pick = make("td", { class: "text" }, make("label", { class: "pick" }, radio));
+            return make("tr", { class: one === used ? "chosen" : "" }, pick, make("th", { scope: "row" }, kind ?? "", " ", name), ...cells);
+        };
+        const heads = ["in use", "model", ...columns.map(({ name }) => name)];
+        const head = heads.map((words, at) => make("th", { class: at < 2 ? "text" : "", scope: "col" }, words));
+        renew(find("#models table"), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...every.map(row)));
+    }
+
+    // --- before there is a model ---
+
+    /** The takes were read: they bound how long a window can be. */
+    showTakes() {
+        this.#showSentence();
+        this.#preview();
+    }
+
+    /** One take of each class, with the first windows that are cut from it. */
+    #preview() {
+        const { recording, labels } = this.studio.stages.data;
+        if (!this.studio.isOfSamples || !recording) {
+            return;
+        }
+        const { window, stride } = this.window;
+        const card = (label) => {
+            const take = recording.takes.find((one) => one.label === label);
+            const windows = this.windowsOf(take.n);
+            const drawn = Math.min(windows, 12);
+            const x = (at) => (200 * at) / take.n;
+            const svg = draw(
+                "svg",
+                { viewBox: `0 0 200 ${61 + drawn * 3.4}`, preserveAspectRatio: "none", role: "img", "aria-label": `A take of ${label} and its windows` },
+                draw("rect", { class: "window", width: x(Math.min(window, take.n)), height: 60 }),
+                ...polylines(take.curves, recording.scales, 200, 60),
+                ...Array.from({ length: drawn }, (_, at) => draw("rect", { class: "cutat", x: x(at * stride) + 0.5, y: 61.5 + at * 3.4, width: Math.max(1, x(window) - 1), height: 2 })),
+            );
+            const long = this.rate ? `${short(take.n / this.rate)} s` : `${number(take.n)} samples`;
+            return make("li", {}, make("h3", {}, label), svg, make("p", {}, `${counted(windows, "window")} of a take of ${long}`));
+        };
+        find("#preview ul").replaceChildren(...labels.slice(0, 12).map(card));
+    }
+
+    helpsFor({ kind }) {
+        return kind === "shared" || kind === "copies" ? [button("Show the data", () => this.studio.go("data"))] : [];
+    }
 }

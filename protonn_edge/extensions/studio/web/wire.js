@@ -24,33 +24,25 @@ export class Wire extends EventTarget {
         return { authorization: `Bearer ${sessionStorage.getItem(KEY) ?? ""}` };
     }
 
-    /** Ask something without an effect; returns null if there is no answer, `quiet` or with a sentence. */
-    ask(name, fields = {}, quiet = false) {
-        return this.#send(`/ask/${name}`, fields, quiet);
+    /** Ask something without an effect; an answer with `error` says why there is none. */
+    ask(name, fields = {}) {
+        return this.#send(`/ask/${name}`, fields);
     }
 
-    /** Order something; returns null if it was refused, with a sentence that everyone sees. */
+    /** Order something; an answer with `error` says why it was refused. */
     order(name, fields = {}) {
         return this.#send(`/do/${name}`, fields);
-    }
-
-    /** Run the commands of steps: pairs of an action and its fields. */
-    run(steps, more = {}) {
-        return this.order("run", { steps, ...more });
     }
 
     drop(file) {
         return this.#fetch(`/drop/${encodeURIComponent(file.name)}`, { method: "PUT", body: file });
     }
 
-    #send(path, fields, quiet) {
-        return this.#fetch(path, { method: "POST", body: JSON.stringify(fields) }, quiet);
+    #send(path, fields) {
+        return this.#fetch(path, { method: "POST", body: JSON.stringify(fields) });
     }
 
-    async #fetch(path, request, quiet = false) {
-        if (!quiet && path.startsWith("/do/")) {
-            this.#hear({ error: "" }); // an order begins without the last one's error
-        }
+    async #fetch(path, request) {
         let answer = { error: "the studio does not run anymore; start it again with: protonn-edge studio" };
         try {
             const response = await fetch(path, { ...request, headers: this.#headers });
@@ -59,10 +51,7 @@ export class Wire extends EventTarget {
                 this.#hear({ changed: true });
             }
         } catch {}
-        if (!quiet && answer.error) {
-            this.#hear({ error: answer.error });
-        }
-        return answer.error ? null : answer;
+        return answer;
     }
 
     /** Call a function with each message that has a key. */

@@ -10,6 +10,8 @@ import pytest
 from avr_tools import needs_emulated_avr
 from command_line import run_json, succeed
 
+from protonn_edge.data.arrays import source_of
+from protonn_edge.data.division import digest_of
 from protonn_edge.model.file import load_model, model_bytes
 
 FEATURES = "mean,deviation,min,max,crossings,bands:3"
@@ -53,6 +55,23 @@ def test_a_data_sets_own_shape_is_the_windows(model: Path) -> None:
     assert trained.features.points.shape == (20, 2)
     assert trained.record["settings"]["window_shape"] == [20, 2]
     assert trained.record["settings"]["features"] == FEATURES
+
+
+def test_windows_and_their_model_name_the_recording_and_each_window_its_place(
+    recording: Path, windows: Path, model: Path
+) -> None:
+    source, digest = source_of(windows), digest_of(recording)
+    settings = {"window": 20, "stride": 5, "trigger": None, "onset": None, "test": 0.4}
+    assert (
+        source == {"name": "recording.csv", "sha256": digest, "rows": 600, "rate": None} | settings
+    )
+    assert load_model(model).record["file"]["source"] == digest
+    samples = np.loadtxt(recording, delimiter=",", skiprows=1, usecols=(1, 2))
+    with np.load(windows) as arrays:
+        for part, begins in (("X_train", "begins"), ("X_test", "test_begins")):
+            cut = [samples[begin : begin + 20] for begin in arrays[begins]]
+            np.testing.assert_array_equal(cut, arrays[part])
+    assert source_of(recording) == source_of(model) == {}
 
 
 def test_inspect_shows_window_features(model: Path, windows: Path) -> None:

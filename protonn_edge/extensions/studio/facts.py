@@ -1,0 +1,229 @@
+"""What the files of a folder state: their sensor and classes, and what each was made from.
+
+Files are told apart by the SHA-256 of their contents, so that copies, touched files and other
+clocks change nothing. Everything is read once, as long as a file does not change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from protonn_edge.chips.boards import load_board
+from protonn_edge.codegen.projects.built import built_file, built_in
+from protonn_edge.data.archive import ArrayArchive
+from protonn_edge.data.arrays import FILE_LIMIT_BYTES, source_of
+from protonn_edge.data.division import Division, digest_of
+from protonn_edge.device.results import read_results
+from protonn_edge.extensions.sensing.editing.takes import EditableRecording, read_takes
+from protonn_edge.extensions.studio.folder import version_of
+from protonn_edge.model.features import signal_of
+from protonn_edge.model.file import load_model
+from protonn_edge.model.head import title_of
+from protonn_edge.model.model import Model
+from protonn_edge.model.quantization import quantize, why_floats_alone
+from protonn_edge.system.errors import InputError, ProtoNNEdgeError
+from protonn_edge.system.schema import JsonObject
+
+_RUN = re.compile(rb'<meta name="run" content="([0-9a-f-]{1,80})">')
+_MOST_FILES, _MOST_BYTES = 20_000, 1 << 28  # of a folder
+_HEAD_BYTES = 4096  # of a report, which has its run
+_READING = threading.Lock()
+
+
+def facts_of(path: Path, kind: str) -> JsonObject:
+    """Return what a file or folder of a kind states; only an ``error`` if it cannot be read."""
+    read = _READERS.get(kind)
+    if read is None or not _is_small(path):
+        return {}
+    try:
+        return dict(_facts(path, version_of(path), read))
+    except (ProtoNNEdgeError, OSError) as error:
+        return {"error": str(error)}
+
+
+@lru_cache(maxsize=1000)
+def _facts(path: Path, _: str, read: Callable[[Path], JsonObject]) -> Mapping[str, object]:
+    return read(path)
+
+
+def _is_small(path: Path) -> bool:
+    """Whether a folder can be read whenever the page asks; files always are."""
+    total = 0
+    for number, each in enumerate(path.rglob("*")):
+        with contextlib.suppress(OSError):
+            total += each.lstat().st_size
+        if number == _MOST_FILES or total > _MOST_BYTES:
+            return False
+    return True
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file, or of a folder's files; empty if unreadable or too large."""
+    try:
+        return _digest(path, version_of(path)) if _is_small(path) else ""
+    except (ProtoNNEdgeError, OSError):
+        return ""
+
+
+def identity(path: Path) -> str:
+    """Return the `digest` of a file or, since compilers write into projects, of its build."""
+    if (path / "platformio.ini").is_file():
+        return digest(built_file(path))
+    return digest(path)
+
+
+@lru_cache(maxsize=1000)
+def _digest(path: Path, _: str) -> str:
+    return digest_of(path)
+
+
+def recording_at(path: Path, version: str) -> EditableRecording:
+    """Return a recording, which is read once for all tabs as long as it does not change."""
+    with _READING:
+        return _recording(path, version)
+
+
+@lru_cache(maxsize=2)
+def _recording(path: Path, _: str) -> EditableRecording:
+    return read_takes(path)
+
+
+def _of_recording(path: Path) -> JsonObject:
+    recording = recording_at(path, version_of(path))
+    takes, rate = recording.takes, recording.rate
+    samples = sum(take.n for take in takes)
+    return {
+        "sensors": _names(recording.sensor),
+        "rate": rate,
+        "units": recording.units,
+        "channels": [*recording.channels],
+        "takes": len(takes),
+        "seconds": samples / rate if rate else None,
+        "classes": dict(Counter(take.label for take in takes)),
+        "sessions": dict(Counter(take.session for take in takes if take.session)),
+    }
+
+
+def _names(sensor: str) -> list[str]:
+    """Return the sensors in the text of a file, such as ``a0, a1``."""
+    return [name for name in sensor.split(", ") if name]
+
+
+def _of_points(path: Path) -> JsonObject:
+    source = source_of(path)
+    with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
+        own = {
+            name: archive.read(name)
+            for name in ("y_train", "y", "y_test", "class_names", "groups", "sample_rate", "sensor")
+            if name in archive.names
+        }
+    labels = own.get("y_train", own.get("y", np.empty(0)))
+    rate, sensor = own.get("sample_rate"), own.get("sensor")
+    return {
+        "source": source or None,
+        "n_train": len(labels),
+        "n_test": len(own.get("y_test", ())),
+        "classes": np.atleast_1d(own.get("class_names", np.empty(0, np.str_))).tolist(),
+        "groups": np.unique(own["groups"].astype(str)).tolist() if "groups" in own else [],
+        "rate": None
+        if rate is None or rate.dtype.kind not in "fiu"
+        else float(rate.reshape(-1)[0]),
+        "sensors": [] if sensor is None else _names(str(sensor)),
+        "window": source.get("window"),
+    }
+
+
+def _of_model(path: Path) -> JsonObject:
+    model = load_model(path)
+    integers = None if why_floats_alone(model) else quantize(model)
+    signal, division = signal_of(model.features), Division.of_record(model.record)
+    sensor = "" if model.instrument is None else model.instrument.sensor or ""
+    return {
+        "title": title_of(model),
+        "classes": list(model.classes),
+        "predicts": model.policy.predicts,
+        "inputs": model.n_inputs,
+        "bytes": None if integers is None else integers.model_bytes,
+        "sha256": None if integers is None else integers.model_sha256,
+        "sensors": _names(sensor),
+        "rate": None if signal is None else signal.rate,
+        "window": None if signal is None else signal.samples,
+        "features": _setting(model, "features"),
+        "n_train": model.record.get("n_train"),
+        "teachable": _setting(model, "teachable") or 0,
+        "points_sha256": None if division is None else division.sha256,
+        "source_sha256": None if division is None else division.source,
+        "label": None if division is None else division.label,
+        "read": [] if division is None else division.read,
+    }
+
+
+def _of_images(path: Path) -> JsonObject:
+    parts = sorted(each for each in path.iterdir() if each.is_dir())
+    return {"classes": {each.name: sum(1 for _ in each.iterdir()) for each in parts}}
+
+
+def _setting(model: Model, name: str) -> object:
+    settings = model.record.get("settings")
+    return settings.get(name) if isinstance(settings, dict) else None
+
+
+def _of_project(path: Path) -> JsonObject:
+    facts = built_in(path)
+    try:
+        board = load_board(facts.get("board", ""))
+    except InputError:
+        return {}
+    flash, sram = facts.get("flash_bytes"), facts.get("sram_bytes")
+    stack = facts.get("stack_bytes") or 0
+    cycles = (facts.get("response") or {}).get("cycles", (facts.get("cycles") or {}).get("most"))
+    return facts | {
+        "title": board.title,
+        "flash_limit": board.flash_bytes,
+        "sram_limit": board.sram_bytes,
+        "flash_share": None if flash is None else flash / board.flash_bytes,
+        "sram_share": None if sram is None else (sram + stack) / board.sram_bytes,
+        "ms": None if cycles is None else board.milliseconds(cycles),
+    }
+
+
+def _of_results(path: Path) -> JsonObject:
+    run = read_results(path)
+    results, origin = run.results, run.origin
+    return {
+        "run": str(origin or ""),
+        "model16": origin.model if origin else "",
+        "n": len(results),
+        "points": origin.points if origin else 0,
+        "right": sum(one.predicted == one.label for one in results) if run.of_classes else None,
+        "mismatches": sum(bool(one.mismatch) for one in results),
+        "emulated": all("://" in one.device for one in results),
+    }
+
+
+def _of_page(path: Path) -> JsonObject:
+    with path.open("rb") as file:
+        run = _RUN.search(file.read(_HEAD_BYTES))
+    return {"run": run[1].decode() if run else ""}
+
+
+_READERS: Mapping[str, Callable[[Path], JsonObject]] = {
+    "recording": _of_recording,
+    "takes": _of_recording,
+    "images": _of_images,
+    "points": _of_points,
+    "model": _of_model,
+    "live": _of_project,
+    "project": _of_project,
+    "logger": _of_project,
+    "results": _of_results,
+    "page": _of_page,
+}

@@ -1,0 +1,318 @@
+"""The five stages of the way to a board: how far each is, by files alone, and what is next.
+
+A stage has a mark: ``none`` if it waits for another one, ``ready``, ``done``, ``warn`` if its
+result needs a look, ``old`` if that is not of the files that are here now. A sentence is a list of
+texts of which every second one is a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from protonn_edge.data.options import options_of_texts
+from protonn_edge.extensions.studio.related import RelatedFiles, are_of_model
+from protonn_edge.system.errors import counted
+from protonn_edge.system.figures import percent
+from protonn_edge.system.schema import JsonObject
+
+_FEW_TAKES, _FEW_CLASSES = 3, 2
+_MOVE = "Move the board. This computer answers with the board's own integers."
+_WORDS = ("no", "one", "two", "three")
+
+Sentence = list[str]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What no file states, and nothing but words depends on."""
+
+    notices: Callable[[str], Sequence[JsonObject]] = lambda _: ()  # of the file of a name
+    accuracy: Callable[[str, str], JsonObject] = lambda _model, _points: {}
+    doubts: Callable[[str, Mapping[str, Any]], JsonObject] = lambda _table, _read: {}
+    tried: Collection[str] = ()  # the hashes of models whose answers were seen
+    uploaded: Collection[str] = ()  # the hashes of models that were uploaded
+    has_port: bool = False
+
+
+@dataclass
+class Stage:
+    """A stage, as the page shows it."""
+
+    mark: str
+    says: str  # its line in the bar
+    lead: Sentence  # below its title
+    next: JsonObject | None = None  # the one primary action
+    again: JsonObject | None = None  # a quiet one beside it
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    notices: list[JsonObject] = field(default_factory=list)
+    absent: bool = False  # whether data of this kind do not have it
+
+    @property
+    def has_result(self) -> bool:
+        """Whether something was made, however old."""
+        return self.mark in ("done", "warn", "old")
+
+    def outdate(self) -> None:
+        """Mark what was made of a model that is older than the data."""
+        if self.mark in ("done", "warn"):
+            self.mark, self.says = "old", "older than the data"
+            self.next, self.again = _action("Train again", "train", "train"), self.next
+
+
+class Stages:
+    """The stages of related files, with how a table is read, if the page has chosen that."""
+
+    def __init__(
+        self,
+        related: RelatedFiles,
+        memory: Memory | None = None,
+        read: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._used, self._memory, self._chosen_read = related, memory or Memory(), read or {}
+
+    def to_json(self) -> dict[str, JsonObject]:
+        """Return the stages by their names, in their order."""
+        data = self._data()
+        train = self._train(data)
+        tried = self._try() if train.has_result else _waits("needs a model")
+        board = self._board() if train.has_result else _waits("")
+        report = self._report() if "flash_bytes" in board.facts else _waits("")
+        if not self._used.is_of_samples:
+            tried = _waits("", absent=True)
+        if train.mark == "old":
+            for stage in (board, report):
+                stage.outdate()
+        made = {"data": data, "train": train, "try": tried, "board": board, "report": report}
+        sources = {
+            "data": [self._used.data], "train": [self._used.points, self._used.model],
+            "board": [self._used.project], "report": [self._used.results, self._used.report],
+        }  # fmt: skip
+        every: list[JsonObject] = []
+        for name, stage in made.items():
+            own = [
+                {**notice, "of": file}
+                for file in dict.fromkeys(filter(None, sources.get(name, ())))
+                for notice in self._memory.notices(file)
+            ]
+            own = [notice for notice in own if notice not in every]
+            warned = [notice for notice in own if notice["warning"]]
+            if name == "report":
+                own += [one for one in every if one["warning"]]
+            every += own
+            stage.notices = sorted(own, key=lambda notice: not notice["warning"])
+            if warned and stage.mark == "done":
+                stage.mark = "warn"
+        return {name: vars(stage) for name, stage in made.items()}
+
+    def _data(self) -> Stage:
+        facts = self._used.data_facts
+        if not facts:
+            return Stage("ready", "nothing yet", ["Record a first take, or drop a file here."])
+        kind = facts["kind"]
+        if kind == "takes" and "takes" not in facts:  # of several files, with labels, or very large
+            lead = [
+                "",
+                self._used.data,
+                " is ready to train with, but its takes are edited elsewhere.",
+            ]
+            return self._ready_data("done", self._used.data, lead, {})
+        if facts.get("error"):
+            return Stage("warn", "cannot be read", [facts["error"]])
+        if kind == "recording" or "takes" in facts:
+            return self._of_takes(facts)
+        if kind == "table":
+            return self._of_table()
+        return self._ready_data(
+            "done", self._used.data, ["", self._used.data, " is ready to train with."], {}
+        )
+
+    def _of_takes(self, facts: JsonObject) -> Stage:
+        takes: Mapping[str, int] = facts["classes"]
+        missing = {name: _FEW_TAKES - n for name, n in takes.items() if n < _FEW_TAKES}
+        told = {"takes": facts["takes"], "classes": takes, "missing": missing}
+        status = f"{_classes(len(takes))}, {counted(facts['takes'], 'take')}"
+        lead, why = self._asked(takes, missing)
+        if not takes:
+            return Stage("ready", "no take yet", lead, facts=told)
+        if len(takes) - len(missing) >= _FEW_CLASSES:
+            mark = "warn" if missing else "done"
+            status = status if not missing else why.removeprefix("needs ")
+            return self._ready_data(mark, status, lead, told)
+        stage = Stage("ready", status, lead, _action("Train a model", why=why), facts=told)
+        if len(takes) >= _FEW_CLASSES:
+            stage.again = _action("Train anyway", "train", "train")
+        return stage
+
+    @staticmethod
+    def _asked(takes: Mapping[str, int], missing: Mapping[str, int]) -> tuple[Sentence, str]:
+        """Return which takes are wanted next, and why there is nothing to train before."""
+        if not takes:
+            return ["Name what you will do, and record three takes of it."], "needs takes"
+        label, n = next(iter(missing.items()), ("", 0))
+        some = f"{_WORDS[n]} more {'take' if n == 1 else 'takes'} of "
+        if len(takes) < _FEW_CLASSES and not missing:
+            return ["Record three takes of a second class."], "needs a second class"
+        if not missing:
+            return ["There are enough takes of each class; more people make it better."], ""
+        enough = len(takes) - len(missing) >= _FEW_CLASSES
+        then = "." if enough else ", then you can train." if len(takes) > 1 else "."
+        return [some.capitalize(), label, then], f"needs {n} more of {label}"
+
+    def _of_table(self) -> Stage:
+        found = self._memory.doubts(self._used.data, self._read())
+        doubt: Sequence[str] = found.get("doubt", ())
+        lead = ["", self._used.data, f": {counted(found.get('rows', 0), 'row')}."]
+        if found.get("error"):
+            return Stage("warn", "needs your decision", [found["error"]], facts=found)
+        if not doubt:
+            status = f"{found.get('rows', 0):,} rows"
+            if gaps := found.get("gaps"):
+                lead[2] += (
+                    f" {counted(gaps, 'cell')} of its columns {'is' if gaps == 1 else 'are'} empty."
+                )
+            return self._ready_data("done", status, lead, found)
+        n = len(doubt)
+        lead[2] += f" {_WORDS[n].capitalize() if n <= _FEW_TAKES else n} of its columns"
+        lead[2] += f" need{'s' * (n == 1)} your decision."
+        why = f"{doubt[0]}: use it, or leave it out?"
+        action = _action("Train a model", why=why)
+        return Stage("warn", f"{counted(n, 'column')} in doubt", lead, action, facts=found)
+
+    def _read(self) -> Mapping[str, Any]:
+        """Return how the table is read: as the page chose, else as in the model's training."""
+        if self._chosen_read or not self._used.model_facts.get("read"):
+            return self._chosen_read
+        options = options_of_texts(self._used.model_facts["read"])
+        column = options.label or self._used.model_facts.get("label")
+        return {"column": column, "keep_columns": [*options.keep], "drop": [*options.drop]}
+
+    def _ready_data(
+        self, mark: str, status: str, lead: Sentence, facts: Mapping[str, Any]
+    ) -> Stage:
+        train = _action("Train a model", "train", "train")
+        stage = Stage(mark, status, lead, train, facts=facts)
+        if self._used.model:
+            train["text"] = "Train again"
+            if self._used.is_current(self._used.model) is not False:
+                stage.next, stage.again = _action("See the model", "train"), train
+        return stage
+
+    def _train(self, data: Stage) -> Stage:
+        following = data.next or {}
+        ready = bool(following.get("ready"))
+        if not self._used.model:
+            if not ready and not data.again:
+                return _waits(following.get("why") or "needs data")
+            return Stage("ready", "not trained yet", self._waiting(), _action("Train", run="train"))
+        facts = self._memory.accuracy(self._used.model, self._used.points)
+        again = _action("Train again", run="train", ready=not self._used.data or ready)
+        status = _accuracy(facts)
+        if self._used.is_current(self._used.model) is False:
+            lead = [
+                "",
+                self._used.data or self._used.model,
+                " has changed since the model was trained.",
+            ]
+            for name in self._used.origins(self._used.model)[:1]:
+                lead = ["", self._used.model, " is of ", name, "."]
+            return Stage("old", "older than the data", lead, again, facts=facts)
+        go = (
+            ("try", "Try it live") if self._used.is_of_samples else ("board", "Put it on the board")
+        )
+        lead = ["", self._used.model, f" is trained: {status}."]
+        if held := facts.get("sessions"):
+            lead = ["Tested on ", ", ".join(held), ", of whom the model has seen nothing."]
+        return Stage("done", status, lead, _action(go[1], go[0]), again, facts)
+
+    def _waiting(self) -> Sentence:
+        """Return what there is to train with."""
+        facts = self._used.data_facts
+        if "takes" not in facts:
+            return ["Ready to learn from ", self._used.data, "."]
+        takes = f"{counted(facts['takes'], 'take')} of {_classes(len(facts['classes']))}"
+        several = len(facts["sessions"]) > 1
+        tested = "tested on somebody it never saw" if several else "some are kept for the test"
+        return [f"{takes}; {tested}."]
+
+    def _try(self) -> Stage:
+        go = _action("Put it on the board", "board")
+        if self._used.model_facts.get("sha256") in self._memory.tried:
+            return Stage("done", "tried", [_MOVE], go)
+        return Stage("ready", "not tried yet", [_MOVE], go)
+
+    def _board(self) -> Stage:
+        project, build = (
+            self._used.files.get(self._used.project, {}),
+            _action("Build it", run="build"),
+        )
+        if not self._used.model_facts.get("sha256"):
+            return Stage("warn", "not for boards", ["This model runs on computers only."])
+        if not project or project.get("flash_bytes") is None:
+            lead = ["Build the firmware with ", self._used.model, "."]
+            return Stage("ready", "not built yet", lead, build)
+        build["text"] = "Build it again"
+        if not self._used.is_of_model(project):
+            lead = ["The firmware in ", self._used.project, " is of another model."]
+            return Stage("old", "older than the model", lead, build, facts=project)
+        sensors = self._used.data_facts.get("sensors")
+        if sensors and project.get("sensors") and project["sensors"] != sensors:
+            lead = ["The firmware reads ", project["sensors"][0], ", the takes are of ", sensors[0]]
+            return Stage("old", f"built for {project['sensors'][0]}", lead, build, facts=project)
+        share = max(project["flash_share"], project["sram_share"])
+        measure = _action("Measure and write the report", "report", "report")
+        upload = _action(f"Upload to the {project['title']}", run="upload")
+        waits = self._memory.has_port and project["model_sha256"] not in self._memory.uploaded
+        lead = ["Built for the ", project["title"], f": {percent(share, 0)} of its memory."]
+        ways = (upload, build) if waits else (measure, upload if self._memory.has_port else build)
+        return Stage("done", f"fits, {percent(share, 0)}", lead, *ways, facts=project)
+
+    def _report(self) -> Stage:
+        results, measure = (
+            self._used.files.get(self._used.results, {}),
+            _action("Measure again", run="report"),
+        )
+        first = _action("Measure and write the report", run="report")
+        show = _action("Open the report", run="open")
+        if not results:
+            lead = ["Measure accuracy, time and memory with the points that training held out."]
+            return Stage("ready", "not measured yet", lead, first)
+        if results.get("error"):
+            return Stage("warn", "cannot be read", [results["error"]], first)
+        if not are_of_model(results, self._used.model_facts["sha256"]):
+            lead = ["", self._used.results, " is of another model."]
+            return Stage("old", "of another model", lead, first)
+        n, wrong, points = results["n"], results["mismatches"], results["points"]
+        if n < points:
+            lead = [f"The measurement was stopped after {n:,} of {points:,} points."]
+            return Stage("warn", f"stopped at {n:,} of {points:,}", lead, first, facts=results)
+        where = "the emulated board" if results["emulated"] else "the board"
+        status = f"{wrong:,} mismatches" if wrong != 1 else "1 mismatch"
+        lead = [f"{counted(n, 'point')} ran on {where}: {status}."]
+        if self._used.files.get(self._used.report, {}).get("run") != results["run"]:
+            return Stage("old", "measured since the report", lead, first, facts=results)
+        return Stage("warn" if wrong else "done", status, lead, show, measure, results)
+
+
+def _waits(why: str, *, absent: bool = False) -> Stage:
+    return Stage("none", why, [], absent=absent)
+
+
+def _action(
+    text: str, go: str | None = None, run: str | None = None, *, ready: bool = True, why: str = ""
+) -> JsonObject:
+    return {"text": text, "go": go, "run": run, "ready": ready and not why, "why": why}
+
+
+def _classes(n: int) -> str:
+    return "1 class" if n == 1 else f"{n:,} classes"
+
+
+def _accuracy(facts: Mapping[str, Any]) -> str:
+    if facts.get("right") is not None and facts.get("n"):
+        return f"{percent(facts['right'] / facts['n'], 1)} right"
+    value = facts.get("value") or {}
+    if value.get("bound") or value.get("error"):
+        return f"±{value.get('bound') or value['error']:.3g}"
+    return "trained"

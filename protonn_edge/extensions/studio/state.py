@@ -1,0 +1,166 @@
+"""The state of the folder as the page shows it: files with their facts, stages, and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from protonn_edge.chips.boards import export_board_names, firmware_board_names, load_export_board
+from protonn_edge.codegen.families import family_of
+from protonn_edge.extensions.sensing.described import channels_of, sensor_titles
+from protonn_edge.extensions.studio.columns import columns_of
+from protonn_edge.extensions.studio.facts import digest, facts_of, identity
+from protonn_edge.extensions.studio.folder import listing, version_of
+from protonn_edge.extensions.studio.log import Log
+from protonn_edge.extensions.studio.related import RelatedFiles
+from protonn_edge.extensions.studio.sources import ports, source_of
+from protonn_edge.extensions.studio.stages import Memory, Stages
+from protonn_edge.extensions.studio.views import accuracy
+from protonn_edge.model.registry import ESTIMATORS
+from protonn_edge.system.errors import ProtoNNEdgeError
+from protonn_edge.system.schema import JsonObject
+
+_IN_USE = ("data", "model", "points", "project", "results", "report")
+_DOUBTS = ("rows", "gaps", "doubt", "error", "label", "target", "classes")
+
+
+class FolderState:
+    """A folder at one time, with its log, and the hashes of models that were tried."""
+
+    def __init__(self, folder: Path, log: Log, tried: Collection[str] = ()) -> None:
+        self._folder, self._log, self._tried = folder, log, tried
+        self.files = dict(self._read())
+
+    def _read(self) -> Iterator[tuple[str, JsonObject]]:
+        for one in listing(self._folder):
+            facts = facts_of(self._folder / one["name"], one["kind"])
+            if "sensors" in facts:
+                facts["sensor"] = ", ".join(facts["sensors"])
+            yield one["name"], {**facts, **one}
+
+    def to_json(
+        self, data: str = "", model: str = "", read: Mapping[str, Any] | None = None
+    ) -> JsonObject:
+        """Return what the page shows, given the names and the reading that it has chosen."""
+        used = RelatedFiles(self.files, self._digest, data, model)
+        models = [name for name, facts in self.files.items() if facts["kind"] == "model"]
+        for name in models:
+            self.files[name]["current"] = used.is_current(name)
+        if used.model:
+            found = self.accuracy(used.model, used.points)
+            self.files[used.model]["held"] = found.get("sessions", [])
+        return {
+            "files": [*self.files.values()],
+            "models": [
+                {**self.files[name], "kind": self.files[name].get("title")} for name in models
+            ],
+            "boards": [*_boards()],
+            "sensors": [*_sensors()],
+            "classifiers": [*ESTIMATORS, "best"],
+            "source": source_of(self.files, used.data, used.model),
+            **{name: getattr(used, name) or None for name in _IN_USE},
+            "start": not used.data and not models,
+            "stages": Stages(used, self._memory(), read).to_json(),
+        }
+
+    def models(self) -> list[JsonObject]:
+        """Return how good each model is, and the firmware that was built of it."""
+        return [
+            {"name": name, "error": facts.get("error"), **self._figures(name, facts)}
+            for name, facts in self.files.items()
+            if facts["kind"] == "model"
+        ]
+
+    def _figures(self, name: str, facts: JsonObject) -> JsonObject:
+        points = [
+            one
+            for one, other in self.files.items()
+            if other["kind"] in ("points", "table", "images", "takes")
+            and facts.get("points_sha256")
+            and self._digest(one) == facts["points_sha256"]
+        ]
+        found = self.accuracy(name, points[0] if points else "")
+        builds = [
+            one
+            for one in self.files.values()
+            if facts.get("sha256") and one.get("model_sha256") == facts["sha256"]
+        ]
+        builds.sort(key=lambda one: one["kind"] != "live")
+        of_classes = found.get("right") is not None and found.get("n")
+        return {
+            "accuracy": found | {"share": found["right"] / found["n"]} if of_classes else None,
+            "value": found.get("value"),
+            "board": builds[0] if builds else None,
+            "trained_on": found.get("trained_on", False),
+        }
+
+    def accuracy(self, model: str, points: str) -> JsonObject:
+        """Return how good a model is: on its own held-out points, else as its training printed."""
+        path, data = self._folder / model, self._folder / points
+        if points and self._digest(points) == self.files[model].get("points_sha256"):
+            return dict(_accuracy(path, version_of(path), data, version_of(data)))
+        for entry in self._log.records_of(model, self._digest(model)):
+            share, n = entry["record"].get("accuracy"), entry["record"].get("n")
+            if type(share) is float and type(n) is int and 0 <= share <= 1 and n > 0:
+                return {"n": n, "right": round(share * n), "low": None, "high": None}
+        return {}
+
+    def _digest(self, name: str) -> str:
+        return digest(self._folder / name) if name else ""
+
+    def _memory(self) -> Memory:
+        projects = {
+            name: facts["model_sha256"]
+            for name, facts in self.files.items()
+            if facts.get("model_sha256")
+        }
+        return Memory(
+            notices=lambda name: self._log.notices_of(name, identity(self._folder / name)),
+            accuracy=self.accuracy,
+            doubts=self._doubts,
+            tried=self._tried,
+            uploaded={sha for name, sha in projects.items() if self._is_uploaded(name)},
+            has_port=bool(ports()),
+        )
+
+    def _doubts(self, name: str, read: Mapping[str, Any]) -> JsonObject:
+        path = self._folder / name
+        found = columns_of(path, version_of(path), read)
+        return {key: found[key] for key in _DOUBTS if key in found}
+
+    def _is_uploaded(self, project: str) -> bool:
+        entries = self._log.records_of(project, identity(self._folder / project))
+        return any(one["action"] == "upload" and one["state"] == "done" for one in entries)
+
+
+@lru_cache(maxsize=100)
+def _accuracy(model: Path, _: str, data: Path, __: str) -> Mapping[str, Any]:
+    try:
+        return accuracy(model, data, {})
+    except ProtoNNEdgeError:  # of other options than the model remembers
+        return {}
+
+
+@lru_cache
+def _boards() -> tuple[JsonObject, ...]:
+    built = firmware_board_names()
+    boards = map(load_export_board, export_board_names())
+    return tuple(
+        {
+            "name": one.name,
+            "title": one.title,
+            "sensors": one.name in built and family_of(one).sensors,
+            "builds": one.name in built,
+        }
+        for one in boards
+    )
+
+
+@lru_cache
+def _sensors() -> tuple[JsonObject, ...]:
+    return tuple(
+        {"name": name, "title": title.partition(":")[0], "channels": [*channels_of(name)]}
+        for name, title in sensor_titles().items()
+    )

@@ -1,0 +1,35 @@
+/* The figures of a model and of its build in words, the same on all screens. */
+import { bold, brief, make, number, percent, short, small } from "/parts.js";
+
+/** How good a model is: [figure, unit, words]; null if nothing was held out for a test. */
+export function goodness({ n, right, low, high, value } = {}, of = "points") {
+    if (right !== undefined && right !== null) {
+        const words = `${number(right)} of ${number(n)} ${of}; ${percent(low)} to ${percent(high)} at 95 % confidence`;
+        return [((100 * right) / n).toFixed(1), "% right", words];
+    }
+    if (!value) {
+        return null;
+    }
+    const { bound, error, mean_error: mean, unit = "" } = value;
+    const least = mean ? `, of always the mean: ${short(mean)}` : "";
+    const within = bound ? "90 % of new values lie within; " : "";
+    return [`±${short(bound ?? error)}`, unit ?? "", `${within}mean error ${short(error)}${least}`];
+}
+
+/** What a build takes of its board: flash, SRAM with the stack, and time, each in `used` and `limit`. */
+export function costs(build) {
+    const { flash_bytes, flash_limit, sram_bytes, stack_bytes, sram_limit, ms, hop, rate } = build;
+    const between = hop && rate ? (1000 * hop) / rate : null;
+    const all = {
+        flash: { used: flash_bytes, limit: flash_limit, unit: "B", of: `of ${number(flash_limit)} B`, words: "" },
+        SRAM: { used: sram_bytes + stack_bytes, limit: sram_limit, unit: "B", of: `of ${number(sram_limit)} B`, words: "with the stack" },
+        time: { used: ms, limit: between, unit: "ms", of: between ? `of ${number(Math.round(between))} ms between two answers` : "", words: "at most" },
+    };
+    return ms ? all : { flash: all.flash, SRAM: all.SRAM };
+}
+
+/** A figure in large digits, and words for it. */
+export const headline = (name, figure, unit, words, ...more) =>
+    make("div", {}, make("dt", {}, ...[name].flat()), make("dd", {}, bold(figure), ` ${unit}`, small(words), ...more));
+
+export const digits = ({ used, unit }) => (unit === "ms" ? brief(used) : number(used));

@@ -1,0 +1,65 @@
+/* The report: the measurement on a board, its proof and its warnings, and the page with all of it. */
+import { costs, digits, goodness, headline } from "/figures.js";
+import { button, find, make, number } from "/parts.js";
+import { Stage } from "/stage.js";
+
+const RESULTS = "results.csv";
+const PROJECT = "measured";
+
+export class Report extends Stage {
+    async perform(run) {
+        if (run === "open") {
+            return this.#open();
+        }
+        const { studio } = this;
+        const { state } = studio;
+        const read = studio.isOfSamples ? {} : studio.read;
+        const { board, port, played } = studio.source.where;
+        const place = played ? { emulated: "yes" } : { port };
+        const points = { points: state.points, ...read };
+        return this.run([
+            ["build-points", { model: state.model, project: PROJECT, board }],
+            ["measure", { ...points, project: PROJECT, results: RESULTS, board, ...place }],
+            ["report", { ...points, project: PROJECT, results: RESULTS }],
+        ]);
+    }
+
+    async #open() {
+        const shown = await this.order("show", { name: this.studio.state.report ?? "report.html" });
+        if (shown) {
+            window.open(shown.address, "_blank", "noopener");
+        }
+    }
+
+    show() {
+        super.show();
+        const { state } = this.studio;
+        const results = this.studio.file(state.results);
+        const measured = this.studio.file(PROJECT);
+        const proof = find("#proof");
+        proof.hidden = !results?.n;
+        find("#about-report").hidden = !state.report;
+        if (results?.n) {
+            const { n, mismatches } = results;
+            proof.classList.toggle("broken", mismatches > 0);
+            const what = this.studio.isOfSamples ? "windows" : "points";
+            proof.replaceChildren(make("span", {}, mismatches ? "!" : "✓"), ` NumPy = C = ${measured?.board === "uno" || !measured ? "Uno" : measured.board}: ${number(n)} ${what}, ${number(mismatches)} ${mismatches === 1 ? "mismatch" : "mismatches"}.`);
+        }
+        this.#headlines(results, measured);
+    }
+
+    #headlines(results, built) {
+        const good = results?.n ? goodness(this.studio.state.stages.train.facts) : null;
+        const shown = good ? [headline("accuracy", ...good)] : [];
+        if (results?.n && built?.flash_bytes) {
+            const figures = Object.entries(costs(built));
+            shown.push(...figures.map(([name, one]) => headline(name, digits(one), one.unit, `${one.of} ${one.words}`)));
+        }
+        find("#headlines").replaceChildren(...shown);
+    }
+
+    helpsFor({ action }) {
+        const stage = { windows: "train", train: "train", data: "data", build: "board" }[action];
+        return stage ? [button("Show it there", () => this.studio.go(stage))] : [];
+    }
+}

@@ -1,0 +1,96 @@
+/* Where samples come from: what the folder states, a dialog to change it, and the order to connect. */
+import { choice, find, labelled, make } from "/parts.js";
+
+const EMULATED = "";
+
+export class Source {
+    constructor(studio) {
+        this.studio = studio;
+        this.button = find("#source");
+        this.dialog = find("#source-dialog");
+        this.fields = find(".fields", this.dialog);
+        this.button.addEventListener("click", () => this.open());
+        this.dialog.addEventListener("close", () => this.#closed(this.dialog.returnValue));
+    }
+
+    /** What the folder states, and what was chosen in the dialog instead. */
+    get known() {
+        return { ...this.studio.state.source, ...this.studio.chosen.source };
+    }
+
+    show() {
+        const { title, board, sensors, sensor, rate, emulated } = this.known;
+        const { running } = this.studio.state.stream;
+        const name = title ?? board ?? "Arduino Uno";
+        find(".led", this.button).classList.toggle("on", Boolean(running));
+        find("b", this.button).textContent = emulated ? `Emulated ${name.replace(/^Arduino /, "")}` : name;
+        const words = [this.titleOf(sensors?.length ? sensors.join(", ") : sensor), rate && `${rate} samples a second`];
+        find("small", this.button).textContent = words.filter(Boolean).join(", ") || "no sensor is known yet";
+        const { start } = this.studio.state;
+        this.button.parentElement.hidden = start;
+        this.button.setAttribute("aria-label", `Samples come from: ${this.button.textContent}${running ? ", connected" : ""}`);
+    }
+
+    /** The name of a sensor for people: without the kind, which stands after a comma. */
+    titleOf(name) {
+        const known = this.studio.state.sensors?.find((one) => one.name === name)?.title;
+        return known?.split(",")[0] ?? name;
+    }
+
+    /** The fields by which an order finds the board, or the emulated one with a file to play. */
+    get where() {
+        const { sensor, sensors, rate, board, port, emulated, play } = this.known;
+        const several = sensors?.length ? sensors : [sensor].filter(Boolean);
+        const place = emulated ? { played: several.slice(0, 1).map((one) => `${one}=${play}`) } : { port };
+        return { sensor: several, rate, board: board === "uno" ? undefined : board, ...place };
+    }
+
+    open() {
+        const { known } = this;
+        const { ports = [], plays = [], sensors = [] } = this.studio.state.source;
+        const all = this.studio.state.sensors ?? [];
+        const places = [[EMULATED, "the emulated board"], ...ports.map(({ port, what }) => [port, `${what || "a board"} on ${port}`])];
+        const files = plays.length ? plays.map((name) => [name, name]) : [["", "no file of samples in the folder"]];
+        const from = choice("port", places, known.emulated ? EMULATED : (known.port ?? ports[0]?.port), () => this.#places());
+        this.plays = labelled("Its sensor plays", choice("play", files, known.play));
+        const known_sensors = all.some(({ name }) => name === known.sensor) || !known.sensor;
+        const options = [...(known_sensors ? [] : [[known.sensor, known.sensor]]), ...all.map(({ name, title }) => [name, title])];
+        const boards = this.studio.state.boards.filter(({ sensors: reads }) => reads !== false).map(({ name, title }) => [name, title]);
+        this.fields.replaceChildren(
+            labelled("Samples from", from),
+            this.plays,
+            labelled("Sensor", choice("sensor", options, known.sensor ?? sensors[0] ?? "mpu6050")),
+            labelled("Samples a second", make("input", { name: "rate", type: "number", min: "0.001", step: "any", value: known.rate ?? 100 })),
+            labelled("Board", choice("board", boards, known.board ?? "uno")),
+        );
+        const nothing = !ports.length && !plays.length;
+        find(".lead", this.dialog).textContent = nothing
+            ? "No board is on USB, and the folder has no file that an emulated sensor can play. Connect a board, or drop a file of samples on the page."
+            : "The logger is built, and uploaded, when you connect.";
+        find("[value=connect]", this.dialog).disabled = nothing;
+        find("[value=disconnect]", this.dialog).hidden = !this.studio.state.stream.running;
+        this.#places();
+        this.dialog.returnValue = "";
+        this.dialog.showModal();
+    }
+
+    #places() {
+        this.plays.hidden = find("[name=port]", this.fields).value !== EMULATED;
+    }
+
+    async #closed(pressed) {
+        if (pressed === "disconnect") {
+            await this.studio.wire.order("disconnect");
+        }
+        if (pressed !== "connect") {
+            return;
+        }
+        const field = (name) => find(`[name=${name}]`, this.fields).value;
+        const { boards } = this.studio.state;
+        const [board, sensor, port] = ["board", "sensor", "port"].map(field);
+        const source = { board, title: boards.find(({ name }) => name === board)?.title, sensor, sensors: [sensor], rate: +field("rate") };
+        await this.studio.choose({ source: { ...source, port: port || undefined, emulated: port === EMULATED, play: field("play") } });
+        this.studio.go("data");
+        await this.studio.stages.data.connect();
+    }
+}

@@ -1,0 +1,245 @@
+/* Trying the model on live samples: what is answered, how sure, and "wrong?" makes a take of it. */
+import { bold, button, choice, find, key, labelled, make, meter, renew, say } from "/parts.js";
+import { ribbon, Scope } from "/scope.js";
+import { Stage } from "/stage.js";
+
+const SHOWN_S = 7;
+const KEPT_S = 2;
+const KEYS = 9;
+const HOPS = [0.2, 0.5, 1];
+const VOTES = [1, 3, 5];
+const MOST_ANSWERS = 100;
+const [MANY, MOST_SCORES] = [6, 12]; // scores in two columns, and those that are shown of more classes
+const HERE = "here";
+
+export class Try extends Stage {
+    constructor(studio, name) {
+        super(studio, name);
+        this.scope = new Scope(find(".scope", this.section), { seconds: SHOWN_S });
+        this.scope.after = () => this.#ribbon();
+        this.place = find("#trying .ribbon");
+        this.answers = [];
+        this.from = HERE;
+        this.wire.on("samples", (message) => this.#hear(message));
+        this.wire.on("answer", ({ answer }) => this.#answer(answer));
+        this.wire.on("stream", () => this.#showStream());
+        this.wire.on("taken", ({ taken }) => taken && this.#kept(taken));
+    }
+
+    get stream() {
+        return this.studio.state.stream;
+    }
+
+    /** The samples from one answer to the next, and how many of them vote: also those of the build. */
+    get pace() {
+        const { hop = 0.5, votes = 3 } = this.studio.chosen;
+        const rate = this.studio.model?.rate || this.stream.rate;
+        return { hop: rate ? Math.max(1, Math.round(hop * rate)) : undefined, votes };
+    }
+
+    show() {
+        super.show();
+        const { absent } = this.known;
+        find("#trying").hidden = Boolean(absent);
+        find("#points").hidden = !absent;
+        find("#answering").hidden = Boolean(absent);
+        find("#answering").previousElementSibling.hidden = Boolean(absent);
+        if (absent) {
+            find("#points").replaceChildren(make("p", {}, "A table has no live samples. The next stages build the model for a board, and measure it there with the rows that were kept for the test."));
+            return;
+        }
+        this.#choices();
+        this.#showStream();
+        if (this.isShown) {
+            this.#classify();
+        }
+    }
+
+    enter() {
+        this.asked = "";
+        this.#classify();
+    }
+
+    // --- the stream ---
+
+    #choices() {
+        const { hop = 0.5, votes = 3 } = this.studio.chosen;
+        const change = (name) => (value) => {
+            this.studio.choose({ [name]: +value });
+        };
+        const built = this.studio.files("live").length > 0;
+        const places = [[HERE, "this computer"], ...(built ? [["board", "the board"]] : []), ...(built && this.#teaches ? [["teaching", "the board, to teach it"]] : [])];
+        renew(
+            find("#answering"),
+            labelled("Answers from", choice("from", places, this.from, (from) => this.#from(from))),
+            this.from === HERE && labelled("every", choice("hop", HOPS.map((s) => [s, `${s} s`]), hop, change("hop"))),
+            this.from === HERE && labelled("by the majority of", choice("votes", VOTES.map((n) => [n, n === 1 ? "1 window" : `${n} windows`]), votes, change("votes"))),
+        );
+    }
+
+    get #teaches() {
+        return Boolean(this.studio.model?.teachable);
+    }
+
+    async #from(from) {
+        this.from = from;
+        this.answers = [];
+        this.asked = "";
+        await this.connect();
+    }
+
+    async connect() {
+        const { source } = this.studio;
+        if (this.from === HERE) {
+            await this.order("connect", { kind: "logger", ...source.where });
+        } else {
+            const kind = this.from === "board" ? "live" : this.from;
+            await this.order("connect", { kind, project: "live", ...source.where });
+        }
+        this.show();
+    }
+
+    /** Have this computer answer to the logger's samples. */
+    async #classify() {
+        const { stream } = this;
+        const { model } = this.studio;
+        if (this.from !== HERE || !model || !stream.running || stream.kind !== "logger" || !stream.rate) {
+            return;
+        }
+        const { hop, votes } = this.pace;
+        const asked = JSON.stringify([model.name, model.at, hop, votes, stream.kind]);
+        if (asked !== this.asked && this.isShown) {
+            this.asked = asked;
+            this.answers = [];
+            await this.order("order", { what: "classify", model: model.name, hop, votes });
+        }
+    }
+
+    #showStream() {
+        const { stream } = this;
+        const kind = this.from === HERE ? "logger" : this.from === "board" ? "live" : this.from;
+        const live = Boolean(stream.running && stream.rate && stream.kind === kind);
+        if (stream.running && stream.rate) {
+            this.scope.begin(stream);
+            this.scope.rate = stream.rate;
+        }
+        this.offline ??= find("#trying").insertAdjacentElement("afterbegin", make("div", { class: "offline" }));
+        this.offline.hidden = live;
+        const builds = this.studio.job.running && this.studio.job.stage === "data";
+        const waits = stream.running && stream.kind === kind;
+        const what = this.from === HERE ? "" : "'s answers";
+        const text = this.studio.source.known.emulated ? `Connect the emulated board${what}` : `Connect the board${what}`;
+        renew(
+            this.offline,
+            make("p", {}, builds ? "The logger is being built, then samples come in." : waits ? stream.text : "No samples come in now."),
+            !waits && !builds && button(text, () => this.connect(), { "data-key": "connect" }),
+        );
+        find(".said", this.section).hidden = !live;
+        find(".scope", this.section).hidden = !live || this.from !== HERE;
+        find("#trying .under").hidden = !live;
+        this.place.hidden = !live;
+        find("#wrong").hidden = !live || this.from === "board";
+        if (live) {
+            this.#teachers(stream);
+            this.#classify();
+        } else {
+            this.asked = "";
+        }
+    }
+
+    #hear(message) {
+        if (this.isShown && this.stream.kind === "logger") {
+            this.scope.add(message);
+        }
+    }
+
+    // --- answers ---
+
+    #answer(answer) {
+        if (!this.isShown) {
+            return;
+        }
+        const { reported, label, scores, figures, value } = answer;
+        const numbers = Object.values(scores ?? {});
+        const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+        const [best = 0, second = low] = [...numbers].sort((a, b) => b - a);
+        const share = answer.sure ?? figures?.confidence_percent;
+        const known = share !== undefined && share !== null;
+        const isValue = value !== undefined && value !== null;
+        const sure = known ? share / 100 : (best - second) / (high - low || 1);
+        this.answers.push({ ...answer, sure });
+        this.answers.splice(0, this.answers.length - MOST_ANSWERS);
+        say(find("#says"), `${value ?? reported ?? label}`);
+        const { votes } = this.pace;
+        const agree = this.answers.slice(-votes).filter((one) => one.label === (reported ?? label)).length;
+        const words = !known ? [] : [bold(`${Math.round(share)} %`), " sure; "];
+        find("#sure").replaceChildren(...(!isValue ? [...words, `${agree} of the last ${votes === 1 ? "window" : `${votes} windows`}`] : []));
+        find("#tinted").textContent = `the stronger the colour, the ${known ? "surer" : "clearer the lead"}`;
+        const row = ([name, score]) => {
+            const part = (score - low) / (high - low || 1);
+            const kind = name === label ? "winner" : "";
+            return make("li", { class: kind }, name, meter(part), make("span", { class: "share" }, kind && known ? `${Math.round(share)} %` : ""));
+        };
+        const shown = !isValue ? Object.entries(scores ?? {}) : [];
+        const few = shown.length > MOST_SCORES ? shown.sort(([, a], [, b]) => b - a).slice(0, MOST_SCORES) : shown;
+        find("#scores").classList.toggle("many", few.length > MANY);
+        find("#scores").replaceChildren(...few.map(row));
+        if (this.from !== HERE) {
+            this.scope.at = answer.first + (this.studio.model?.window ?? 0);
+            this.#ribbon();
+        }
+    }
+
+    #ribbon() {
+        const window = this.studio.model?.window ?? 0;
+        const hop = this.pace.hop ?? window;
+        const cells = this.answers.map(({ first, label, value, sure }) => {
+            const end = first + window;
+            return { label: value ?? label, sure, from: this.scope.placeOf(end - hop), to: this.scope.placeOf(end) };
+        });
+        ribbon(this.place, cells.filter(({ to }) => to > 0));
+    }
+
+    // --- wrong answers become takes ---
+
+    #teachers({ classes }) {
+        const every = classes?.length ? classes : (this.studio.model?.classes ?? []);
+        const known = this.studio.stages.data.labels.filter((name) => every.includes(name));
+        const names = [...new Set([...known, ...every])]; // with the keys that they have in Data
+        Object.assign(this, { names, classes: every });
+        const words = this.from === HERE ? `Wrong? Keep the last ${KEPT_S} s as a take of` : "Teach the board: the last window is";
+        const shown = JSON.stringify([words, names]);
+        if (this.taught === shown) {
+            return;
+        }
+        this.taught = shown;
+        find("#wrong-words").textContent = words;
+        const press = (name, at) => button([name, at < KEYS ? key(`${at + 1}`) : null], () => this.#keep(name), { "data-class": name });
+        const forget = (name) => button(`Forget ${name}`, () => this.order("order", { what: "forget", label: every.indexOf(name) }), { class: "quiet", "data-class": name });
+        const buttons = names.flatMap((name, at) => (this.from === HERE ? [press(name, at)] : [press(name, at), forget(name)]));
+        find("#wrong").replaceChildren(find("#wrong-words"), ...buttons, find("#kept"));
+    }
+
+    #keep(name) {
+        if (this.from !== HERE) {
+            return this.order("order", { what: "teach", label: this.classes.indexOf(name) });
+        }
+        this.keeping = true;
+        return this.order("order", { what: "keep", label: name, session: this.studio.stages.data.person, seconds: KEPT_S });
+    }
+
+    #kept({ label }) {
+        if (!this.keeping) {
+            return;
+        }
+        this.keeping = false;
+        find("#kept").textContent = `Kept as a take of ${label}; train again to use it.`;
+    }
+
+    key(name) {
+        const label = this.names?.[+name - 1];
+        if (label && !find("#wrong").hidden) {
+            this.#keep(label);
+        }
+    }
+}

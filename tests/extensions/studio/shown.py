@@ -1,0 +1,174 @@
+"""The studio's page in a browser without a network, and laws that hold on each of its screens."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from playwright.sync_api import Browser, Locator, Page, expect
+from programs import started
+from system_browser import axe_source
+
+STAGES = ("data", "train", "try", "board", "report")
+PHONE = {"width": 390, "height": 844}
+DESK = {"width": 1280, "height": 900}
+SCHEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
+JOB_MS = 120_000  # the longest job of a test, on a busy computer
+_LEAST_CONTRAST, _LEAST_OF_LARGE = 4.5, 3.0  # WCAG 2.2, success criterion 1.4.3
+
+
+@dataclass
+class Shown:
+    """The page, and what came of it beside the page."""
+
+    page: Page
+    folder: Path
+    url: str
+    complaints: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)
+
+    @property
+    def stage(self) -> Locator:
+        return self.page.locator(".stage:not([hidden])")
+
+    @property
+    def primary(self) -> Locator:
+        return self.stage.locator(".act .primary")
+
+    def go(self, stage: str) -> None:
+        """Press a stage in the bar."""
+        self.page.locator(f"[data-stage={stage}]").click()
+        expect(self.page.locator(f"#stage-{stage}")).to_be_visible()
+
+    def press_primary(self, words: str) -> None:
+        """Press the primary action by a key, once it has these words."""
+        expect(self.primary).to_have_text(words, timeout=JOB_MS)
+        expect(self.primary).to_be_enabled()
+        self.primary.focus()
+        self.page.keyboard.press("Enter")
+
+    def mark(self, stage: str) -> str:
+        """Return the mark of a stage."""
+        return str(self.page.locator(f"[data-stage={stage}]").get_attribute("class"))
+
+    def expect_mark(self, stage: str, *marks: str) -> None:
+        """Wait until a stage has one of some marks."""
+        link = self.page.locator(f"[data-stage={stage}]")
+        selector = ", ".join(f".{mark}" for mark in marks)
+        expect(link.and_(self.page.locator(selector))).to_be_visible(timeout=JOB_MS)
+
+    def lines(self) -> list[str]:
+        """Return the command lines of the drawer."""
+        return self.page.locator("#commands li code").evaluate_all(
+            "(all) => all.map((one) => one.firstChild.textContent)"
+        )
+
+    def in_view(self, *selectors: str) -> list[str]:
+        """Return those of the elements that are not within the window."""
+        return [each for each in selectors if not self.page.locator(each).first.evaluate(IN_VIEW)]
+
+    def barred(self) -> list[object]:
+        """Return how the screen breaks the laws that hold for every screen."""
+        page = self.page
+        found: list[object] = page.evaluate(LAWS, [_LEAST_CONTRAST, _LEAST_OF_LARGE])
+        if not page.evaluate("'axe' in window"):
+            page.evaluate(axe_source())
+        violations = page.evaluate("axe.run()")["violations"]
+        return found + [
+            (each["id"], [node["html"][:160] for node in each["nodes"][:3]]) for each in violations
+        ]
+
+
+@contextmanager
+def opened(browser: Browser, url: str, folder: Path, **options: Any) -> Iterator[Shown]:
+    """Open the page, in a context that reaches only its server."""
+    context = browser.new_context(**{"viewport": DESK, "reduced_motion": "reduce", **options})
+    shown = Shown(context.new_page(), folder, url)
+    own = url.partition("#")[0]
+
+    def asked(request: Any) -> None:
+        if not request.url.startswith((own, "data:", "blob:")):
+            shown.elsewhere.append(request.url)
+
+    context.route(lambda asked: not asked.startswith(own), lambda route: route.abort())
+    context.on("request", asked)
+    context.on("console", lambda message: shown.complaints.append(message.text))
+    context.on("weberror", lambda error: shown.complaints.append(str(error.error)))
+    shown.page.goto(url)
+    expect(shown.page.locator("#folder")).to_have_text(folder.name, timeout=30_000)
+    yield shown
+    context.close()
+
+
+@contextmanager
+def studio(folder: Path, port: int = 0) -> Iterator[str]:
+    """Run the command in a folder; give the page's address."""
+    command = [sys.executable, "-m", "protonn_edge", "studio", folder, "--port", port]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "text": True}
+    with started(*command, "--no-browser", **pipes) as program:
+        yield program.stdout.readline().strip().rpartition(": ")[2]
+        program.terminate()
+        assert program.wait(20) == 143
+
+
+IN_VIEW = """(one) => {
+    const { top, bottom, left, right, width } = one.getBoundingClientRect();
+    return one.checkVisibility() && width > 0 && top >= 0 && left >= 0
+        && bottom <= innerHeight + 1 && right <= innerWidth + 1;
+}"""
+
+LAWS = """([least, leastOfLarge]) => {
+    const found = [];
+    const visible = (one) => one.checkVisibility() && !one.closest("[inert], .skip, .unseen");
+    const all = (selector) => [...document.querySelectorAll(selector)].filter(visible);
+    const text = (one) => one.outerHTML.slice(0, 100);
+    if (document.documentElement.scrollWidth > innerWidth) {
+        found.push(["it scrolls sideways", document.documentElement.scrollWidth]);
+    }
+    for (const one of [".stage", "h1"]) {
+        if (all(one).length !== 1) { found.push(["not one", one, all(one).length]); }
+    }
+    const primary = all(".primary:enabled").filter((one) => !one.closest(".editing, dialog"));
+    if (primary.length > 1) { found.push(["several primary actions", ...primary.map(text)]); }
+    for (const one of all("button, a, input, select, summary")) {
+        const { width, height } = one.getBoundingClientRect();
+        const within = one.closest("label")?.getBoundingClientRect().height ?? 0;
+        if (Math.max(height, within) < 24 || width < (one.matches("input") ? 16 : 24)) {
+            found.push(["a small target", text(one)]);
+        }
+        const named = one.textContent.trim() || one.ariaLabel || one.labels?.length;
+        if (!named) { found.push(["no name", text(one)]); }
+    }
+    const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const colour = (value) => {
+        pen.clearRect(0, 0, 1, 1);
+        pen.fillStyle = value;
+        pen.fillRect(0, 0, 1, 1);
+        return [...pen.getImageData(0, 0, 1, 1).data];
+    };
+    const light = (rgb) => rgb.slice(0, 3).map((v) => v / 255)
+        .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, v, at) => sum + v * [0.2126, 0.7152, 0.0722][at], 0);
+    for (const one of all("body *")) {
+        const words = [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+        if (!words || one.closest(":disabled, svg, option, .before")) { continue; }
+        let behind = one;
+        while (behind && colour(getComputedStyle(behind).backgroundColor)[3] < 255) {
+            behind = behind.parentElement;
+        }
+        const paper = behind ? colour(getComputedStyle(behind).backgroundColor) : [255, 255, 255];
+        const style = getComputedStyle(one);
+        const [low, high] = [light(colour(style.color)), light(paper)].sort((a, b) => a - b);
+        const size = parseFloat(style.fontSize);
+        const large = size >= 24 || (size >= 18.66 && style.fontWeight >= 700);
+        if ((high + 0.05) / (low + 0.05) < (large ? leastOfLarge : least)) {
+            found.push(["low contrast", text(one)]);
+        }
+    }
+    return found;
+}"""

@@ -1,0 +1,129 @@
+"""A folder as people have it: another sensor's logger, many classes, points, and an error."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from avr_tools import EMULATED_AVR, skip_without
+from extensions.studio.shown import DESK, JOB_MS, PHONE, SCHEMES, Shown, opened, studio
+from playwright.sync_api import Browser, expect
+
+ADXL345 = "# protonn-edge recording 1; sensor: adxl345; rate: 50 Hz; units: ax ay az 1/256 g"
+MPU6050 = (
+    "# protonn-edge recording 1; sensor: mpu6050; rate: 100 Hz; "
+    "units: ax ay az 1/8192 g; gx gy gz 1/65.5 deg/s"
+)
+TWELVE = (
+    "rest", "wave", "circle", "knock", "tap", "shake", "twist", "push", "pull", "lift", "drop",
+    "a motion with a name that is long",
+)  # fmt: skip
+
+
+def write_recording(
+    path: Path, header: str, channels: Sequence[str], rate: float, classes: Sequence[str]
+) -> None:
+    """Write three takes of each class, each with a motion of its own."""
+    rng, rows, begin = np.random.default_rng(0), list[str](), 0.0
+    t = np.arange(round(1.5 * rate)) / rate
+    for person in ("anna", "bob", "carla"):
+        for number, label in enumerate(classes):
+            waves = [np.sin((3 + number + at) * t) for at in range(len(channels))]
+            values = np.stack(waves, axis=1) * 100 * (1 + number % 4)
+            values = np.rint(values + rng.normal(0, 5, values.shape)).astype(int)
+            rows += [
+                f"{label},{person},{begin + at / rate:.6f},{','.join(map(str, row))}"
+                for at, row in enumerate(values.tolist())
+            ]
+            begin += 4
+    names = ",".join(["label", "session", "time", *channels])
+    path.write_text("\n".join([header, names, *rows, ""]))
+
+
+@pytest.fixture(scope="module")
+def shown(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
+    """Open the page of a folder with an ADXL345's recording, and a logger of an MPU6050."""
+    skip_without(*EMULATED_AVR)
+    folder = tmp_path_factory.mktemp("studio") / "mixed"
+    folder.mkdir()
+    write_recording(folder / "recording.csv", ADXL345, ["ax", "ay", "az"], 50, ("rest", "wave"))
+    six = ["ax", "ay", "az", "gx", "gy", "gz"]
+    write_recording(folder / "twelve.csv", MPU6050, six, 100, TWELVE)
+    rng = np.random.default_rng(0)
+    np.savez(folder / "points.npz", X=rng.normal(size=(60, 4)), y=np.arange(60) % 3)
+    build = ["build", "--sensor=mpu6050", "--rate=100", "-o", "logger"]
+    command = [sys.executable, "-m", "protonn_edge", *build]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=200)
+    with studio(folder) as url, opened(browser, url, folder) as shown:
+        yield shown
+        assert shown.complaints == []
+        assert shown.elsewhere == []
+
+
+def test_connecting_builds_the_logger_for_the_sensor_of_the_recording(shown: Shown) -> None:
+    page = shown.page
+    shown.go("data")
+    source = page.locator("#source")
+    expect(source).to_contain_text("ADXL345")
+    expect(source).to_contain_text("50 samples a second")
+    source.click()
+    chosen = {
+        name: page.locator(f"#source-dialog [name={name}]").input_value()
+        for name in ("sensor", "rate", "board")
+    }
+    assert chosen == {"sensor": "adxl345", "rate": "50", "board": "uno"}
+    page.locator("#source-dialog").get_by_role("button", name="Cancel").click()
+    page.locator("#live [data-key=connect]").click()
+    expect(page.locator("#stage-data .job")).to_contain_text("Building the logger")
+    page.locator("#record").wait_for(timeout=JOB_MS)
+    assert page.locator("#record + .under .key li").all_inner_texts() == ["ax", "ay", "az"]
+    built = json.loads((shown.folder / "logger" / "built.json").read_text())
+    assert built["sensors"] == ["adxl345"]
+    assert "mpu6050" not in page.locator("main").inner_text().lower()
+
+
+def test_an_error_stands_in_the_stage_of_its_button_without_options(shown: Shown) -> None:
+    page = shown.page
+    shown.go("train")
+    page.locator("#more summary").click()
+    page.get_by_label("Memory of the model").fill("1B")
+    page.get_by_label("Memory of the model").blur()
+    shown.press_primary("Train")
+    alert = page.locator("#stage-train .alert .notice")
+    expect(alert).to_be_visible(timeout=JOB_MS)
+    assert shown.in_view("#stage-train .alert .notice") == []
+    assert "--" not in alert.inner_text()
+    assert shown.barred() == []
+    shown.go("data")
+    expect(page.locator(".alert .notice:visible")).to_have_count(0)
+    shown.go("train")
+    expect(alert).to_be_visible()
+    page.get_by_label("Memory of the model").fill("")
+    page.get_by_label("Memory of the model").blur()
+    shown.press_primary("Train")
+    expect(alert).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(page.locator(".job")).to_be_hidden(timeout=JOB_MS)
+
+
+@pytest.mark.parametrize("file", ["twelve.csv", "points.npz", "recording.csv"])
+def test_data_of_other_kinds_have_a_screen_without_barriers(shown: Shown, file: str) -> None:
+    page = shown.page
+    shown.go("data")
+    page.locator("#data-file").select_option(file)
+    expect(page.locator("#data-file")).to_have_value(file)
+    for stage in ("data", "train"):
+        shown.go(stage)
+        if file == "twelve.csv":
+            place = "#rows > li h2" if stage == "data" else "#preview li"
+            expect(page.locator(place)).to_have_count(len(TWELVE))
+        for size in (PHONE, DESK):
+            page.set_viewport_size(size)
+            for scheme in SCHEMES:
+                page.emulate_media(color_scheme=scheme)
+                assert (stage, size, scheme, shown.barred()) == (stage, size, scheme, [])

@@ -1,0 +1,146 @@
+"""Commands in processes: the same with and without the helper that has imported them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from protonn_edge.extensions.studio.jobs import Jobs
+from protonn_edge.extensions.studio.log import LOG_FILE, Log
+from protonn_edge.extensions.studio.processes import Launcher, Running
+from protonn_edge.extensions.studio.sample import sample_files
+from protonn_edge.extensions.studio.words import in_words
+from protonn_edge.system.shell import LINUX
+
+CUT = ["windows", "recording.csv", "-o", "windows.npz", "--window=50", "--stride=25"]
+TRAIN = ["train", "windows.npz", "-o", "m.npz", "--classifier=protonn", "--epochs=900000"]
+needs_fork = pytest.mark.skipif(not LINUX, reason="the helper forks: run it on Linux")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, text in sample_files("recording.csv").items():
+        Path(name).write_text(text)
+    return tmp_path
+
+
+def ended(processes: Launcher, words: list[str]) -> tuple[int, bytes, list[str]]:
+    """Run a command; return its exit code and what it printed."""
+    with tempfile.TemporaryFile() as printed:
+        child = processes.run([*words, "--json"], printed.fileno())
+        said = [*child.lines()]
+        code = child.wait()
+        printed.seek(0)
+        return code, printed.read(), said
+
+
+@needs_fork
+def test_a_forked_command_prints_and_writes_what_a_started_one_does(folder: Path) -> None:
+    found = []
+    for warm in (False, True):
+        processes = Launcher(folder)
+        if warm:
+            processes.warm_up()
+        unlike = ["takes", "recording.csv", "--take=99", "--delete"]
+        found += [ended(processes, words) for words in (CUT, unlike, ["train"])]
+        found.append((0, Path("windows.npz").read_bytes(), []))
+        processes.close()
+    assert found[:4] == found[4:]
+    assert [code for code, *_ in found[:3]] == [0, 2, 2]
+
+
+@needs_fork
+@pytest.mark.usefixtures("can_be_interrupted")
+def test_a_forked_training_stops_and_a_killed_helper_is_done_without(folder: Path) -> None:
+    processes = Launcher(folder)
+    processes.warm_up()
+    assert ended(processes, CUT)[0] == 0
+
+    def stopped(how: Any) -> tuple[int, list[str]]:
+        with tempfile.TemporaryFile() as printed:
+            child: Running = processes.run(TRAIN, printed.fileno())
+            said = []
+            for line in child.lines():
+                said.append(line)
+                if '"done": 1' in line:
+                    how(child)
+            return child.wait(), said
+
+    for _ in range(5):
+        with tempfile.TemporaryFile() as printed:
+            child = processes.run(TRAIN, printed.fileno())
+            child.stop()  # before Python itself could hear of it
+            assert not any("Traceback" in line for line in child.lines())
+            assert child.wait() == 130
+    code, said = stopped(lambda child: child.stop())
+    assert (code, "the best model so far is kept in m.npz" in said[-1]) == (130, True)
+    assert stopped(lambda child: child.kill())[0] == -signal.SIGKILL
+    assert processes._helper is not None
+    os.kill(processes._helper._process.pid, signal.SIGKILL)
+    processes._helper._process.wait()
+    assert ended(processes, CUT)[0] == 0
+    assert processes._helper is None
+    processes.close()
+
+
+def test_a_job_reports_each_step_and_keeps_what_each_printed(folder: Path) -> None:
+    told = list[dict[str, Any]]()
+    jobs, called = Jobs(folder, lambda **news: told.append(news), Log(folder)), list[int]()
+    features = "--features=mean,deviation"
+    train = ["train", "windows.npz", "-o", "m.npz", "--classifier=linear", features]
+    jobs.start([("windows", CUT), ("train", train)], "train", lambda: called.append(1))
+    while jobs.is_running:
+        time.sleep(0.02)
+    jobs.start([("undo", ["takes", "x.csv", "--undo"]), ("train", train)], "data")
+    while jobs.is_running:
+        time.sleep(0.02)
+    jobs.close()
+    reports = [news["job"] for news in told if "job" in news]
+    first = [each for each in reports if each["stage"] == "train"]
+    assert called == [1]
+    assert [each["part"] for each in first] == sorted(each["part"] for each in first)
+    assert first[-1]["part"] == 1
+    assert [(each["action"], each["state"]) for each in first[-1]["records"]] == [
+        ("windows", "done"), ("train", "done")
+    ]  # fmt: skip
+    assert all("notices" in each["record"] for each in first[-1]["records"])
+    assert [each["last"] for each in first if each["state"] == "done"] == [False, True]
+    last = reports[-1]
+    assert (last["state"], last["last"], last["step"], last["of"]) == ("failed", True, 1, 2)
+    assert "--" not in last["record"]["sentence"]
+    logged = [news["logged"] for news in told if "logged" in news]
+    assert [each["action"] for each in logged] == ["windows", "train", "undo"]
+    assert Log(folder).entries() == logged
+    Path(LOG_FILE).unlink()
+    assert Log(folder).entries() == []
+
+
+def test_a_log_that_cannot_be_written_is_only_forgotten(folder: Path) -> None:
+    Path(LOG_FILE).mkdir()
+    done = {"action": "train", "stage": "train", "line": "x", "state": "done", "record": {}}
+    log = Log(folder)
+    log.add(done, ["recording.csv", "gone"])
+    assert [each["action"] for each in log.entries()] == ["train"]
+    assert Log(folder).entries() == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("error: m.npz is missing; give --model NAME", "m.npz is missing"),
+        ("--budget is 2kB, but it needs 3kB; try --epochs 5", "budget is 2kB, but it needs 3kB"),
+        ("x is old; run 'protonn-edge build' again", "x is old"),
+        ("x is old; wait a moment", "x is old; wait a moment"),
+        ("column 'a' rises (see --keep a); omit it with --drop a", "column 'a' rises"),
+        ("give a name-with-hyphens -5 to +5", "give a name-with-hyphens -5 to +5"),
+    ],
+)
+def test_sentences_of_commands_lose_what_is_typed(sentence: str, shown: str) -> None:
+    assert in_words(sentence) == shown

@@ -1,0 +1,108 @@
+"""What the page asks and orders: stages, columns, wires, connections, archives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import succeed
+
+
+def test_the_state_names_stages_source_and_next_step(site: Any) -> None:
+    state = site.ask("/ask/state", {"read": {"column": "label"}, "data": "../secret.csv"})[1]
+    assert (state["data"], state["model"], state["start"]) == ("recording.csv", None, False)
+    assert [*state["stages"]] == ["data", "train", "try", "board", "report"]
+    assert state["stages"]["data"]["lead"] == ["One more take of ", "rest", ", then you can train."]
+    assert state["stages"]["data"]["facts"]["missing"] == {"rest": 1, "wave": 2}
+    assert state["source"]["sensors"] == ["mpu6050"]
+    boards = {each["name"]: (each["sensors"], each["builds"]) for each in state["boards"]}
+    assert (boards["uno"], boards["esp32"]) == ((True, True), (False, False))
+    assert {"adxl345", "microphone", "a0"} <= {each["name"] for each in state["sensors"]}
+    table = site.ask("/ask/state", {"data": "table.csv"})[1]
+    assert (table["data"], table["stages"]["try"].get("absent")) == ("table.csv", True)
+
+
+def test_the_columns_of_any_table_are_shown(site: Any) -> None:
+    rows = [f"{i % 24},{'ab'[i % 2]},{i * 13 % 29},{i * 7 % 41}.5" for i in range(120)]
+    Path("house.csv").write_text("\n".join(["hour,name,wind,indoor", *rows, ""]))
+    found = site.ask("/ask/columns", {"data": "house.csv"})[1]
+    by_name = {each["name"]: each for each in found["columns"]}
+    assert (found["label"], found["target"], found["doubt"]) == ("indoor", "value", ["hour"])
+    assert found["can"] == {"value": True, "classes": 41}
+    assert (by_name["hour"]["used"], sum(by_name["hour"]["histogram"])) == (None, 120)
+    assert by_name["name"]["values"] == ["a", "b"]
+    left_out = {"data": "house.csv", "drop": ["hour"], "column": "name", "target": "class"}
+    found = site.ask("/ask/columns", left_out)[1]
+    assert (found["label"], found["target"], found["doubt"]) == ("name", "class", [])
+    found = site.ask("/ask/columns", {"data": "house.csv", "column": "nothing"})[1]
+    assert "'nothing', which is not a column" in found["error"]
+    assert [each["name"] for each in found["columns"]] == ["hour", "name", "wind", "indoor"]
+    for wrong in ({"column": "a\n"}, {"drop": [[]]}, {"target": "x"}, {"data": "../secret.csv"}):
+        assert site.ask("/ask/columns", {"data": "house.csv", **wrong})[0] == 400
+
+
+def test_a_sensor_is_wired_to_the_pins_of_its_board(site: Any) -> None:
+    def pins(sensor: str, board: str = "") -> list[str]:
+        found = site.ask("/ask/wires", {"sensor": sensor, "board": board})[1]
+        return [f"{pin['from']} {pin['to']}" for pin in found["pins"][2:]]
+
+    assert pins("adxl345") == ["SDA A4", "SCL A5"]
+    assert pins("adxl345", "mega2560") == ["SDA 20", "SCL 21"]
+    assert pins("adxl345-spi") == ["CS 10", "SDI 11", "SDO 12", "SCK 13"]
+    assert pins("hx711") == ["DOUT 12", "SCK 13"]
+    assert pins("a2") == ["signal a2 A2"]
+    for wrong in ({}, {"sensor": "x"}, {"sensor": "../x.toml"}, {"sensor": "a0", "board": "x"}):
+        assert site.ask("/ask/wires", wrong)[0] == 400
+
+
+def test_a_logger_is_built_and_uploaded_only_if_it_is_another(
+    site: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace, opened, jobs = site.server.workspace, [], []
+    monkeypatch.setattr(
+        workspace.board, "listen", lambda kind, fields: opened.append((kind, fields))
+    )
+    monkeypatch.setattr(workspace.jobs, "start", lambda *job: jobs.append(job))
+    port = {"kind": "logger", "port": "/dev/ttyX"}
+    assert site.ask("/do/connect", port)[0] == 200
+    ((steps, stage, then),) = jobs
+    assert (stage, [action for action, _ in steps]) == ("data", ["logger", "upload-logger"])
+    assert steps[0][1][1:4] == ["--sensor=mpu6050", "--rate=100", "-o"]
+    assert steps[1][1] == ["upload", "logger", "--port=/dev/ttyX"]
+    then()
+    assert opened.pop()[0] == "logger"
+    played = {"kind": "logger", "played": ["mpu6050=recording.csv"], "rate": 50}
+    site.ask("/do/connect", played)
+    assert [action for action, _ in jobs[1][0]] == ["logger"]
+    succeed("build", "--sensor", "mpu6050", "--rate", 100)
+    assert site.ask("/do/connect", {"kind": "logger"})[0] == 200
+    assert (len(jobs), opened[0][1]["played"]) == (2, ["mpu6050=recording.csv"])
+    site.ask("/do/connect", {**port, "upload": True})
+    assert [action for action, _ in jobs[2][0]] == ["upload-logger"]
+    assert site.ask("/do/connect", {"kind": "logger", "sensor": ["-x"]})[0] == 400
+    assert site.ask("/do/sample", {})[0] == 400  # which never replaces a recording
+    assert not Path("play.csv").exists()
+
+
+def test_an_archive_is_saved_once(site: Any) -> None:
+    Path("x.zip").write_bytes(b"PK")
+    address = site.ask("/do/show", {"name": "x.zip"})[1]["address"]
+    request = f"GET {address} HTTP/1.1\r\nHost: {site.host}\r\n\r\n".encode()
+    status, head, body = site.send(request)
+    assert (status, head["Content-Type"], body) == (200, "application/zip", b"PK")
+    assert site.send(request)[0] == 404
+    for name in ("table.csv", "../secret.csv", "recording.csv"):
+        assert site.ask("/do/show", {"name": name})[0] == 400
+
+
+def test_a_large_folder_is_offered_but_not_read(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("wave/1.csv", "wave/2.csv", "rest/1.csv"):
+        Path("phone", name).parent.mkdir(parents=True, exist_ok=True)
+        Path("phone", name).write_text("ax,ay\n" + "1,2\n3,5\n" * 40)
+    state = site.ask("/ask/state", {"data": "phone"})[1]
+    assert state["stages"]["data"]["facts"]["classes"] == {"wave": 2, "rest": 1}
+    monkeypatch.setattr("protonn_edge.extensions.studio.facts._MOST_FILES", 2)
+    state = site.ask("/ask/state", {"data": "phone"})[1]
+    assert (state["data"], state["stages"]["data"]["next"]["run"]) == ("phone", "train")
+    assert next(one for one in state["files"] if one["name"] == "phone")["kind"] == "takes"

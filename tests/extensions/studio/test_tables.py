@@ -1,0 +1,79 @@
+"""A table with a column in doubt, from the file to a report, and data of other kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from avr_tools import EMULATED_AVR, skip_without
+from extensions.studio.shown import DESK, JOB_MS, PHONE, SCHEMES, Shown, opened, studio
+from playwright.sync_api import Browser, expect
+
+MOST_PRESSES = 5
+
+
+def write_house(path: Path, n: int = 400) -> None:
+    """Write readings of a house, whose hour rises from row to row, as a counter does."""
+    rng, hours = np.random.default_rng(0), np.arange(n) % 24
+    outdoor = 10 + 8 * np.sin((hours - 9) / 24 * 2 * np.pi) + rng.normal(0, 2, n)
+    heating = rng.integers(0, 2, n)
+    indoor = 18 + 0.15 * outdoor + 2.5 * heating + rng.normal(0, 0.3, n)
+    rows = zip(np.arange(n) // 24 + 1, hours, outdoor, heating, indoor, strict=True)
+    lines = [f"2026-01-{d:02d} {h:02d}:00,{h},{o:.1f},{on},{i:.1f}" for d, h, o, on, i in rows]
+    path.write_text("\n".join(["time,hour,outdoor [°C],heating,indoor [°C]", *lines, ""]))
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """Serve an empty folder."""
+    folder = tmp_path_factory.mktemp("studio") / "house"
+    folder.mkdir()
+    with studio(folder) as url:
+        yield url, folder
+
+
+@pytest.fixture
+def shown(browser: Browser, place: tuple[str, Path]) -> Iterator[Shown]:
+    url, folder = place
+    with opened(browser, url, folder) as shown:
+        yield shown
+        assert shown.complaints == []
+        assert shown.elsewhere == []
+
+
+def test_a_table_with_a_column_in_doubt_leads_to_a_report(shown: Shown, tmp_path: Path) -> None:
+    skip_without(*EMULATED_AVR)
+    page = shown.page
+    write_house(tmp_path / "house.csv")
+    page.locator("#files").set_input_files(tmp_path / "house.csv")
+    hour = page.locator("#columns tr", has=page.get_by_role("rowheader", name="hour"))
+    page.get_by_label("The column of the answer").select_option("indoor [°C]")
+    expect(hour.get_by_role("button", name="Leave it out")).to_be_visible(timeout=30_000)
+    assert hour.locator("input").evaluate("(one) => one.indeterminate")
+    for size in (PHONE, DESK):
+        page.set_viewport_size(size)
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            assert (size, scheme, shown.barred()) == (size, scheme, [])
+    # Training before the decision leads to the column that waits for it.
+    shown.press_primary("Train a model")
+    expect(hour.locator("button").first).to_be_focused()
+    hour.get_by_role("button", name="Leave it out").click()
+    expect(hour.locator("button")).to_have_count(0)
+    presses = [
+        "Train a model", "Put it on the board", "Measure and write the report", "Open the report"
+    ]  # fmt: skip
+    assert len(presses) <= MOST_PRESSES
+    for words in presses[:-1]:
+        shown.press_primary(words)
+    with page.context.expect_page(timeout=JOB_MS) as report:
+        shown.press_primary(presses[-1])
+    report.value.close()
+    train = next(line for line in shown.lines() if " train " in line)
+    assert "drop=hour" in train
+    shown.go("train")
+    expect(page.locator("#answers")).to_contain_text("°C")
+    expect(page.locator(".values circle").first).to_be_visible()
+    assert shown.barred() == []
