@@ -142,9 +142,17 @@ class GivenPath(click.Path):
         """Return the path."""
         if value == "":
             self.fail("the name is empty; name a file or folder", param, ctx)
-        if isinstance(value, str) and value.startswith("~/"):  # in quotes, or behind an "="
-            value = str(Path(value).expanduser())
+        if isinstance(value, str):
+            value = str(in_home(value))
         return super().convert(value, param, ctx)
+
+
+def in_home(name: str) -> Path:
+    """Return the path of a name, in which ~ is the user's folder as in a shell.
+
+    The shell has left it as it is in quotes, and behind an "=".
+    """
+    return Path(name).expanduser() if name.startswith("~/") else Path(name)
 
 
 class OutputFile(GivenPath):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from protonn_edge.cli.paths import in_home
 from protonn_edge.data.naming import quoted
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.schema import JsonObject
@@ -36,8 +37,9 @@ class Confinement:
             if name not in schema:
                 raise InputError(f"there is no argument {quoted(str(name))}; {known}")
         values = {name: each["default"] for name, each in schema.items() if "default" in each}
-        values |= {name: self._value(name, schema[name], value) for name, value in given.items()}
-        return values
+        values |= given
+        # A default value may be the name of a link, too.
+        return {name: self._value(name, schema[name], value) for name, value in values.items()}
 
     def _value(self, name: str, schema: JsonObject, value: object) -> str:
         choices = schema.get("enum")
@@ -61,9 +63,9 @@ class Confinement:
     def _holds(self, name: str) -> bool:
         """Return whether a path, and all links behind it, lead into the folder."""
         try:
-            path = (self.folder / name).resolve()
+            path = (self.folder / in_home(name)).resolve()
             links = (each for each in path.rglob("*") if each.is_symlink())
             reached = [path, *(link.resolve() for link in links)]
-        except (OSError, RuntimeError, ValueError):  # too long, or links in a circle
+        except (OSError, RuntimeError, ValueError):  # too long, links in a circle, or no home
             return False
         return all(each.is_relative_to(self.folder) for each in reached)

@@ -41,6 +41,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory, table: str) -> Iterator[Cl
     (folder / "linked").symlink_to(outside)
     (folder / "parts" / "more.csv").symlink_to(outside / "secret.csv")
     (folder / "circle").symlink_to(folder / "circle")
+    (folder / "report.html").symlink_to(outside / "page.html")
     with served(folder) as client:
         client.text("look", data="train.csv")
         yield client
@@ -126,6 +127,11 @@ CALLS: dict[str, tuple[str, Any, str]] = {
     "above the folder": ("look", {"data": "../secret.csv"}, "leads out"),
     "above, by a detour": ("look", {"data": "parts/../../secret.csv"}, "leads out"),
     "an absolute path": ("look", {"data": "/etc/passwd"}, "leads out"),
+    "in the home": ("look", {"data": "~/secret.csv"}, "leads out"),
+    "a model in the home": ("train", {**_MODEL, "model": "~/m.npz"}, "leads out"),
+    "a column in the home": ("train", {**_MODEL, "groups": "~/secret.csv"}, "leads out"),
+    "a library in the home": ("export", {"model": "m.npz", "folder": "~/Wine"}, "leads out"),
+    "a default name that is a link": ("report", {}, "leads out"),
     "a link": ("look", {"data": "link.csv"}, "leads out"),
     "behind a link": ("look", {"data": "linked/secret.csv"}, "leads out"),
     "a folder with a link": ("look", {"data": "parts"}, "leads out"),
@@ -164,12 +170,9 @@ def test_a_call_that_leads_out_is_refused(name: str, hostile: Client) -> None:
     assert "secret" not in content["text"].replace("secret.csv", "")
     assert hostile.ask("ping") == {}
     assert hostile.heirs() == []
-
-
-def test_nothing_of_all_that_was_written(hostile: Client) -> None:
     folder = Path(hostile.process.args[-1])  # type: ignore[index]
     names = {path.name for path in folder.iterdir()}
-    assert names == {"train.csv", "link.csv", "linked", "parts", "circle"}
+    assert names == {"train.csv", "link.csv", "linked", "parts", "circle", "report.html"}
     outside = {path.name for path in folder.parent.iterdir()}
     assert outside == {"allowed", "secret.csv"}
 
