@@ -88,7 +88,8 @@ def _has_answers(path: Path) -> bool:
     return any(name.encode() in first for name in PREDICTED.values())
 
 
-def _begins(*marks: str) -> Callable[[Path], bool]:
+def begins(*marks: str) -> Callable[[Path], bool]:
+    """Return whether a file begins with one of these marks, as a function of its path."""
     return lambda path: _head(path).startswith(tuple(mark.encode() for mark in marks))
 
 
@@ -110,10 +111,10 @@ WINDOWS = FileKind(
     ),
 )
 REPORT = FileKind("a report", _is_report)
-RECORDING = FileKind("a recording", _begins(RECORDING_MARK))
+RECORDING = FileKind("a recording", begins(RECORDING_MARK))
 RESULTS = FileKind(
     "a results file",
-    _begins(*(f"index,{right},predicted,cycles,mismatch," for right in ("label", "true"))),
+    begins(*(f"index,{right},predicted,cycles,mismatch," for right in ("label", "true"))),
     "'hil -o' writes",
 )
 CERTIFICATE = FileKind("a certificate", _has_key("claims"))
