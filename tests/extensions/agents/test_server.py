@@ -40,9 +40,11 @@ def hostile(tmp_path_factory: pytest.TempPathFactory, table: str) -> Iterator[Cl
     outside = tmp_path_factory.mktemp("outside")
     (outside / "secret.csv").write_text(SECRET)
     folder = outside / "allowed"
-    (folder / "parts").mkdir(parents=True)
+    for name in ("parts", "links"):
+        (folder / name).mkdir(parents=True)
     (folder / "train.csv").write_text(table)
-    (folder / "link.csv").symlink_to(outside / "secret.csv")
+    (folder / "links" / "link.csv").symlink_to(outside / "secret.csv")
+    (folder / "links" / "train.csv").write_text(table)
     (folder / "linked").symlink_to(outside)
     (folder / "parts" / "more.csv").symlink_to(outside / "secret.csv")
     (folder / "circle").symlink_to(folder / "circle")
@@ -137,7 +139,9 @@ CALLS: dict[str, tuple[str, Any, str]] = {
     "a column in the home": ("train", {**_MODEL, "groups": "~/secret.csv"}, "leads out"),
     "a library in the home": ("export", {"model": "m.npz", "folder": "~/Wine"}, "leads out"),
     "a default name that is a link": ("report", {}, "leads out"),
-    "a link": ("look", {"data": "link.csv"}, "leads out"),
+    "a link": ("look", {"data": "links/link.csv"}, "leads out"),
+    "beside a link": ("look", {"data": "links/train.csv"}, "beside a link"),
+    "the root": ("look", {"data": "/"}, "leads out"),
     "behind a link": ("look", {"data": "linked/secret.csv"}, "leads out"),
     "a folder with a link": ("look", {"data": "parts"}, "leads out"),
     "a link to itself": ("look", {"data": "circle/x.csv"}, "leads out"),
@@ -177,9 +181,16 @@ def test_a_call_that_leads_out_is_refused(name: str, hostile: Client) -> None:
     assert hostile.heirs() == []
     folder = Path(hostile.process.args[-1])  # type: ignore[index]
     names = {path.name for path in folder.iterdir()}
-    assert names == {"train.csv", "link.csv", "linked", "parts", "circle", "report.html"}
+    assert names == {"train.csv", "links", "linked", "parts", "circle", "report.html"}
     outside = {path.name for path in folder.parent.iterdir()}
     assert outside == {"allowed", "secret.csv"}
+
+
+@pytest.mark.parametrize("name", ["train.csv", "-train.csv"])
+def test_an_absolute_path_in_the_folder_is_made_relative(name: str, tmp_path: Path) -> None:
+    schema: dict[str, Any] = {"data": {"type": "string"}}
+    given = {"data": str(tmp_path / name)}
+    assert Confinement(tmp_path).checked(schema, ("data",), given) == {"data": f"./{name}"}
 
 
 @pytest.mark.parametrize("asked", [*VERSIONS, "1999-01-01", None, 7])
@@ -440,12 +451,14 @@ def test_modules_in_the_folder_are_not_imported(folder: Path) -> None:
 
 @needs_avr_gcc
 def test_modules_in_a_project_are_not_imported(folder: Path) -> None:
-    with served(folder) as client:
+    with served(folder, "--uploads", 1, "--port", "/dev/no-port") as client:
         assert client.call("train", data="train.csv", model="m.npz", classifier="linear")["ok"]
         assert client.call("build", model="m.npz")["ok"]
         for name in ("click", "requests", "platformio", "SCons"):
             (folder / "firmware" / f"{name}.py").write_text("raise SystemExit('imported')")
-        assert client.call("build", model="m.npz")["ok"]
+        answer = client.call("upload")
+    assert not answer["ok"]
+    assert "imported" not in answer["error"]
 
 
 # A command that starts a program; the file tells that it runs.
