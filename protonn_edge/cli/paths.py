@@ -88,7 +88,8 @@ def _has_answers(path: Path) -> bool:
     return any(name.encode() in first for name in PREDICTED.values())
 
 
-def _begins(*marks: str) -> Callable[[Path], bool]:
+def begins(*marks: str) -> Callable[[Path], bool]:
+    """Return whether a file begins with one of these marks, as a function of its path."""
     return lambda path: _head(path).startswith(tuple(mark.encode() for mark in marks))
 
 
@@ -110,10 +111,10 @@ WINDOWS = FileKind(
     ),
 )
 REPORT = FileKind("a report", _is_report)
-RECORDING = FileKind("a recording", _begins(RECORDING_MARK))
+RECORDING = FileKind("a recording", begins(RECORDING_MARK))
 RESULTS = FileKind(
     "a results file",
-    _begins(*(f"index,{right},predicted,cycles,mismatch," for right in ("label", "true"))),
+    begins(*(f"index,{right},predicted,cycles,mismatch," for right in ("label", "true"))),
     "'hil -o' writes",
 )
 CERTIFICATE = FileKind("a certificate", _has_key("claims"))
@@ -142,9 +143,17 @@ class GivenPath(click.Path):
         """Return the path."""
         if value == "":
             self.fail("the name is empty; name a file or folder", param, ctx)
-        if isinstance(value, str) and value.startswith("~/"):  # in quotes, or behind an "="
-            value = str(Path(value).expanduser())
+        if isinstance(value, str):
+            value = str(in_home(value))
         return super().convert(value, param, ctx)
+
+
+def in_home(name: str) -> Path:
+    """Return the path of a name, in which ~ is the user's folder as in a shell.
+
+    The shell has left it as it is in quotes, and behind an "=".
+    """
+    return Path(name).expanduser() if name.startswith("~/") else Path(name)
 
 
 class OutputFile(GivenPath):

@@ -83,6 +83,8 @@ class TableFile:
     @classmethod
     def opened(cls, path: Path, options: TableOptions) -> Self:
         """Open a table in UTF-8."""
+        check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
+        check_is_text(path)
         usual = USUAL_DELIMITERS.get(path.suffix.lower(), "\t")
         if options.delimiter is None:
             delimiter, why = _delimiter_of(path, usual), "found in the first lines"
@@ -236,8 +238,6 @@ class TableFile:
 
 def opened_table(path: Path, options: TableOptions | None) -> TableFile:
     """Open a text table, of which only the first rows are examined."""
-    check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
-    check_is_text(path)
     return TableFile.opened(path, options or TableOptions())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from refusals import refused_by
 
 from protonn_edge.data.coded import Coded
 from protonn_edge.data.name_pattern import NamePattern
+from protonn_edge.data.reading import load_dataset
+from protonn_edge.system.shell import WINDOWS
 
 
 @pytest.mark.parametrize(
@@ -58,3 +61,19 @@ def test_texts_that_repeat_are_held_once() -> None:
     assert (len(Coded.of([])), Coded.of([]).runs) == (0, [])
     with pytest.raises(IndexError):
         texts[5]
+
+
+@pytest.mark.skipif(WINDOWS, reason="makes a named pipe: run it on Linux or macOS")
+def test_a_pipe_among_tables_is_refused_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,label\n1,a\n2,b\n")
+    os.mkfifo(tmp_path / "b.csv")
+    with refused_by("system.files"):
+        load_dataset(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"PK\3\4", b"x,label\n\0,a\n"])
+def test_tables_of_a_folder_are_text(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,label\n1,a\n2,b\n")
+    (tmp_path / "b.csv").write_bytes(content)
+    with refused_by("data.text"):
+        load_dataset(tmp_path)

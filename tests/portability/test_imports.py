@@ -30,6 +30,8 @@ ATTRIBUTES = {
 CARE = {
     ("chips/toolchain/process.py", "os.killpg"): 'hasattr(os, "killpg")',
     ("chips/toolchain/process.py", "signal.SIGKILL"): 'hasattr(os, "killpg")',
+    ("extensions/agents/child.py", "os.killpg"): 'hasattr(os, "killpg")',
+    ("extensions/agents/child.py", "signal.SIGKILL"): 'hasattr(os, "killpg")',
     ("system/folders.py", "fcntl"): "except ImportError:",
     ("extensions/sensing/keys.py", "termios"): "except ImportError:",
     ("extensions/sensing/keys.py", "tty"): "except ImportError:",

@@ -15,11 +15,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from protonn_edge.system.schema import JsonObject
-from protonn_edge.system.shell import WINDOWS
 
 _GRACE_S = 1.5  # for an end in good order; clients wait only a little longer for a server's
 # Nobody writes to the standard input. Its end is the end of the server, even if that was killed.
 _WATCHER = 'read -r _; kill -KILL -- "-$0"'
+# Neither this package nor PlatformIO, which runs in a project, imports modules of the folder.
+_SAFE = {"PYTHONSAFEPATH": "1"}
 _LOOK_EVERY_S = 0.05
 _MOST_BYTES = 50_000_000  # of an object
 
@@ -44,12 +45,12 @@ class ChildCommand:
 
         Of a command that had to be stopped, it has the entry "stopped".
         """
-        # Without -P, modules in the folder would be imported in place of Python's.
-        command = [sys.executable, "-P", "-m", "protonn_edge", *words, "--json"]
+        command = [sys.executable, "-m", "protonn_edge", *words, "--json"]
         with tempfile.TemporaryFile() as printed:
             child = subprocess.Popen(
                 command,
                 cwd=folder,
+                env=os.environ | _SAFE,
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
                 stderr=subprocess.DEVNULL,
@@ -57,7 +58,10 @@ class ChildCommand:
             )
             try:
                 with _ended_with_this_process(child):
-                    in_time = self._wait(child, limit_s)
+                    try:
+                        in_time = self._wait(child, limit_s)
+                    finally:
+                        _end(child)  # while it is watched
             finally:
                 _end(child)
             if self.is_stopped:
@@ -85,7 +89,7 @@ class ChildCommand:
 @contextlib.contextmanager
 def _ended_with_this_process(child: subprocess.Popen[bytes]) -> Iterator[None]:
     """Let a shell kill a child and its group if this process ends within the block."""
-    if WINDOWS:
+    if not hasattr(os, "killpg"):  # Windows
         yield
         return
     watching = ["/bin/sh", "-c", _WATCHER, str(child.pid)]
@@ -97,14 +101,13 @@ def _ended_with_this_process(child: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """End a child, which then ends what it has started; after some seconds, all of its group."""
-    if child.poll() is not None:
-        return
-    child.terminate()
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        child.wait(_GRACE_S)
+    """End a child, which then ends what it has started; then all that is left of its group."""
     if child.poll() is None:
-        if hasattr(os, "killpg"):
+        child.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(_GRACE_S)
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # nothing is left
             os.killpg(child.pid, signal.SIGKILL)
-        child.kill()
-        child.wait()
+    child.kill()
+    child.wait()

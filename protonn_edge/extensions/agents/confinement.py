@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from protonn_edge.cli.paths import in_home
 from protonn_edge.data.naming import quoted
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.schema import JsonObject
@@ -36,8 +37,9 @@ class Confinement:
             if name not in schema:
                 raise InputError(f"there is no argument {quoted(str(name))}; {known}")
         values = {name: each["default"] for name, each in schema.items() if "default" in each}
-        values |= {name: self._value(name, schema[name], value) for name, value in given.items()}
-        return values
+        values |= given
+        # A default value may be the name of a link, too.
+        return {name: self._value(name, schema[name], value) for name, value in values.items()}
 
     def _value(self, name: str, schema: JsonObject, value: object) -> str:
         choices = schema.get("enum")
@@ -53,17 +55,22 @@ class Confinement:
             )
         elif not self._holds(value):  # a column, too: some options take a file in its place
             raise InputError(
-                f"{name} is {quoted(value)}, which leads out of the folder of this server; name "
-                "what is in it, without '..'"
+                f"{name} is {quoted(value)}, which leads out of the folder of this server, or is "
+                "beside a link to a file that does; name what is in it, without '..'"
             )
+        elif in_home(value).is_absolute():  # above it, commands would look for more
+            return f"./{in_home(value).resolve().relative_to(self.folder)}"
         return value
 
     def _holds(self, name: str) -> bool:
-        """Return whether a path, and all links behind it, lead into the folder."""
+        """Return whether a path, and all that commands find by it, is in the folder."""
         try:
-            path = (self.folder / name).resolve()
-            links = (each for each in path.rglob("*") if each.is_symlink())
-            reached = [path, *(link.resolve() for link in links)]
-        except (OSError, RuntimeError, ValueError):  # too long, or links in a circle
+            path = (self.folder / in_home(name)).resolve()
+            if not path.is_relative_to(self.folder):
+                return False
+            # Beside a file, there may be others of its labels or groups.
+            beside = () if path.is_dir() else filter(Path.is_file, path.parent.glob("*"))
+            links = (each for each in (*beside, *path.rglob("*")) if each.is_symlink())
+            return all(link.resolve().is_relative_to(self.folder) for link in links)
+        except (OSError, RuntimeError, ValueError):  # too long, links in a circle, or no home
             return False
-        return all(each.is_relative_to(self.folder) for each in reached)

@@ -22,8 +22,11 @@ from protonn_edge.extensions.agents.verdicts import verdict
 from protonn_edge.system.errors import ProtoNNEdgeError, counted
 from protonn_edge.system.schema import JsonObject
 
-VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-"""The versions of the protocol, the newest first; what is used here is the same in all."""
+VERSIONS = ("2025-11-25", "2025-06-18", "2024-11-05")
+"""The versions of the protocol, the newest first; what is used here is the same in all.
+
+Version 2025-03-26 is none of them: its servers must accept several messages in a line.
+"""
 
 MOST_BYTES = 100_000
 """The longest message."""
@@ -77,7 +80,7 @@ class Server:
         self._written = written
         self._tools = tools_for(allowed.port, allowed.uploads)
         self._uploads_left = allowed.uploads
-        self._lock = threading.Lock()  # of `_written`
+        self._lock = threading.RLock()  # of `_written` and `_running`
         self._running: _Call | None = None
 
     def serve(self) -> None:
@@ -86,7 +89,8 @@ class Server:
             for line in self._lines():
                 self._take(line)
         finally:
-            call = self._running
+            with self._lock:
+                call = self._running
             if call is not None and call.thread is not None:
                 call.child.stop()
                 call.thread.join()
@@ -169,9 +173,10 @@ class Server:
         except Exception as error:  # noqa: BLE001  (the client must hear of it)
             bug = f"this is a bug in protonn-edge ({type(error).__name__}: {error})"
             answer = {"error": {"code": -32603, "message": bug[:400]}}
-        self._running = None
-        if not call.child.is_stopped:
-            self._send(id=call.id, **answer)
+        with self._lock:  # or `serve` would return before the answer is written
+            self._running = None
+            if not call.child.is_stopped:
+                self._send(id=call.id, **answer)
 
     def _called(self, child: ChildCommand, name: str, arguments: object) -> JsonObject:
         """Return the result of a tool."""

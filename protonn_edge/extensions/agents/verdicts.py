@@ -59,10 +59,10 @@ def _shorter(value: Any) -> Iterator[Any]:
     yield value
     if isinstance(value, str):
         yield from (shortened(value, _MOST_OF_TEXT // n) for n in (2, 4))
-    if isinstance(value, list):
-        yield from (value[:n] for n in range(len(value) - 1, 0, -1))
-    if isinstance(value, dict):
-        yield from (dict([*value.items()][:n]) for n in range(len(value) - 1, 0, -1))
+    if isinstance(value, list | dict):
+        most = min(len(value) - 1, MOST_CHARACTERS // 2)  # with a comma, each has two characters
+        first = [*(value if isinstance(value, list) else value.items())][:most]
+        yield from (type(value)(first[:n]) for n in range(most, 0, -1))
 
 
 def of_data(record: JsonObject) -> JsonObject:

@@ -14,13 +14,14 @@ from numpy.typing import ArrayLike
 
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.firmware_additions import OtherExport
-from protonn_edge.cli.paths import FileKind, OutputFile
+from protonn_edge.cli.paths import FileKind, OutputFile, begins
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.codegen.verification.tryout import NOT_TRIED
 from protonn_edge.extensions.micropython.module import MARK, PythonModule
 from protonn_edge.extensions.micropython.trial import try_module
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.system.files import write_atomically
+from protonn_edge.system.shell import command_line
 
 # Boards run the first two when they start; the others are modules that boards have built in.
 _TAKEN = {"boot", "main", "code", "machine", "micropython", "board", "rp2", "esp32", "pyb"}
@@ -30,10 +31,7 @@ class _ModuleFile(OutputFile):
     """The path of a module, to which ".py" is added; an earlier export may be there."""
 
     def __init__(self) -> None:
-        is_export = FileKind(
-            "a module of 'export'", lambda path: path.read_bytes().startswith(MARK.encode())
-        )
-        super().__init__(is_export)
+        super().__init__(FileKind("a module of 'export'", begins(MARK)))
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path, or fail with a name that cannot be imported."""
@@ -90,8 +88,8 @@ class MicroPythonOptions(OtherExport):
         out.say(f"{path}: {size:,} B, for MicroPython, CircuitPython and Python")
         say_tried(out, tried)
         out.say(
-            f"next: copy it with 'mpremote cp {path} :'; on the board, import {path.stem} and call "
-            f"{path.stem}.self_test(), which returns True"
+            f"next: on the board, import {path.stem} and call {path.stem}.self_test(), which "
+            f"returns True; first, copy it: {command_line(['mpremote', 'cp', str(path), ':'])}"
         )
         vectors = {"vectors": len(module.vectors.points), "bytes": size}
         made = {"model_sha256": model.chain.model_sha256, "tried": tried.to_json()}

@@ -178,9 +178,9 @@ def _conversion(chain: IntegerChain) -> tuple[list[Row], list[Row], list[int]]:
     of_floats = float_quantizer(chain.quantizer)
     pairs = [_edge(scale.edge) + _slope(scale.slope) for scale in of_floats.scales]
     each = channels_of(chain) or chain.n_features
-    ints = scale_rows(chain.raw_inputs)[:each]
-    both = zip(ints, of_floats.choice[:each].tolist(), strict=True)
-    rows, choice = chosen([row + pairs[place] for row, place in both])
+    ints, raw = scale_rows(chain.raw_inputs), chain.raw_inputs
+    both = zip(raw.choice[:each].tolist(), of_floats.choice[:each].tolist(), strict=True)
+    rows, choice = chosen([ints[place] + pairs[other] for place, other in both])
     split = len(ints[0])
     return [row[:split] for row in rows], [row[split:] for row in rows], choice
 

@@ -64,12 +64,11 @@ def python_stage(stage: IntegerStage, number: int, inputs: str) -> PythonStage:
 
 
 def scale_rows(raw: RawQuantizer) -> list[Row]:
-    """Return the numbers by which `_convert` converts each feature."""
-    rows = [
+    """Return the numbers by which `_convert` converts features: different rows, sorted."""
+    return [
         (s.first, int(s.mirrored), s.span, s.shift, s.multiplier, s.offset, s.fraction)
         for s in raw.scales
     ]
-    return [rows[place] for place in raw.choice.tolist()]
 
 
 def chosen(rows: Sequence[Row]) -> tuple[list[Row], list[int]]:
@@ -163,7 +162,8 @@ def _forest(stage: IntegerForest, _number: int, inputs: str) -> PythonStage:
 def _window(stage: IntegerWindowFeatures, number: int, inputs: str) -> PythonStage:
     quantizer, n = stage.quantizer, stage.n_outputs
     assert quantizer is not None
-    rows, choice = chosen(scale_rows(quantizer))
+    rows = scale_rows(quantizer)
+    choice = [0] if len(rows) == 1 else quantizer.choice.tolist()
     tables = {
         f"_X{number}": f'array("i", [0] * {n})',
         f"_Y{number}": array_literal("i", rows),

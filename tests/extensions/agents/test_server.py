@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
 import signal
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
 from command_line import assert_one_sentence, run
 from extensions.agents.client import Client, all_end, served
 from sklearn.datasets import load_digits
 
+from protonn_edge.extensions.agents import verdicts
 from protonn_edge.extensions.agents.child import ChildCommand
 from protonn_edge.extensions.agents.confinement import Confinement
 from protonn_edge.extensions.agents.server import MOST_BYTES, VERSIONS, Allowed, Server
-from protonn_edge.extensions.agents.verdicts import MOST_CHARACTERS, verdict
+from protonn_edge.extensions.agents.verdicts import MOST_CHARACTERS, _text, verdict
 from protonn_edge.system.shell import WINDOWS
 
 pytestmark = pytest.mark.skipif(WINDOWS, reason="ends groups of processes: run it on Linux, macOS")
@@ -35,12 +40,15 @@ def hostile(tmp_path_factory: pytest.TempPathFactory, table: str) -> Iterator[Cl
     outside = tmp_path_factory.mktemp("outside")
     (outside / "secret.csv").write_text(SECRET)
     folder = outside / "allowed"
-    (folder / "parts").mkdir(parents=True)
+    for name in ("parts", "links"):
+        (folder / name).mkdir(parents=True)
     (folder / "train.csv").write_text(table)
-    (folder / "link.csv").symlink_to(outside / "secret.csv")
+    (folder / "links" / "link.csv").symlink_to(outside / "secret.csv")
+    (folder / "links" / "train.csv").write_text(table)
     (folder / "linked").symlink_to(outside)
     (folder / "parts" / "more.csv").symlink_to(outside / "secret.csv")
     (folder / "circle").symlink_to(folder / "circle")
+    (folder / "report.html").symlink_to(outside / "page.html")
     with served(folder) as client:
         client.text("look", data="train.csv")
         yield client
@@ -126,7 +134,14 @@ CALLS: dict[str, tuple[str, Any, str]] = {
     "above the folder": ("look", {"data": "../secret.csv"}, "leads out"),
     "above, by a detour": ("look", {"data": "parts/../../secret.csv"}, "leads out"),
     "an absolute path": ("look", {"data": "/etc/passwd"}, "leads out"),
-    "a link": ("look", {"data": "link.csv"}, "leads out"),
+    "in the home": ("look", {"data": "~/secret.csv"}, "leads out"),
+    "a model in the home": ("train", {**_MODEL, "model": "~/m.npz"}, "leads out"),
+    "a column in the home": ("train", {**_MODEL, "groups": "~/secret.csv"}, "leads out"),
+    "a library in the home": ("export", {"model": "m.npz", "folder": "~/Wine"}, "leads out"),
+    "a default name that is a link": ("report", {}, "leads out"),
+    "a link": ("look", {"data": "links/link.csv"}, "leads out"),
+    "beside a link": ("look", {"data": "links/train.csv"}, "beside a link"),
+    "the root": ("look", {"data": "/"}, "leads out"),
     "behind a link": ("look", {"data": "linked/secret.csv"}, "leads out"),
     "a folder with a link": ("look", {"data": "parts"}, "leads out"),
     "a link to itself": ("look", {"data": "circle/x.csv"}, "leads out"),
@@ -164,14 +179,18 @@ def test_a_call_that_leads_out_is_refused(name: str, hostile: Client) -> None:
     assert "secret" not in content["text"].replace("secret.csv", "")
     assert hostile.ask("ping") == {}
     assert hostile.heirs() == []
-
-
-def test_nothing_of_all_that_was_written(hostile: Client) -> None:
     folder = Path(hostile.process.args[-1])  # type: ignore[index]
     names = {path.name for path in folder.iterdir()}
-    assert names == {"train.csv", "link.csv", "linked", "parts", "circle"}
+    assert names == {"train.csv", "links", "linked", "parts", "circle", "report.html"}
     outside = {path.name for path in folder.parent.iterdir()}
     assert outside == {"allowed", "secret.csv"}
+
+
+@pytest.mark.parametrize("name", ["train.csv", "-train.csv"])
+def test_an_absolute_path_in_the_folder_is_made_relative(name: str, tmp_path: Path) -> None:
+    schema: dict[str, Any] = {"data": {"type": "string"}}
+    given = {"data": str(tmp_path / name)}
+    assert Confinement(tmp_path).checked(schema, ("data",), given) == {"data": f"./{name}"}
 
 
 @pytest.mark.parametrize("asked", [*VERSIONS, "1999-01-01", None, 7])
@@ -309,7 +328,6 @@ def test_from_a_table_to_a_library_and_a_measured_board(folder: Path) -> None:
 def test_the_protocols_own_client_agrees(folder: Path) -> None:
     pytest.importorskip("mcp", reason="needs the SDK of the protocol: pip install mcp")
     import asyncio
-    import sys
 
     from mcp import Client as SdkClient
     from mcp import StdioServerParameters
@@ -396,10 +414,78 @@ def test_a_fault_of_a_tool_is_an_answer(tmp_path: Path, monkeypatch: pytest.Monk
     assert json.loads(written.getvalue())["error"]["code"] == -32603
 
 
+class EndsEarly(io.BytesIO):
+    """What is written by a server that reads the end of its messages during an answer."""
+
+    def __init__(self, given: bytes) -> None:
+        super().__init__()
+        self._lines = iter([given])
+        self._answers = threading.Event()
+
+    def readline(self, size: int | None = -1) -> bytes:  # noqa: ARG002
+        line = next(self._lines, b"")
+        assert line or self._answers.wait(60)
+        return line
+
+    def write(self, line: Any) -> int:
+        self._answers.set()
+        time.sleep(0.3)
+        return super().write(line)
+
+
+def test_the_last_answer_is_written_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ChildCommand, "run", lambda *_: {"ok": True})
+    params = {"name": "look", "arguments": {"data": "x"}}
+    stream = EndsEarly(json.dumps(_CALL | {"params": params}).encode() + b"\n")
+    Server(Confinement(tmp_path), Allowed(600), stream, stream).serve()
+    assert json.loads(stream.getvalue())["id"] == 7
+
+
 def test_modules_in_the_folder_are_not_imported(folder: Path) -> None:
     (folder / "numpy.py").write_text("raise SystemExit('imported')")
     with served(folder) as client:
         assert client.call("look", data="train.csv")["ok"]
+
+
+@needs_avr_gcc
+def test_modules_in_a_project_are_not_imported(folder: Path) -> None:
+    with served(folder, "--uploads", 1, "--port", "/dev/no-port") as client:
+        assert client.call("train", data="train.csv", model="m.npz", classifier="linear")["ok"]
+        assert client.call("build", model="m.npz")["ok"]
+        for name in ("click", "requests", "platformio", "SCons"):
+            (folder / "firmware" / f"{name}.py").write_text("raise SystemExit('imported')")
+        answer = client.call("upload")
+    assert not answer["ok"]
+    assert "imported" not in answer["error"]
+
+
+# A command that starts a program; the file tells that it runs.
+HEIR = """#!/bin/sh
+sleep 600 &
+echo $! >writing
+mv writing heir
+"""
+
+
+@pytest.mark.parametrize("end", ["returns", "is stopped"])
+def test_no_heir_of_a_command_outlives_it(
+    end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, heir, command = tmp_path / "python", tmp_path / "heir", ChildCommand()
+    program.write_text(HEIR + ("wait\n" if end == "is stopped" else ""))
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    thread = threading.Thread(target=command.run, args=(["look"], tmp_path, 600))
+    thread.start()
+    while not heir.exists():
+        time.sleep(0.02)
+    if end == "is stopped":
+        command.stop()
+    thread.join()
+    with contextlib.suppress(psutil.NoSuchProcess):
+        assert all_end([psutil.Process(int(heir.read_text()))])
 
 
 @pytest.mark.parametrize(
@@ -420,6 +506,19 @@ def test_long_answers_are_cut(record: dict[str, Any]) -> None:
     assert found["cut"] is True
     assert found["x"] == 0.3333
     assert ("error" in found) is ("error" in record)
+
+
+@pytest.mark.parametrize("names", [["n"] * 9_000, {str(n): n for n in range(9_000)}])
+def test_a_long_answer_is_cut_in_linear_time(names: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths: list[int] = []
+
+    def text(value: object) -> str:
+        lengths.append(len(json.dumps(value)))
+        return _text(value)
+
+    monkeypatch.setattr(verdicts, "_text", text)
+    assert json.loads(verdict({"ok": True}, {"names": names}))["cut"]
+    assert sum(lengths) < 20 * len(json.dumps(names))
 
 
 def test_notices_that_are_no_warnings_are_left_out() -> None:

@@ -32,6 +32,7 @@ from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.shell import command_line
 
 ODD_NAMES = ('"""', "'\\", "\n# x\nimport os", "ä\u2028\U0001f600", "\\N{DEGREE SIGN}", "{{ 1 }}")
 
@@ -133,6 +134,12 @@ def test_the_same_model_has_the_same_bytes_and_its_file_is_replaced(
     export(model_file, "--micropython", tmp_path / "gesture.py")
     assert (tmp_path / "gesture.py").read_bytes() == content
     assert str(tmp_path).encode() not in content
+
+
+def test_the_command_that_copies_a_module_can_be_pasted(tmp_path: Path, model_file: Path) -> None:
+    done = run("export", model_file, "--micropython", tmp_path / "my models" / "gesture")
+    words = command_line(["mpremote", "cp", str(tmp_path / "my models" / "gesture.py"), ":"])
+    assert done.stdout.endswith(f": {words}\n")
 
 
 def test_vectors_are_points_of_data(tmp_path: Path, model_file: Path) -> None:

@@ -39,7 +39,7 @@ from protonn_edge.data.takes import (
     refuse_recurring,
     takes_in,
 )
-from protonn_edge.data.text import TEXT_LIMIT_BYTES, check_is_text
+from protonn_edge.data.text import TEXT_LIMIT_BYTES
 from protonn_edge.data.units import split_unit, unit_of
 from protonn_edge.data.values import Values, has_values, value_dataset
 from protonn_edge.extensions.sensing.recordings.acquisitions import read_acquisition
@@ -273,9 +273,6 @@ def _of_sensor(paths: Sequence[Path], takes: Sequence[Take], options: TableOptio
 
 def _of_tables(paths: Sequence[Path], options: TableOptions, labels: Sequence[str] | None) -> Table:
     """Return the samples of one or more tables, with their rate and their instrument."""
-    for path in paths:
-        check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
-        check_is_text(path)
     table = read_table(paths, options, labels=labels, recorded=True)
     features = {each.feature: each.first_name for each in table.columns}
     names = [features.get(number, name) for number, name in enumerate(table.feature_names)]
