@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from protonn_edge import __version__
-from protonn_edge.chips.cores import BOUND_FLAGS, Core
+from protonn_edge.chips.cores import BOUND_FLAGS
 from protonn_edge.codegen.float_filters import filter_of
 from protonn_edge.codegen.kernels.in_templates import StageInTemplate
 from protonn_edge.codegen.plan import Plan
@@ -89,19 +89,20 @@ def render_context(model: IntegerChain, plan: Plan) -> dict[str, object]:
         **program_context(model, plan),
         "stages": _stage_contexts(plan, len(model.feature_stages)),
         "parts": parts_of(model),
-        **float_context(model, plan.core, fast=plan.kernels[0].is_instructions),
+        **float_context(model, plan, fast=plan.kernels[0].is_instructions),
     }
 
 
-def float_context(model: IntegerChain, core: Core, *, fast: bool) -> dict[str, object]:
+def float_context(model: IntegerChain, plan: Any, *, fast: bool) -> dict[str, object]:
     """Return how a classifier of a chip tests raw floats as they are, or which become bytes.
 
-    It tests them if it is `fast` at the expense of flash, and the tests fit the chip.
+    It tests them if it is `fast` at the expense of flash, and the tests fit what a plan has of it.
     """
     form = _float_form(model)
     if form is None:
         return {"float_form": None, "float_inputs": []}
-    tests, some = fast and form.fits(core), len(form.tested) < model.n_features
+    tests = fast and form.fits(plan.core, plan.limit_bytes)
+    some = len(form.tested) < model.n_features
     return {"float_form": form if tests else None, "float_inputs": form.tested if some else []}
 
 

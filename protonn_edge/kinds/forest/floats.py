@@ -22,7 +22,7 @@ from protonn_edge.system.arrays import Array
 _INFINITY = 0x7F800000  # in bits; the sign is the bit above
 _SIGN = 1 << 31
 _TEST_BYTES, _LEAF_BYTES, _TREE_BYTES = 34, 4, 38  # of instructions on an AVR, about
-_FLASH = 0x8000  # of an Uno; other chips of its size have as much or more
+_FLASH = 0x8000  # of an Uno: assumed if there is no limit, and the most, as large C compiles slowly
 _SHARE = 0.8  # of the flash
 
 
@@ -38,9 +38,10 @@ class FloatTrees:
     tested: list[int]  # features that are tested, in ascending order
     n_bytes: int  # on an AVR, about
 
-    def fits(self, core: Core) -> bool:
-        """Whether they leave room for a sketch in the flash of a chip."""
-        return self.n_bytes <= _SHARE * (core.wraps_at or _FLASH)
+    def fits(self, core: Core, limit_bytes: int | None) -> bool:
+        """Whether they leave room for a sketch in the flash of a chip, which may be limited."""
+        flash = core.wraps_at or _FLASH
+        return self.n_bytes <= _SHARE * min(flash, limit_bytes or flash)
 
 
 def of_floats(stage: IntegerForest, quantizer: FloatQuantizer) -> FloatTrees:
