@@ -183,6 +183,11 @@ class Plan(ProgramCost, FactsRepr):
         return {"feeding": feeding, **{name: kernel.name for name, kernel in self.named.items()}}
 
     @property
+    def unfolds(self) -> bool:
+        """Whether trees become instructions."""
+        return self.kernels[0].is_instructions
+
+    @property
     def kernel(self) -> str:
         """How the weights of the first matrix product are read, or how trees are evaluated."""
         return next(kernel.name for kernel in self.kernels if kernel.names_plan)

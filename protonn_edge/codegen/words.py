@@ -66,6 +66,11 @@ class WordPlan(FactsRepr):
         return {each.n: form for each in self.stages}
 
     @property
+    def unfolds(self) -> bool:
+        """Whether trees become instructions."""
+        return not self.small
+
+    @property
     def chunk_features(self) -> int:
         """Firmware holds all features."""
         return self.model.n_features
@@ -123,7 +128,7 @@ def plans_for(model: IntegerChain, core: Core, limit_bytes: int | None = None) -
 
 def context(model: IntegerChain, plan: WordPlan) -> dict[str, object]:
     """Return the templates' variables, in addition to those of every program."""
-    floats = float_context(model, plan, fast=not plan.small)
+    floats = float_context(model, plan)
     return {"stages": plan.stages, "parts": parts_of(model), **floats}
 
 
