@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from protonn_edge import __version__
-from protonn_edge.chips.cores import BOUND_FLAGS, Core
+from protonn_edge.chips.cores import BOUND_FLAGS
 from protonn_edge.codegen.float_filters import filter_of
 from protonn_edge.codegen.kernels.in_templates import StageInTemplate
 from protonn_edge.codegen.plan import Plan
@@ -89,26 +89,28 @@ def render_context(model: IntegerChain, plan: Plan) -> dict[str, object]:
         **program_context(model, plan),
         "stages": _stage_contexts(plan, len(model.feature_stages)),
         "parts": parts_of(model),
-        **float_context(model, plan.core, fast=plan.kernels[0].is_instructions),
+        "float_filters": [*map(filter_of, float_quantizer(model.quantizer).scales)],
+        **float_context(model, plan),
     }
 
 
-def float_context(model: IntegerChain, core: Core, *, fast: bool) -> dict[str, object]:
+def float_context(model: IntegerChain, plan: Any) -> dict[str, object]:
     """Return how a classifier of a chip tests raw floats as they are, or which become bytes.
 
-    It tests them if it is `fast` at the expense of flash, and the tests fit the chip.
+    It tests them if its plan `unfolds`, and the tests fit the flash that the plan has.
     """
     form = _float_form(model)
     if form is None:
-        return {"float_form": None, "float_inputs": []}
-    tests, some = fast and form.fits(core), len(form.tested) < model.n_features
+        return {}
+    tests = plan.unfolds and form.fits(plan.core, plan.limit_bytes)
+    some = len(form.tested) < model.n_features
     return {"float_form": form if tests else None, "float_inputs": form.tested if some else []}
 
 
 def _float_form(model: IntegerChain) -> Any:
     """Return how a classifier can test raw floats; None if it takes bytes only.
 
-    The function `of_floats` in the module `floats` of a stage's folder makes it. What is watched,
+    The class `FloatTrees` in the module `floats` of a stage's folder has it. What is watched,
     or reads features besides, needs bytes.
     """
     first, *others = model.stages
@@ -116,7 +118,7 @@ def _float_form(model: IntegerChain) -> Any:
     watched = getattr(model.stages[-1], "expected", None) is not None
     if module is None or len(others) > 1 or watched or parts_of(model):
         return None
-    return module.of_floats(first, float_quantizer(model.quantizer))
+    return module.FloatTrees(first, float_quantizer(model.quantizer))
 
 
 def _stage_contexts(plan: Plan, n_feature_stages: int) -> tuple[StageContext, ...]:
@@ -146,7 +148,7 @@ def raw_context(model: IntegerChain) -> dict[str, object]:
     repeats = chosen < model.n_features
     return {
         "integers": _scales(raw, chosen),
-        "floats": _scales(floats, chosen) | {"filters": [*map(filter_of, floats.scales)]},
+        "floats": _scales(floats, chosen),
         "each": chosen,
         "repeats": repeats,
         "what": "channel" if repeats else "feature",

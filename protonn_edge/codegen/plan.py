@@ -49,6 +49,10 @@ class DevicePlan(Protocol):
         """The kind of chip for which cycles are counted, if they are."""
 
     @property
+    def limit_bytes(self) -> int | None:
+        """Flash that programs with the C have; None if it was planned for no board."""
+
+    @property
     def kernel(self) -> str:
         """How the weights are read."""
 
@@ -159,6 +163,7 @@ class Plan(ProgramCost, FactsRepr):
     """The program to generate, and its costs."""
 
     kernels: tuple[Kernel, ...]  # one for each stage, from the inputs to the class
+    limit_bytes: int | None = None  # flash that programs have; None if planned for no board
 
     @cached_property
     def named(self) -> dict[str, Kernel]:
@@ -176,6 +181,11 @@ class Plan(ProgramCost, FactsRepr):
         held = self.feed.held or (self.buffered and not self.kernels[0].holds_inputs[0])
         feeding = "held" if held else "streamed"
         return {"feeding": feeding, **{name: kernel.name for name, kernel in self.named.items()}}
+
+    @property
+    def unfolds(self) -> bool:
+        """Whether trees become instructions."""
+        return self.kernels[0].is_instructions
 
     @property
     def kernel(self) -> str:

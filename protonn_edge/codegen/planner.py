@@ -42,12 +42,14 @@ class Limits:
     sram_bytes: int = 2_048
     core: Core = UNO_CORE
     table_bytes: int = READABLE_BYTES - _OTHER_CONSTANTS  # of the flash
+    whole_bytes: int | None = None  # flash of the board, also `beside` others
 
     @classmethod
     def of(cls, board: Board) -> Limits:
         """Return the limits of a whole board."""
         table_bytes = board.flash_bytes if board.cpu.in_words else cls.table_bytes
-        return cls(board.flash_bytes, board.sram_bytes, board.cpu, table_bytes)
+        flash, sram = board.flash_bytes, board.sram_bytes
+        return cls(flash, sram, board.cpu, table_bytes, whole_bytes=flash)
 
     def beside(self, constants: int) -> Limits:
         """Return the limits of a model that shares the flash with other constants, in bytes."""
@@ -100,7 +102,8 @@ def plans(
     ]
     hopes = sorted(hopes, key=lambda plan: plan.order)[:_MOST_HOPES]
     tried = [*hopes, *fitting]
-    return tried if smallest in tried else [*tried, smallest]
+    found = tried if smallest in tried else [*tried, smallest]
+    return [replace(plan, limit_bytes=limits.whole_bytes) for plan in found]
 
 
 def device_plans(
@@ -110,13 +113,13 @@ def device_plans(
 
     Raises `InputError` if a kernel is chosen for such a program.
     """
-    core = (limits or Limits()).core
+    limits = limits or Limits()
+    core = limits.core
     if program := own_program(model, core):
         if chosen.get("kernel") is not None:
             raise unneeded("--plan", f"is {chosen['kernel']}, but only one plan exists")
-        *faster, smallest = program.plans_for(model, core)
-        held = (limits or Limits()).flash_bytes
-        return [*(plan for plan in faster if plan.flash_bytes <= held), smallest]
+        *faster, smallest = program.plans_for(model, core, limits.whole_bytes)
+        return [*(plan for plan in faster if plan.flash_bytes <= limits.flash_bytes), smallest]
     if core in EXPORTED_CORES.values():
         check_parts([part.name for part in parts_of(model)], core)
     return plans(model, limits, **chosen)

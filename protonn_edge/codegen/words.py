@@ -43,6 +43,7 @@ class WordPlan(FactsRepr):
     model: IntegerChain
     core: Core
     small: bool = False  # whether stages take less flash and more time, where they can
+    limit_bytes: int | None = None  # flash that programs have; None if planned for no board
 
     kernel: ClassVar[str] = "words"
     steps: ClassVar[tuple[Step, ...]] = ()
@@ -63,6 +64,11 @@ class WordPlan(FactsRepr):
         """The same for every stage."""
         form = f"small {self.kernel}" if self.small else self.kernel
         return {each.n: form for each in self.stages}
+
+    @property
+    def unfolds(self) -> bool:
+        """Whether trees become instructions."""
+        return not self.small
 
     @property
     def chunk_features(self) -> int:
@@ -113,16 +119,16 @@ def plan_for(model: IntegerChain, core: Core) -> WordPlan:
     return WordPlan(model, core)
 
 
-def plans_for(model: IntegerChain, core: Core) -> list[WordPlan]:
+def plans_for(model: IntegerChain, core: Core, limit_bytes: int | None = None) -> list[WordPlan]:
     """Return the plans of a model, the fastest first; `InputError` as `plan_for`."""
-    fastest = plan_for(model, core)
+    fastest = replace(plan_for(model, core), limit_bytes=limit_bytes)
     smallest = replace(fastest, small=True)
     return [fastest, smallest] if smallest.flash_bytes < fastest.flash_bytes else [fastest]
 
 
 def context(model: IntegerChain, plan: WordPlan) -> dict[str, object]:
     """Return the templates' variables, in addition to those of every program."""
-    floats = float_context(model, plan.core, fast=not plan.small)
+    floats = float_context(model, plan)
     return {"stages": plan.stages, "parts": parts_of(model), **floats}
 
 

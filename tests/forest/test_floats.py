@@ -11,20 +11,25 @@ from any_order import Call, build_on_host, check_calls, check_on_uno, predict_fl
 from avr_tools import needs_avr_gcc, needs_emulated_avr, skip_without
 from chains import replace
 from extension_parts import needs
-from forest_factory import random_chain
+from forest_factory import random_chain, random_forest_model
 from generated_programs import compile_with
 
 from protonn_edge.chips.avr.program import read_program
+from protonn_edge.chips.boards import export_board_of
 from protonn_edge.chips.cores import CORES, UNO_CORE, WORD_CORES
+from protonn_edge.codegen.export.exporting import export
 from protonn_edge.codegen.families.avr.checks import check_no_floats
 from protonn_edge.codegen.kernels.kernel import kernels_of
 from protonn_edge.codegen.plan import DevicePlan, Plan
-from protonn_edge.codegen.planner import plan_of
+from protonn_edge.codegen.planner import Limits, device_plans, plan_of
+from protonn_edge.codegen.projects.folder import WrittenPlan
+from protonn_edge.codegen.projects.project import BuildOptions
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.codegen.words import plans_for
 from protonn_edge.kinds.forest.floats import last_to_the_left
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.quantization import quantize
 from protonn_edge.model.raw_inputs import float_quantizer
 
 _ODD = np.array(
@@ -155,6 +160,36 @@ def test_trees_that_would_fill_the_flash_convert_floats() -> None:
         plan = plan_of(middle, {"forest": "if-else"}, CORES[core])
         assert compares_floats(middle, plan) == expected
     assert not compares_floats(large, plan_of(large, {"forest": "if-else"}))
+
+
+def test_trees_that_would_fill_a_board_s_flash_convert_floats() -> None:
+    chain, uno = random_chain(6, trees=24, depth=6, vote=1), export_board_of("uno")
+    boards = {
+        "an Uno": uno,
+        "16 kB": replace(uno, mcu="atmega168", flash_bytes=15_872),
+        "--max-flash": BuildOptions(flash_bytes=15_872).within(uno),
+    }
+    for name, board in boards.items():
+        plan = device_plans(chain, Limits.of(board))[0]
+        assert plan.kernel == "if-else"
+        assert compares_floats(chain, plan) == (name == "an Uno")
+        written = WrittenPlan(chain.model_sha256, board.core, plan.limit_bytes, plan.choices)
+        again = written.plan_of(chain)
+        assert again is not None
+        assert render_c(chain, again) == render_c(chain, plan)
+
+
+def test_an_export_has_the_c_of_a_build_with_the_same_flash(tmp_path: Path) -> None:
+    model, told = random_forest_model(trees=24), []
+    for flash in (12_000, 32_000):
+        folder = tmp_path / f"{flash}"
+        done = export(model, "c", folder, flash_bytes=flash, prefix="pnn", tries=False)
+        board = BuildOptions(flash_bytes=flash).within(export_board_of("uno"))
+        built = replace(done.plan, limit_bytes=board.flash_bytes)
+        for name, text in render_c(quantize(model), built).items():
+            assert (folder / name).read_text() == text
+        told.append(compares_floats(quantize(model), done.plan))
+    assert told == [False, True]
 
 
 def test_only_features_that_trees_test_are_converted() -> None:

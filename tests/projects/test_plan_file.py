@@ -46,6 +46,7 @@ def test_it_says_which_plan_was_taken_and_what_it_takes(project: Project) -> Non
         "tool_version": __version__,
         "model_sha256": reference.model_sha256,
         "core": "avr5",
+        "limit_bytes": None,
         "choices": plan.choices,
         "table_bytes": plan.table_bytes,
         "state_bytes": plan.state_bytes,
@@ -113,7 +114,10 @@ def _cases() -> list[tuple[str, Any]]:
     return [(key, value) for key in keys for value in wild]
 
 
-@pytest.mark.parametrize(("key", "value"), _cases())
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [*_cases(), *(("limit_bytes", wild) for wild in (True, -1, 0, 1.5, 1 << 40, "x", []))],
+)
 def test_a_wild_value_is_one_sentence(project: Project, key: str, value: Any) -> None:
     path = project.folder / FILE
     path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}, indent=2) + "\n")

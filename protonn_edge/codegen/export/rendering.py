@@ -19,6 +19,7 @@ from protonn_edge.codegen.context import (
     Sending,
     c_comment,
     class_names,
+    float_context,
     input_names,
     model_id,
     safe_sendings,
@@ -26,12 +27,7 @@ from protonn_edge.codegen.context import (
 from protonn_edge.codegen.export.self_test import KnownAnswers
 from protonn_edge.codegen.export.sensor_windows import SensorWindows
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.codegen.renderer import (
-    PREFIX,
-    check_collisions,
-    render_c,
-    template_environment,
-)
+from protonn_edge.codegen.renderer import PREFIX, check_collisions, render_c, template_environment
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.data.naming import channel_names
 from protonn_edge.data.preparation import Preparation
@@ -276,6 +272,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, object]:
         "answer_template": answer_template(model),
         "live": "" if library.windowing is None else library.windowing.words,
         "avr": isinstance(library.plan, Plan),
+        "float_form": float_context(model, library.plan).get("float_form"),
         "bare": not board.proof,
     }
 

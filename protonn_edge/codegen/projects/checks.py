@@ -42,11 +42,15 @@ class Usage:
         """What the bytes of the stack are."""
         return "stack, worst case" if self.stack_path else "stack, reserved"
 
+    @property
+    def memory_bytes(self) -> int:
+        """SRAM of variables and the stack."""
+        return self.sram_bytes + self.stack_bytes
+
     def to_json(self, board: Board) -> JsonObject:
         """Return the fields with the board's limits, and whether the firmware fits them."""
         limits = {"flash_bytes": board.flash_bytes, "sram_bytes": board.sram_bytes}
-        needed = self.sram_bytes + self.stack_bytes
-        fits = self.flash_bytes <= board.flash_bytes and needed <= board.sram_bytes
+        fits = self.flash_bytes <= board.flash_bytes and self.memory_bytes <= board.sram_bytes
         return {"fits": fits, **asdict(self), "limits": limits}
 
     def check(self, board: Board, remedies: Remedies) -> None:
@@ -57,13 +61,12 @@ class Usage:
                 f"the firmware needs {self.flash_bytes:,} B of flash, but {board.name} has "
                 f"{board.flash_bytes:,} B; {_flash_remedy(remedies)}",
             )
-        needed = self.sram_bytes + self.stack_bytes
-        if needed > board.sram_bytes:
+        if self.memory_bytes > board.sram_bytes:
             raise OverBudget(
                 self,
-                f"the firmware needs {needed:,} B of SRAM (variables {self.sram_bytes:,} B, stack "
-                f"{self.stack_bytes:,} B), but {board.name} has {board.sram_bytes:,} B; "
-                f"{_sram_remedy(remedies, board)}",
+                f"the firmware needs {self.memory_bytes:,} B of SRAM (variables "
+                f"{self.sram_bytes:,} B, stack {self.stack_bytes:,} B), but {board.name} has "
+                f"{board.sram_bytes:,} B; {_sram_remedy(remedies, board)}",
             )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from filecmp import cmp
 from pathlib import Path
 
@@ -35,7 +35,7 @@ from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.extensions import device_forms, forms_of
 from protonn_edge.system.files import resolved
 from protonn_edge.system.folders import InUse, as_named, locked_folder
-from protonn_edge.system.schema import Check, JsonObject, one_of, record_of, text
+from protonn_edge.system.schema import Check, JsonObject, nullable, one_of, record_of, text, whole
 
 PLAN_FILE = "build.json"
 PARTS_FILE = "parts.h"
@@ -55,6 +55,7 @@ _ELSEWHERE = "choose another folder with -o"
 _READ: dict[str, Check] = {  # the rest is only compared
     "model_sha256": text(64),
     "core": one_of(*CORES, *WORD_CORES, None),
+    "limit_bytes": nullable(whole(1, 1 << 31)),
     "choices": lambda value: isinstance(value, dict) and all(map(text(80), value.values())),
 }
 
@@ -65,6 +66,7 @@ class WrittenPlan:
 
     model_sha256: str  # the hash of its model
     core: str | None  # the kind of chip for which cycles are counted; None for a float build
+    limit_bytes: int | None  # see `DevicePlan.limit_bytes`
     choices: Mapping[str, str]  # see `Plan.choices`
 
     def plan_of(self, model: IntegerChain) -> DevicePlan | None:
@@ -75,11 +77,12 @@ class WrittenPlan:
             return None
         try:
             if self.core in WORD_CORES:
-                every = words.plans_for(model, WORD_CORES[self.core])
+                every = words.plans_for(model, WORD_CORES[self.core], self.limit_bytes)
                 return next((each for each in every if each.choices == self.choices), None)
             plan = plan_of(model, self.choices, CORES[self.core])
         except InputError:
             return None
+        plan = replace(plan, limit_bytes=self.limit_bytes)
         return plan if plan.choices == self.choices else None
 
 
@@ -90,6 +93,7 @@ def plan_text(model: IntegerChain, plan: DevicePlan) -> str:
         "tool_version": __version__,
         "model_sha256": model.model_sha256,
         "core": plan.core and plan.core.name,
+        "limit_bytes": plan.limit_bytes,
         "choices": plan.choices,
         "table_bytes": plan.table_bytes,
         "state_bytes": plan.state_bytes,

@@ -36,7 +36,7 @@ class Float32Plan(FactsRepr):
 
     # Neither stages nor cycles are predicted.
     steps: ClassVar[tuple[Step, ...]] = ()
-    core = cycles = None
+    core = cycles = limit_bytes = None
     buffered = True
 
     def facts(self) -> dict[str, str]:
@@ -59,7 +59,9 @@ def plan_for(model: IntegerChain, _core: Core | None = None, /) -> Float32Plan:
     )
 
 
-def plans_for(model: IntegerChain, core: Core | None = None, /) -> list[Float32Plan]:
+def plans_for(
+    model: IntegerChain, core: Core | None = None, _limit_bytes: int | None = None, /
+) -> list[Float32Plan]:
     """Return the only plan."""
     return [plan_for(model, core)]
 

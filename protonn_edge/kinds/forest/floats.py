@@ -9,6 +9,7 @@ them. NaN becomes byte 0, and goes left.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,42 +23,74 @@ from protonn_edge.system.arrays import Array
 _INFINITY = 0x7F800000  # in bits; the sign is the bit above
 _SIGN = 1 << 31
 _TEST_BYTES, _LEAF_BYTES, _TREE_BYTES = 34, 4, 38  # of instructions on an AVR, about
-_FLASH = 0x8000  # of an Uno; other chips of its size have as much or more
+_FLASH = 0x8000  # of an Uno: assumed if there is no limit, and the most, as large C compiles slowly
 _SHARE = 0.8  # of the flash
 
 
 @dataclass(frozen=True, eq=False)
 class FloatTrees:
-    """The lines in C of trees, whose functions return what a leaf adds, or its number."""
+    """Trees of a stage, whose functions in C return what a leaf adds, or its number.
 
-    trees: list[list[str]]
-    single: bool  # whether each leaf adds to one score
-    vote: int  # what every leaf adds; 0 if they differ
-    leaves: Array  # (leaves, L): what leaves add, if they return their number
-    falls: frozenset[bool]  # for tested features, whether bytes fall as floats grow
-    tested: list[int]  # features that are tested, in ascending order
-    n_bytes: int  # on an AVR, about
+    Only their lines take long: their limits are searched for.
+    """
 
-    def fits(self, core: Core) -> bool:
-        """Whether they leave room for a sketch in the flash of a chip."""
-        return self.n_bytes <= _SHARE * (core.wraps_at or _FLASH)
+    stage: IntegerForest
+    quantizer: FloatQuantizer  # of the bytes that the stage tests
 
+    @cached_property
+    def single(self) -> bool:
+        """Whether each leaf adds to one score."""
+        return is_single(self.stage)
 
-def of_floats(stage: IntegerForest, quantizer: FloatQuantizer) -> FloatTrees:
-    """Return the trees of a stage whose inputs are the bytes of a quantizer."""
-    single = is_single(stage)
-    numbers = [[f"return {leaf};"] for leaf in range(len(stage.leaves))]
-    leaves = returned(stage) if single else numbers
-    adds = stage.leaves[: 0 if single else None]
-    features = stage.features[stage.trees.inner]
-    falls = _falls(quantizer)[features].tolist()
-    limits = last_to_the_left(quantizer, features, stage.thresholds)
-    tests = map(_test, features.tolist(), limits, falls)
-    trees = lines_of_trees(stage, tests, leaves)
-    n_bytes = _TEST_BYTES * len(features) + _LEAF_BYTES * len(leaves) + _TREE_BYTES * len(trees)
-    n_bytes += adds.size
-    tested = np.unique(features).tolist()
-    return FloatTrees(trees, single, stage.table.vote, adds, frozenset(falls), tested, n_bytes)
+    @property
+    def vote(self) -> int:
+        """What every leaf adds; 0 if they differ."""
+        return self.stage.table.vote
+
+    @property
+    def leaves(self) -> Array:
+        """What leaves add, if they return their number, (leaves, L)."""
+        return self.stage.leaves[: 0 if self.single else None]
+
+    @cached_property
+    def features(self) -> Array:
+        """The feature of each test, (n,)."""
+        return self.stage.features[self.stage.trees.inner]
+
+    @property
+    def tested(self) -> list[int]:
+        """Features that are tested, in ascending order."""
+        return [*map(int, np.unique(self.features))]
+
+    @cached_property
+    def falls(self) -> list[bool]:
+        """For each test, whether bytes fall as floats grow."""
+        return [*map(bool, _falls(self.quantizer)[self.features])]
+
+    @property
+    def n_bytes(self) -> int:
+        """Flash on an AVR, about."""
+        tests, leaves, trees = map(len, (self.features, self.stage.leaves, self.stage.trees.roots))
+        instructions = _TEST_BYTES * tests + _LEAF_BYTES * leaves + _TREE_BYTES * trees
+        return instructions + self.leaves.size
+
+    @property
+    def kilobytes(self) -> int:
+        """The same in kB, at least 1."""
+        return max(1, round(self.n_bytes / 1000))
+
+    @cached_property
+    def trees(self) -> list[list[str]]:
+        """The lines of each tree's function."""
+        numbers = [[f"return {leaf};"] for leaf in range(len(self.stage.leaves))]
+        limits = last_to_the_left(self.quantizer, self.features, self.stage.thresholds)
+        tests = map(_test, self.features.tolist(), limits, self.falls)
+        return lines_of_trees(self.stage, tests, returned(self.stage) if self.single else numbers)
+
+    def fits(self, core: Core, limit_bytes: int | None) -> bool:
+        """Whether they leave room for a sketch in the flash of a chip, which may be limited."""
+        flash = core.wraps_at or _FLASH
+        return self.n_bytes <= _SHARE * min(flash, limit_bytes or flash)
 
 
 def last_to_the_left(

@@ -715,8 +715,7 @@ pnn_input_t pnn_quantize(uint16_t feature, int16_t raw)
 /* The linker leaves all of this out, with the floating-point routines, unless a function of floats is
  * called. */
 
-#define PNN_SIGN 0x80000000ul     /* in the bits of a float */
-#define PNN_INFINITY 0x7f800000ul /* those of NaN are larger, without the sign */
+#define PNN_INFINITY 0x7f800000ul /* in the bits of a float; those of NaN are larger, without the sign */
 
 /* Return the bits of an IEEE 754 float, which integers compare faster. */
 static uint32_t pnn_bits(float number)
@@ -739,6 +738,7 @@ static uint32_t pnn_bits(float number)
 /* An input is (raw - edge) * slope, rounded down. */
 struct float_scale {
 #ifdef PNN_ASSEMBLY
+    /* In the order in which float_filter reads them. */
     uint8_t exponent;
     uint8_t sign;
     int32_t start;
@@ -761,9 +761,10 @@ static const struct float_scale float_scales[6] PNN_FLASH = {
 #ifdef PNN_ASSEMBLY
 #define PNN_UNSURE 0x100u
 
-/* Return the steps of a float, of the given bits, rounded down and at most 255; or PNN_UNSURE where the
- * operations in floats may round to other ones. With d units beyond the start, steps are
- * d * multiplier * 2^(shift - 32), with a difference of less than 1 / 256. */
+/* Return the steps of a float, of the given bits, rounded down and at most 255; or PNN_UNSURE or more where
+ * the operations in floats may round to other ones, or there is no filter for the float. With d units (last
+ * bits of a float with the scale's exponent) beyond the start, steps are d * multiplier * 2^(shift - 32),
+ * with a difference of less than 1 / 256. */
 static PNN_NOINLINE uint16_t float_filter(const struct float_scale *scale, uint32_t x)
 {
     uint32_t y;
@@ -880,7 +881,7 @@ static PNN_NOINLINE uint16_t float_filter(const struct float_scale *scale, uint3
 #endif
 
 /* Return the input of a float, by two operations. */
-PNN_NOINLINE static pnn_input_t rounded_input(const struct float_scale *scale, float raw)
+static PNN_NOINLINE pnn_input_t rounded_input(const struct float_scale *scale, float raw)
 {
     const float beyond = raw - PNN_READ_F32(&scale->edge);
     const float steps = beyond * PNN_READ_F32(&scale->slope);

@@ -87,7 +87,8 @@ uint8_t pnn_finish(void);
 uint8_t pnn_predict(const pnn_input_t *features);
 
 /* Classify PNN_FEATURES raw floats in the training data's unit, with the answer of
- * pnn_quantize_float and pnn_predict. */
+ * pnn_quantize_float and pnn_predict.
+ * It links the routines of pnn_quantize_float. */
 uint8_t pnn_predict_floats(const float *features);
 
 /* Return the PNN_CLASSES scores of the last prediction, valid until the next one starts. The class is
