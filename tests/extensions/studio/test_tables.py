@@ -90,6 +90,7 @@ def write_prices(path: Path, n: int = 200) -> None:
 
 
 def test_many_whole_numbers_ask_for_a_number_or_a_class(shown: Shown, tmp_path: Path) -> None:
+    skip_without(*EMULATED_AVR)
     page = shown.page
     write_prices(tmp_path / "prices.csv")
     page.locator("#files").set_input_files(tmp_path / "prices.csv")
@@ -105,6 +106,15 @@ def test_many_whole_numbers_ask_for_a_number_or_a_class(shown: Shown, tmp_path: 
     expect(number).to_be_checked()
     expect(page.get_by_label("The column of the answer")).to_have_value("price")
     assert shown.barred() == []
+    # A new tab, which has no memory, reads the table as its model was trained.
+    shown.press_primary("Train a model")
+    expect(page.locator("#stage-train .job")).to_be_visible(timeout=JOB_MS)
+    expect(page.locator("#stage-train .job")).to_be_hidden(timeout=JOB_MS)
+    tab = page.context.new_page()
+    tab.goto(shown.url)
+    tab.locator("[data-stage=data]").click()
+    expect(tab.get_by_label("The column of the answer")).to_have_value("price")
+    expect(tab.get_by_label("a number")).to_be_checked()
 
 
 def test_an_unreadable_table_leaves_nothing_of_another_one(shown: Shown, tmp_path: Path) -> None:
