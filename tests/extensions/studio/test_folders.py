@@ -64,6 +64,8 @@ def shown(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     write_recording(folder / "recording.csv", ADXL345, three, 50, two, MANY_TAKES)
     six = ["ax", "ay", "az", "gx", "gy", "gz"]
     write_recording(folder / "twelve.csv", MPU6050, six, 100, TWELVE)
+    unknown = ADXL345.replace("adxl345", "adxl345-of-mine")
+    write_recording(folder / "unknown.csv", unknown, three, 50, two)
     rng = np.random.default_rng(0)
     np.savez(folder / "points.npz", X=rng.normal(size=(60, 4)), y=np.arange(60) % 3)
     y = np.arange(240) % len(TWELVE)
@@ -155,3 +157,16 @@ def test_twelve_classes_are_answered_on_a_phone(shown: Shown) -> None:
     for size in (PHONE, DESK):
         page.set_viewport_size(size)
         assert (size, shown.barred()) == (size, [])
+
+
+@pytest.mark.parametrize(
+    ("file", "action"), [("recording.csv", "build"), ("unknown.csv", "build-points")]
+)
+def test_a_model_is_built_for_the_sensor_if_it_is_known(
+    shown: Shown, file: str, action: str
+) -> None:
+    page = shown.page
+    shown.go("data")
+    page.locator("#data-file").select_option(file)
+    page.wait_for_function("(name) => studio.data.name === name", arg=file)
+    assert page.evaluate("studio.stages.board.step('linear.npz')[0]") == action
