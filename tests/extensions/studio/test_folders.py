@@ -25,13 +25,22 @@ TWELVE = (
 )  # fmt: skip
 
 
+MANY_TAKES = 9  # of a class, more than fit side by side
+
+
 def write_recording(
-    path: Path, header: str, channels: Sequence[str], rate: float, classes: Sequence[str]
+    path: Path,
+    header: str,
+    channels: Sequence[str],
+    rate: float,
+    classes: Sequence[str],
+    takes: int = 3,
 ) -> None:
-    """Write three takes of each class, each with a motion of its own."""
+    """Write some takes of each class, each class with a motion of its own."""
     rng, rows, begin = np.random.default_rng(0), list[str](), 0.0
     t = np.arange(round(1.5 * rate)) / rate
-    for person in ("anna", "bob", "carla"):
+    for take in range(takes):
+        person = ("anna", "bob", "carla")[take % 3]
         for number, label in enumerate(classes):
             waves = [np.sin((3 + number + at) * t) for at in range(len(channels))]
             values = np.stack(waves, axis=1) * 100 * (1 + number % 4)
@@ -51,11 +60,17 @@ def shown(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     skip_without(*EMULATED_AVR)
     folder = tmp_path_factory.mktemp("studio") / "mixed"
     folder.mkdir()
-    write_recording(folder / "recording.csv", ADXL345, ["ax", "ay", "az"], 50, ("rest", "wave"))
+    three, two = ["ax", "ay", "az"], ("rest", "wave")
+    write_recording(folder / "recording.csv", ADXL345, three, 50, two, MANY_TAKES)
     six = ["ax", "ay", "az", "gx", "gy", "gz"]
     write_recording(folder / "twelve.csv", MPU6050, six, 100, TWELVE)
+    unknown = ADXL345.replace("adxl345", "adxl345-of-mine")
+    write_recording(folder / "unknown.csv", unknown, three, 50, two)
     rng = np.random.default_rng(0)
     np.savez(folder / "points.npz", X=rng.normal(size=(60, 4)), y=np.arange(60) % 3)
+    y = np.arange(240) % len(TWELVE)
+    X = rng.normal(size=(240, 4)) + y[:, None]
+    np.savez(folder / "twelve.npz", X=X, y=y, class_names=np.array(TWELVE))
     build = ["build", "--sensor=mpu6050", "--rate=100", "-o", "logger"]
     command = [sys.executable, "-m", "protonn_edge", *build]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=200)
@@ -127,3 +142,31 @@ def test_data_of_other_kinds_have_a_screen_without_barriers(shown: Shown, file: 
             for scheme in SCHEMES:
                 page.emulate_media(color_scheme=scheme)
                 assert (stage, size, scheme, shown.barred()) == (stage, size, scheme, [])
+
+
+def test_twelve_classes_are_answered_on_a_phone(shown: Shown) -> None:
+    page = shown.page
+    shown.go("data")
+    page.locator("#data-file").select_option("twelve.npz")
+    expect(page.locator("#data-file")).to_have_value("twelve.npz")
+    shown.go("train")
+    page.get_by_label("Kind of model").select_option("linear")
+    shown.press_primary("Train")
+    expect(page.locator("#matrix tbody tr")).to_have_count(len(TWELVE), timeout=JOB_MS)
+    expect(page.locator("#stage-train .job")).to_be_hidden(timeout=JOB_MS)
+    for size in (PHONE, DESK):
+        page.set_viewport_size(size)
+        assert (size, shown.barred()) == (size, [])
+
+
+@pytest.mark.parametrize(
+    ("file", "action"), [("recording.csv", "build"), ("unknown.csv", "build-points")]
+)
+def test_a_model_is_built_for_the_sensor_if_it_is_known(
+    shown: Shown, file: str, action: str
+) -> None:
+    page = shown.page
+    shown.go("data")
+    page.locator("#data-file").select_option(file)
+    page.wait_for_function("(name) => studio.data.name === name", arg=file)
+    assert page.evaluate("studio.stages.board.step('linear.npz')[0]") == action

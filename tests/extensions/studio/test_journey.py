@@ -10,7 +10,6 @@ import json
 import re
 import shlex
 import shutil
-import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -47,7 +46,6 @@ class Walk:
     folder: Path
     url: str
     presses: int = 0
-    seconds: float = 0.0
     found: dict[str, Any] = field(default_factory=dict)
 
 
@@ -76,7 +74,7 @@ def shown(browser: Browser, walk: Walk) -> Iterator[Shown]:
 
 
 def _go(walk: Walk, shown: Shown) -> None:
-    page, found, began = shown.page, walk.found, time.monotonic()
+    page, found = shown.page, walk.found
 
     def press(words: str) -> None:
         walk.presses += 1
@@ -85,7 +83,6 @@ def _go(walk: Walk, shown: Shown) -> None:
     found["start"] = shown.barred()
     press("Start with the sample")
     page.locator("#record").wait_for(timeout=JOB_MS)
-    found["live after"] = time.monotonic() - began
     expect(page.locator("#rows .thumb")).not_to_have_count(0)
     found["takes"] = page.locator("#rows .thumb").count()
     press("Train a model")
@@ -104,7 +101,6 @@ def _go(walk: Walk, shown: Shown) -> None:
     report.value.wait_for_load_state()
     found["report"] = report.value.title()
     report.value.close()
-    walk.seconds = time.monotonic() - began
 
 
 def _job(shown: Shown) -> dict[str, Any]:

@@ -77,3 +77,56 @@ def test_a_table_with_a_column_in_doubt_leads_to_a_report(shown: Shown, tmp_path
     expect(page.locator("#answers")).to_contain_text("°C")
     expect(page.locator(".values circle").first).to_be_visible()
     assert shown.barred() == []
+
+
+def write_prices(path: Path, n: int = 200) -> None:
+    """Write prices in whole numbers, of which there are many, and a column of text."""
+    rng = np.random.default_rng(0)
+    area = rng.uniform(20, 200, n)
+    price = np.rint(1000 + 20 * area + rng.normal(0, 50, n)).astype(int)
+    rows = zip(area, rng.integers(0, 2, n), price, strict=True)
+    lines = [f"{a:.1f},{'town' if town else 'country'},{p}" for a, town, p in rows]
+    path.write_text("\n".join(["area,place,price", *lines, ""]))
+
+
+def test_many_whole_numbers_ask_for_a_number_or_a_class(shown: Shown, tmp_path: Path) -> None:
+    skip_without(*EMULATED_AVR)
+    page = shown.page
+    write_prices(tmp_path / "prices.csv")
+    page.locator("#files").set_input_files(tmp_path / "prices.csv")
+    page.get_by_label("The column of the answer").select_option("price")
+    number, one_class = page.get_by_label("a number"), page.get_by_label("one of")
+    expect(number).to_be_visible()
+    expect(number).not_to_be_checked()
+    expect(one_class).not_to_be_checked()
+    expect(page.get_by_label("Use place")).to_be_disabled()  # text, which cannot be used
+    shown.press_primary("Train a model")
+    expect(number).to_be_focused()
+    page.keyboard.press("Space")
+    expect(number).to_be_checked()
+    expect(page.get_by_label("The column of the answer")).to_have_value("price")
+    assert shown.barred() == []
+    # A new tab, which has no memory, reads the table as its model was trained.
+    shown.press_primary("Train a model")
+    expect(page.locator("#stage-train .job")).to_be_visible(timeout=JOB_MS)
+    expect(page.locator("#stage-train .job")).to_be_hidden(timeout=JOB_MS)
+    tab = page.context.new_page()
+    tab.goto(shown.url)
+    tab.locator("[data-stage=data]").click()
+    expect(tab.get_by_label("The column of the answer")).to_have_value("price")
+    expect(tab.get_by_label("a number")).to_be_checked()
+
+
+def test_an_unreadable_table_leaves_nothing_of_another_one(shown: Shown, tmp_path: Path) -> None:
+    page = shown.page
+    write_prices(tmp_path / "whole.csv")
+    (tmp_path / "broken.csv").write_text("a,b\n1\n2,3,4\n")
+    page.locator("#files").set_input_files([tmp_path / "whole.csv", tmp_path / "broken.csv"])
+    file, refused = page.locator("#data-file"), page.locator("#table .refused")
+    file.select_option("broken.csv")
+    expect(refused).to_be_visible()
+    expect(page.get_by_role("rowheader", name="area")).to_have_count(0)
+    expect(page.locator("#kept-rows")).to_be_empty()
+    file.select_option("whole.csv")
+    expect(page.get_by_role("rowheader", name="area")).to_be_visible()
+    expect(refused).to_have_count(0)

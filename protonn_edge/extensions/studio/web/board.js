@@ -3,7 +3,6 @@ import { costs, digits } from "/figures.js";
 import { bold, button, choice, draw, find, labelled, make, meter, number, renew } from "/parts.js";
 import { Stage } from "/stage.js";
 
-
 export class Board extends Stage {
     constructor(studio, name) {
         super(studio, name);
@@ -19,12 +18,10 @@ export class Board extends Stage {
     /** The step that builds a model: for its sensor, or for points from the computer. */
     step(model, board = this.studio.source.where.board) {
         const { studio } = this;
-        const { sensor, sensors } = studio.data ?? {};
-        const several = sensors?.length ? sensors : [sensor].filter(Boolean);
-        if (!studio.isOfSamples && studio.data?.kind !== "points") {
-            return ["build-points", { model, project: "project", board }];
-        }
-        if (!several.length) {
+        const { sensors = [], kind } = studio.data ?? {};
+        const known = (names = []) => names.length && names.every((name) => studio.state.sensors.some((one) => one.name === name));
+        const several = sensors.length && [sensors, studio.chosen.source?.sensors].find(known);
+        if (!several || !(studio.isOfSamples || kind === "points")) {
             return ["build-points", { model, project: "project", board }];
         }
         const rate = studio.data.rate || studio.model?.rate;

@@ -25,7 +25,10 @@ export class Data extends Stage {
         find("#take-end").addEventListener("click", () => this.end("end"));
         find("#take-discard").addEventListener("click", () => this.end("discard"));
         find("#undo").addEventListener("click", () => this.undo());
-        find("#data-file").addEventListener("change", ({ target }) => studio.choose({ data: target.value }));
+        find("#data-file").addEventListener("change", ({ target }) => {
+            this.fail("");
+            studio.choose({ data: target.value });
+        });
         this.wire.on("samples", (message) => this.#hear(message));
         this.wire.on("take", ({ take }) => this.#count(take));
         this.wire.on("taken", ({ taken }) => this.#taken(taken));
@@ -57,12 +60,17 @@ export class Data extends Stage {
         }
     }
 
+    /** Whether the table that is shown waits for a decision. */
+    get #isInDoubt() {
+        return !find("#table").hidden && Boolean(this.columns.doubt);
+    }
+
     mayPress(action) {
-        return super.mayPress(action) || this.columns.doubt !== undefined;
+        return super.mayPress(action) || this.#isInDoubt;
     }
 
     async press(action) {
-        if (!find("#table").hidden && this.columns.doubt) {
+        if (this.#isInDoubt) {
             this.columns.ask();
         } else {
             await super.press(action);

@@ -63,8 +63,9 @@ class Studio {
         if (this.data?.kind !== "table" || chosen || !column) {
             return { ...chosen, ...(gaps && { missing: chosen?.missing ?? "median" }) };
         }
-        const names = (option) => read.filter((one) => one.startsWith(`${option}=`)).flatMap((one) => one.slice(option.length + 1).split(","));
-        return { column, keep_columns: names("keep"), drop: names("drop") };
+        const named = (option) => read.filter((one) => one.startsWith(`${option}=`)).flatMap((one) => one.slice(option.length + 1).split(","));
+        const [missing = gaps && "median"] = named("missing");
+        return { column, keep_columns: named("keep"), drop: named("drop"), target: this.model.predicts, ...(missing && { missing }) };
     }
 
     choose(chosen) {
@@ -219,7 +220,8 @@ class Studio {
         for (const file of [...files]) {
             const answer = await this.wire.drop(file);
             if (answer.error) {
-                this.stages[this.current].fail(`${file.name}: ${answer.error}`);
+                const isNamed = answer.error.startsWith(`${file.name}:`);
+                this.stages[this.current].fail(isNamed ? answer.error : `${file.name}: ${answer.error}`);
                 return;
             }
             added.push(answer.name);

@@ -37,8 +37,8 @@ export class Result {
     #showClasses({ classes, matrix, quality, cells, by_session }) {
         const others = matrix.some((row) => row[classes.length]) ? ["unknown"] : [];
         Object.assign(this, { classes, matrix, cells, names: [...classes, ...others] });
-        const wrong = matrix.flatMap((row, label) => row.map((n, answer) => [n && label !== answer, label, answer]));
-        this.#showMatrix(...(wrong.find(([n]) => n)?.slice(1) ?? [0, 0]));
+        const given = matrix.flatMap((row, label) => row.flatMap((n, answer) => (n ? [[label, answer]] : [])));
+        this.#showMatrix(...(given.find(([label, answer]) => label !== answer) ?? given[0] ?? [0, 0]));
         const share = (value) => (value === null ? "–" : percent(value));
         const figures = quality?.per_class.map((one) => [one.class, one.n, share(one.precision), share(one.recall)]) ?? [];
         fill(find("#per-class"), "Each class", ["class", "tested", "precision", "recall"], figures);

@@ -3,27 +3,34 @@ import { button, choice, counted, draw, find, labelled, make, notice, renew, sho
 
 const MOST_CLASSES = 64; // more are hardly meant
 const FILLED = [["median", "fill in the column's median"], ["most-frequent", "fill in its most frequent value"], ["drop", "leave the row out"]];
+const KIND = '[data-key="as value"]'; // where a doubt is decided: a number or a class, use of a column
+const COLUMN = "#columns .doubt button";
 const BAR = 8;
 const TALL = 30;
 
 export class Columns {
     constructor(data) {
-        Object.assign(this, { data, studio: data.studio, doubt: undefined });
+        Object.assign(this, { data, studio: data.studio, doubt: "" });
     }
 
     async show() {
         const { studio } = this;
         const { missing, ...read } = studio.read;
-        const found = await studio.wire.ask("columns", { data: studio.state.data, ...read });
-        if (found.error && !found.columns) {
-            this.data.fail(found.error);
-            return;
+        const { data } = studio.state;
+        const asking = (this.asking = {});
+        const answer = await studio.wire.ask("columns", { data, ...read });
+        if (asking !== this.asking || data !== studio.state.data) {
+            return; // another table is shown by now
         }
+        const found = { rows: 0, columns: [], ...answer }; // a refused request has an error alone
         if (found.label && !studio.read.column) {
             await studio.chooseRead({ column: found.label }); // the commands do not guess it
             return;
         }
-        this.doubt = found.columns.find(({ used, role }) => used === null && role !== "label");
+        const { target, can = {} } = found;
+        const isEither = !read.target && target === "class" && can.value && can.classes > MOST_CLASSES;
+        const isInDoubt = found.columns.some(({ used, role }) => used === null && role !== "label");
+        this.doubt = isEither ? KIND : isInDoubt && COLUMN;
         this.#predict(found);
         this.#table(found);
         const refused = find("#table .refused");
@@ -33,7 +40,7 @@ export class Columns {
         }
         const rows = counted(found.rows, "row");
         const kept = found.tests ? `${counted(found.tests, "row")} for the test are in the file.` : `About a fifth of the ${rows} is kept for the test.`;
-        renew(find("#kept-rows"), kept, ...this.#gaps(found.gaps, missing));
+        renew(find("#kept-rows"), ...(found.error ? [] : [kept, ...this.#gaps(found.gaps, missing)]));
         this.data.showActions();
     }
 
@@ -44,7 +51,7 @@ export class Columns {
         const select = choice("column", options, chosen, (column) => this.studio.chooseRead({ column, target: undefined, keep_columns: [], drop: [] }), {
             "aria-label": "The column of the answer",
         });
-        const radio = (value, words, disabled) =>
+        const radio = (value, words) =>
             make(
                 "label",
                 {},
@@ -52,18 +59,16 @@ export class Columns {
                     type: "radio",
                     name: "as",
                     value,
-                    checked: target === value,
-                    disabled,
+                    checked: target === value && this.doubt !== KIND,
                     "data-key": `as ${value}`,
                     change: () => this.studio.chooseRead({ target: value }),
                 }),
                 words,
             );
         const classes = can.classes ?? 0;
-        const many = classes > MOST_CLASSES;
-        const kinds = can.value ? [radio("value", "a number"), radio("class", `one of ${counted(classes, "class", "classes")}`, many)] : [];
-        const alone = classes ? `one of ${counted(classes, "class", "classes")}` : "";
-        renew(find("#predict"), labelled("Predict", select), ...(kinds.length ? ["as", ...kinds] : alone ? [`as ${alone}`] : []));
+        const oneOf = `one of ${counted(classes, "class", "classes")}`;
+        const kinds = can.value ? ["as", radio("value", "a number"), radio("class", oneOf)] : classes ? [`as ${oneOf}`] : [];
+        renew(find("#predict"), labelled("Predict", select), ...kinds);
     }
 
     /** What becomes of empty cells. */
@@ -86,6 +91,7 @@ export class Columns {
         const box = make("input", {
             type: "checkbox",
             checked: used === true,
+            disabled: kind === "text" && !used, // only numbers can be used
             "aria-label": `Use ${name}`,
             "data-key": `use ${name}`,
             change: ({ target }) => this.#decide(name, target.checked),
@@ -116,10 +122,10 @@ export class Columns {
         this.studio.chooseRead({ keep_columns: kept, drop: left });
     }
 
-    /** Lead to the column that waits for a decision. */
+    /** Lead to what waits for a decision: a column, or the kind of the answer. */
     ask() {
-        const place = find("#columns .doubt button");
-        place?.closest("tr").scrollIntoView({ block: "center" });
+        const place = find(this.doubt);
+        place?.closest("tr, .row").scrollIntoView({ block: "center" });
         place?.focus({ preventScroll: true });
     }
 }

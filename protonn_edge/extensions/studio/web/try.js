@@ -45,7 +45,7 @@ export class Try extends Stage {
         find("#answering").hidden = Boolean(absent);
         find("#answering").previousElementSibling.hidden = Boolean(absent);
         if (absent) {
-            find("#points").replaceChildren(make("p", {}, "A table has no live samples. The next stages build the model for a board, and measure it there with the rows that were kept for the test."));
+            find("#points").replaceChildren(make("p", {}, "These data have no live samples. The next stages build the model for a board, and measure it there with the points that were kept for the test."));
             return;
         }
         this.#choices();
