@@ -245,7 +245,7 @@ def test_each_pin_has_its_class(classes: int, pins: str, tmp_path: Path) -> None
 def test_only_libraries_of_teachable_models_teach(kind: str, tmp_path: Path) -> None:
     for room in (0, 5):
         folder = tmp_path / f"room{room}"
-        export_for_uno(replace(random_model(), teachable=room), kind, folder)  # type: ignore[arg-type]
+        export_for_uno(replace(random_model(), teachable=room), kind, folder, prefix="pnn")  # type: ignore[arg-type]
         sketches = sorted(path.name for path in folder.glob("examples/Teach*"))
         assert sketches == (["TeachButtons", "TeachPresses"] if room and kind != "c" else [])
         readme = (folder / "README.md").read_text()
