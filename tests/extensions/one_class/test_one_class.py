@@ -154,8 +154,8 @@ def test_a_device_tells_normal_from_all_else(
 
 
 def test_an_export_of_one_class_answers_unknown(model_file: Path, tmp_path: Path) -> None:
-    succeed("export", model_file, "--c", tmp_path / "library")
-    header = (tmp_path / "library" / "pnn_model.h").read_text()
-    assert "PNN_UNKNOWN" in header
-    assert "PNN_UNKNOWN" in (tmp_path / "library" / "README.md").read_text()
+    succeed("export", model_file, "--c", tmp_path / "library", "--library", "prefix=one")
+    header = (tmp_path / "library" / "one_model.h").read_text()
+    assert "ONE_UNKNOWN" in header
+    assert "ONE_UNKNOWN" in (tmp_path / "library" / "README.md").read_text()
     succeed("inspect", model_file)
