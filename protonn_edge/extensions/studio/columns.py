@@ -67,14 +67,7 @@ def _columns_of(path: Path, _: str, read: str) -> Mapping[str, Any]:
             except InputError:
                 raise error from None
     except InputError as error:
-        none: JsonObject = {
-            "rows": 0,
-            "gaps": 0,
-            "doubt": [],
-            "notices": [],
-            "can": {},
-            "label": None,
-        }
+        none = {"rows": 0, "gaps": 0, "doubt": [], "notices": [], "can": {}, "label": None}
         return none | {"columns": _unread(path), "error": in_words(str(error))}
     rows = [_row(each, dataset) for each in dataset.columns[:_MOST_COLUMNS]]
     label = next((row for row in rows if row["role"] == "label"), None)

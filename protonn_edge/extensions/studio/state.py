@@ -93,7 +93,6 @@ class FolderState:
             "accuracy": found | {"share": found["right"] / found["n"]} if of_classes else None,
             "value": found.get("value"),
             "board": builds[0] if builds else None,
-            "trained_on": found.get("trained_on", False),
         }
 
     def accuracy(self, model: str, points: str) -> JsonObject:

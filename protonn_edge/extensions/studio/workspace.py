@@ -176,8 +176,7 @@ def _needs_line(action: str, words: list[str]) -> bool:
 def _takes(_: Workspace, request: PageRequest) -> JsonObject:
     """Return the takes of a recording, with curves of few points."""
     path = request.path("recording")
-    shown: JsonObject = curves(path, version_of(path))
-    return shown
+    return curves(path, version_of(path))
 
 
 def _part(_: Workspace, request: PageRequest) -> JsonObject:
@@ -193,8 +192,7 @@ def _part(_: Workspace, request: PageRequest) -> JsonObject:
 
 def _figures(_: Workspace, request: PageRequest) -> JsonObject:
     """Return the answers of a model to points that it was not trained on."""
-    found: JsonObject = figures(request.path("model"), request.path("points"), request.read)
-    return found
+    return figures(request.path("model"), request.path("points"), request.read)
 
 
 def _answers(_: Workspace, request: PageRequest) -> JsonObject:
@@ -202,21 +200,18 @@ def _answers(_: Workspace, request: PageRequest) -> JsonObject:
     version, hop = request.check_version("recording"), request.number("hop")
     take = int(FIELDS["take"](request.asked.get("take"), ()))
     path, model = request.path("recording"), request.path("model")
-    found: JsonObject = take_answers(model, path, version, take, int(hop) if hop else None)
-    return found
+    return take_answers(model, path, version, take, int(hop) if hop else None)
 
 
 def _columns(_: Workspace, request: PageRequest) -> JsonObject:
     """Return the columns of a table."""
     path = request.path("data")
-    found: JsonObject = columns_of(path, version_of(path), request.read)
-    return found
+    return columns_of(path, version_of(path), request.read)
 
 
 def _wires(_: Workspace, request: PageRequest) -> JsonObject:
     """Return the wires between a sensor and a board."""
-    found: JsonObject = wires(next(iter(request.values("sensor")), ""), request.value("board"))
-    return found
+    return wires(next(iter(request.values("sensor")), ""), request.value("board"))
 
 
 def _models(workspace: Workspace, _: PageRequest) -> JsonObject:
