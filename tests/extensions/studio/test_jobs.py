@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import tempfile
@@ -124,11 +125,34 @@ def test_a_job_reports_each_step_and_keeps_what_each_printed(folder: Path) -> No
 
 def test_a_log_that_cannot_be_written_is_only_forgotten(folder: Path) -> None:
     Path(LOG_FILE).mkdir()
-    done = {"action": "train", "stage": "train", "line": "x", "state": "done", "record": {}}
     log = Log(folder)
-    log.add(done, ["recording.csv", "gone"])
+    log.add(DONE, ["recording.csv", "gone"])
     assert [each["action"] for each in log.entries()] == ["train"]
     assert Log(folder).entries() == []
+
+
+DONE = {"action": "train", "stage": "train", "line": "x", "state": "done", "number": 1}
+
+
+def test_lines_of_a_log_that_the_page_cannot_use_are_left_out(folder: Path) -> None:
+    good = {**DONE, "at": "x", "record": {}, "files": {"recording.csv": "1"}}
+    records = ({"notices": None}, {"notices": 5}, {"n": float("nan")}, {"n": float("inf")}, {})
+    lines = [json.dumps(good | {"record": record, "number": n}) for n, record in enumerate(records)]
+    Path(LOG_FILE).write_text("\n".join([*lines, ""]))
+    log = Log(folder)
+    assert [entry["number"] for entry in log.entries()] == [4]
+    assert log.notices_of("recording.csv", "1") == []
+    log.add({**DONE, "record": {"n": float("nan")}}, [])
+    log.add(DONE, [])
+    assert len(Log(folder).entries()) == 3
+
+
+def test_a_long_log_is_halved_once_and_then_appended_to(folder: Path) -> None:
+    log = Log(folder)
+    for number in range(502):
+        log.add({**DONE, "number": number}, [])
+    lines = Path(LOG_FILE).read_text().splitlines()
+    assert [json.loads(line)["number"] for line in lines] == [*range(250, 502)]
 
 
 @pytest.mark.parametrize(
