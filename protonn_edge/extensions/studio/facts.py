@@ -35,6 +35,7 @@ from protonn_edge.system.schema import JsonObject
 
 _RUN = re.compile(rb'<meta name="run" content="([0-9a-f-]{1,80})">')
 _MOST_FILES, _MOST_BYTES = 20_000, 1 << 28  # of a folder
+_MOST_HASHED = 1 << 30  # bytes of a file
 _HEAD_BYTES = 4096  # of a report, which has its run
 _READING = threading.Lock()
 # what content of other types or shapes than a file of its kind has may raise
@@ -47,6 +48,8 @@ def facts_of(path: Path, kind: str) -> JsonObject:
     if read is None:
         return {}
     try:
+        if read is _of_project:  # two small files in a folder that compilers fill
+            return read(path)
         return dict(_facts(path, version_of(path), read)) if _is_small(path) else {}
     except (ProtoNNEdgeError, OSError) as error:
         return {"error": str(error)}
@@ -73,7 +76,8 @@ def _is_small(path: Path) -> bool:
 def digest(path: Path) -> str:
     """Return the SHA-256 of a file, or of a folder's files; empty if unreadable or too large."""
     try:
-        return _digest(path, version_of(path)) if _is_small(path) else ""
+        is_small = _is_small(path) and path.stat().st_size <= _MOST_HASHED
+        return _digest(path, version_of(path)) if is_small else ""
     except (ProtoNNEdgeError, OSError):
         return ""
 

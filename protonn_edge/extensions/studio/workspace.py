@@ -18,6 +18,7 @@ from protonn_edge.extensions.studio.actions import (
 )
 from protonn_edge.extensions.studio.attached import AttachedBoard
 from protonn_edge.extensions.studio.columns import columns_of
+from protonn_edge.extensions.studio.facts import facts_of
 from protonn_edge.extensions.studio.folder import kind_of, version_of
 from protonn_edge.extensions.studio.jobs import Busy, Jobs
 from protonn_edge.extensions.studio.log import Log
@@ -117,7 +118,8 @@ class Workspace:
         return {"lines": [line_of(each) for _, each in words]}
 
     def _hash_of(self, name: str) -> str:
-        facts = self.files().files.get(name, {})
+        path = self.folder / name
+        facts = facts_of(path, kind_of(path)) if name in names_in(self.folder) else {}
         return str(facts.get("sha256") or facts.get("model_sha256") or "")
 
     def sample(self, _: PageRequest) -> JsonObject:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import succeed
+
+from protonn_edge.extensions.studio import facts
 
 
 def test_the_state_names_stages_source_and_next_step(site: Any) -> None:
@@ -106,3 +109,30 @@ def test_a_large_folder_is_offered_but_not_read(site: Any, monkeypatch: pytest.M
     state = site.ask("/ask/state", {"data": "phone"})[1]
     assert (state["data"], state["stages"]["data"]["next"]["run"]) == ("phone", "train")
     assert next(one for one in state["files"] if one["name"] == "phone")["kind"] == "takes"
+
+
+def test_a_state_walks_each_folder_a_few_times_and_no_project(
+    site: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("images", "project/.pio"):
+        Path(name).mkdir(parents=True)
+        (Path(name) / "x.csv").touch()
+    Path("project/platformio.ini").touch()
+    walked, walk = Counter[str](), Path.rglob
+
+    def counted(path: Path, pattern: str) -> Any:
+        walked[path.name] += path.is_dir()
+        return walk(path, pattern)
+
+    monkeypatch.setattr(Path, "rglob", counted)
+    assert site.ask("/ask/state", {"data": "images"})[0] == 200
+    assert walked["images"] <= 7
+    assert walked["project"] == 0
+
+
+def test_a_table_of_many_bytes_is_offered_but_not_hashed(
+    site: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(facts, "_MOST_HASHED", 10)
+    assert facts.digest(Path("table.csv")) == ""
+    assert site.ask("/ask/state", {"data": "table.csv"})[1]["data"] == "table.csv"
