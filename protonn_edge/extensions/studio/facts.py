@@ -52,7 +52,7 @@ def facts_of(path: Path, kind: str) -> JsonObject:
             return read(path)
         return dict(_facts(path, version_of(path), read)) if _is_small(path) else {}
     except (ProtoNNEdgeError, OSError) as error:
-        return {"error": str(error)}
+        return {"error": str(error).replace(str(path), path.name)}
     except _OF_ODD_CONTENT as error:
         return {"error": f"{path.name} cannot be read: {error}"}
 

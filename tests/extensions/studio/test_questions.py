@@ -45,6 +45,22 @@ def test_the_columns_of_any_table_are_shown(site: Any) -> None:
         assert site.ask("/ask/columns", {"data": "house.csv", **wrong})[0] == 400
 
 
+def test_a_column_of_texts_that_is_used_is_refused_in_a_sentence(site: Any) -> None:
+    rows = [f"town {i},{i * 13 % 29},{'xy'[i % 2]}" for i in range(40)]
+    Path("towns.csv").write_text("\n".join(["town,wind,label", *rows, ""]))
+    asked = {"data": "towns.csv", "keep_columns": ["town"]}
+    found = site.ask("/ask/columns", asked)[1]
+    assert found["error"].startswith("towns.csv:2 has 'town 0' in column 'town'")
+    status, state = site.ask("/ask/state", {"data": "towns.csv", "read": asked})
+    assert (status, state["stages"]["data"]["mark"]) == (200, "warn")
+
+
+def test_a_table_that_cannot_be_read_has_its_columns_by_name(site: Any) -> None:
+    Path("one.csv").write_text("reading\nx\n")
+    found = site.ask("/ask/columns", {"data": "one.csv", "column": "nothing"})[1]
+    assert [each["name"] for each in found["columns"]] == ["reading"]
+
+
 def test_a_sensor_is_wired_to_the_pins_of_its_board(site: Any) -> None:
     def pins(sensor: str, board: str = "") -> list[str]:
         found = site.ask("/ask/wires", {"sensor": sensor, "board": board})[1]
