@@ -9,13 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from protonn_edge import __version__
-from protonn_edge.extensions.studio.actions import (
-    FIELDS,
-    RECORDING,
-    line_of,
-    names_in,
-    words_of,
-)
+from protonn_edge.extensions.studio.actions import FIELDS, RECORDING, line_of, names_in, words_of
 from protonn_edge.extensions.studio.attached import AttachedBoard
 from protonn_edge.extensions.studio.columns import columns_of
 from protonn_edge.extensions.studio.facts import facts_of
@@ -107,8 +101,8 @@ class Workspace:
                 steps += ["upload-logger"]
         words = [(step, words_of(step, fields, request.names)) for step in steps]
         with self._lock:
-            if self.jobs.is_running and self.jobs.latest.get("action") in _UPLOADS:
-                raise Busy("the board is being programmed; wait until that ends")
+            if self.jobs.is_running and any(_needs_line(*step) for step in self.jobs.steps):
+                raise Busy("the board is being programmed or measured; wait until that ends")
             if not steps:
                 self.board.listen(kind, fields)
                 return {}

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,51 @@ def test_a_job_reports_each_step_and_keeps_what_each_printed(folder: Path) -> No
     assert Log(folder).entries() == logged
     Path(LOG_FILE).unlink()
     assert Log(folder).entries() == []
+
+
+def test_a_job_that_follows_at_once_has_a_line_of_its_own_in_the_log(folder: Path) -> None:
+    followed, heard = threading.Event(), list[Any]()
+
+    def tell(**news: Any) -> None:
+        if news.get("job", {}).get("last") and not followed.is_set():
+            followed.set()
+            jobs.start([("undo", ["takes", "x.csv", "--undo"])], "data", lambda: None)
+        heard.append(news)
+
+    jobs = Jobs(folder, tell, Log(folder))
+    jobs.start([("windows", CUT)], "train")
+    assert followed.wait(60)
+    while jobs.is_running:
+        time.sleep(0.02)
+    jobs.close()
+    assert sorted(each["action"] for each in Log(folder).entries()) == ["undo", "windows"]
+
+
+def test_what_follows_a_job_happens_before_another_one_can_begin(folder: Path) -> None:
+    running = list[bool]()
+    jobs = Jobs(folder, lambda **_: None, Log(folder))
+    jobs.start([("windows", CUT)], "train", lambda: running.append(jobs.is_running))
+    while jobs.is_running:
+        time.sleep(0.02)
+    jobs.close()
+    assert running == [True]
+
+
+@needs_fork
+def test_a_long_command_is_started_without_the_helper(folder: Path) -> None:
+    processes = Launcher(folder)
+    processes.warm_up()
+    assert ended(processes, [*CUT, "--help", *2 * ["\u00e4" * 60_000]])[0] == 0
+    assert processes._helper is not None
+    processes.close()
+
+
+@pytest.mark.parametrize("odd", [{"done": "1", "total": 2}, {"done": 1, "total": []}])
+def test_progress_without_numbers_does_not_end_a_job(folder: Path, odd: dict[str, Any]) -> None:
+    jobs = Jobs(folder, lambda **_: None, Log(folder))
+    jobs.latest = {"step": 1, "of": 1}
+    assert jobs._heard(json.dumps({"task": "x", **odd})) == ""
+    assert jobs.latest["part"] == 0
 
 
 def test_a_log_that_cannot_be_written_is_only_forgotten(folder: Path) -> None:

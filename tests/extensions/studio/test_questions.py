@@ -104,6 +104,18 @@ def test_a_logger_is_built_and_uploaded_only_if_it_is_another(
     assert not Path("play.csv").exists()
 
 
+def test_a_board_that_a_later_step_needs_is_not_given_to_another_tab(
+    site: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = site.server.workspace.jobs
+    monkeypatch.setattr(jobs, "is_running", True)
+    monkeypatch.setattr(jobs, "steps", [("build", []), ("upload", ["upload"])], raising=False)
+    monkeypatch.setattr(site.server.workspace.board, "listen", lambda *_: None)
+    assert "programmed" in site.ask("/do/connect", {"kind": "live"})[1]["error"]
+    monkeypatch.setattr(jobs, "steps", [("build", []), ("measure", ["--emulate"])])
+    assert site.ask("/do/connect", {"kind": "live"})[0] == 200
+
+
 def test_an_archive_is_saved_once(site: Any) -> None:
     Path("x.zip").write_bytes(b"PK")
     address = site.ask("/do/show", {"name": "x.zip"})[1]["address"]
