@@ -76,12 +76,11 @@ class Log:
         record = dict(report.get("record") or {})
         if len(json.dumps(record, default=str)) > _LONGEST_RECORD:
             record = {name: record[name] for name in _FIGURES if name in record}
-        record = record if _is_json(record) else {}
         entry: JsonObject = {
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
             **{name: report.get(name, "") for name in ("stage", "action", "line", "state")},
             "number": report.get("number", 0),
-            "record": record,
+            "record": record if _is_json(record) else {},
             "files": {name: identity(self._folder / name) for name in files},
         }
         self._entries.append(entry)

@@ -79,7 +79,7 @@ class Stages:
         tried = self._try() if train.has_result else _waits("needs a model")
         board = self._board() if train.has_result else _waits("")
         report = self._report() if "flash_bytes" in board.facts else _waits("")
-        if not self._used.is_of_samples:
+        if self._used.data and not self._used.is_of_samples:
             tried = _waits("", absent=True)
         if train.mark == "old":
             for stage in (board, report):
@@ -178,9 +178,11 @@ class Stages:
         """Return how the table is read: as the page chose, else as in the model's training."""
         if self._chosen_read or not self._used.model_facts.get("read"):
             return self._chosen_read
-        options = options_of_texts(self._used.model_facts["read"])
-        column = options.label or self._used.model_facts.get("label")
-        return {"column": column, "keep_columns": [*options.keep], "drop": [*options.drop]}
+        options, facts = options_of_texts(self._used.model_facts["read"]), self._used.model_facts
+        target = None if facts.get("predicts") == "labels" else facts.get("predicts")
+        read = {"keep_columns": [*options.keep], "drop": [*options.drop]}
+        named = {"column": options.label or facts.get("label"), "target": target}
+        return read | named | {"missing": options.missing}
 
     def _ready_data(
         self, mark: str, status: str, lead: Sentence, facts: Mapping[str, Any]
