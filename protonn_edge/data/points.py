@@ -169,10 +169,10 @@ class _Points:
 
     def refuse_cells(self) -> None:
         """Refuse cells that are no numbers and, unless they are filled, gaps and empty labels."""
+        self.refuse_unreadable()
         if self.missing == SHOWN:
             return
         self.refuse_absent()
-        self.refuse_unreadable()
         if self.gaps and self.missing not in (DROP, *FILLED) and not self.recorded:
             self.refuse_gaps()
         if self.missing != DROP and not self.options.background:
@@ -193,21 +193,21 @@ class _Points:
                 )
 
     def refuse_unreadable(self) -> None:
-        """Refuse cells of features that are neither numbers nor gaps."""
-        for column in self.roles.features:
-            if column.values is None and column not in self.roles.one_hot:  # all cells are texts
-                column.unreadable = self.raw.n
-                column.first_unreadable = (0, column.names()[0]) if self.raw.n else (0, "")
+        """Refuse cells of features that are neither numbers nor gaps; of shown ones, all texts."""
+        roles = self.roles
+        texts = [one for one in roles.features if one.values is None and one not in roles.one_hot]
+        for column in texts:
+            column.unreadable = self.raw.n
+            column.first_unreadable = (0, column.names()[0]) if self.raw.n else (0, "")
         wrong = {column: column.unreadable for column in self.roles.features if column.unreadable}
-        if not wrong:
+        if not wrong or (self.missing == SHOWN and not texts):
             return
         column = min(wrong, key=lambda each: each.first_unreadable[0])
         row, cell = column.first_unreadable
         such = f" (such cells: {counts_in(wrong)})" if sum(wrong.values()) > 1 else ""
         problem = column.problem or "this cell must be a finite number"
-        remedy = (
-            f"correct it, delete its row, or leave the column out with --drop {column.flag_value}"
-        )
+        left_out = f"leave the column out with --drop {column.flag_value}"
+        remedy = f"correct it, delete its row, or {left_out}"
         if self.raw.notation.is_mixed:
             problem = "the file has both decimal points and decimal commas"
             remedy = "use only one of the two"

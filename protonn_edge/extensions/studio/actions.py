@@ -235,5 +235,5 @@ def line_of(words: Sequence[str]) -> str:
 
 
 def names_in(folder: Path) -> list[str]:
-    """Return the names that the page may send: those of visible files and folders, in order."""
-    return sorted(each.name for each in folder.iterdir() if not each.name.startswith("."))
+    """Return the names that the page may send: of visible files and folders, in order."""
+    return sorted(each.name for each in folder.iterdir() if each.name[:1] not in (".", "-"))

@@ -81,13 +81,14 @@ class AttachedBoard:
             _ORDERS[what](stream, request)
         else:
             stream.answers.act(what, request.asked.get("label"))
-        if what == "begin":
-            self._take = {**self._source, **request.asked}
         if what == "classify":
             self._trying = self._hash_of(str(request.asked.get("model") or ""))
 
     def _hear(self, **news: Any) -> None:
         """Pass on what the thread of the board reports."""
+        if "begun" in news:
+            self._take = {**self._source, **news["begun"]}
+            return
         if "warning" in news:
             news = {"error": True, **news, "warning": in_words(news["warning"])}
             news["stage"] = "try" if self._trying else "data"

@@ -15,6 +15,7 @@ import numpy as np
 
 from protonn_edge.data.columns import Column
 from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.delimiters import delimiter_in
 from protonn_edge.data.leaks import leaks
 from protonn_edge.data.options import SHOWN, TableOptions
 from protonn_edge.data.reading import load_dataset
@@ -67,15 +68,9 @@ def _columns_of(path: Path, _: str, read: str) -> Mapping[str, Any]:
             except InputError:
                 raise error from None
     except InputError as error:
-        none: JsonObject = {
-            "rows": 0,
-            "gaps": 0,
-            "doubt": [],
-            "notices": [],
-            "can": {},
-            "label": None,
-        }
-        return none | {"columns": _unread(path), "error": in_words(str(error))}
+        none = {"rows": 0, "gaps": 0, "doubt": [], "notices": [], "can": {}, "label": None}
+        sentence = in_words(str(error).replace(str(path), path.name))
+        return none | {"columns": _unread(path), "error": sentence}
     rows = [_row(each, dataset) for each in dataset.columns[:_MOST_COLUMNS]]
     label = next((row for row in rows if row["role"] == "label"), None)
     notices = [*dataset.notices, *leaks(dataset)]
@@ -99,7 +94,7 @@ def _unread(path: Path) -> list[JsonObject]:
     try:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
             line = file.readline(_LINE_LETTERS)
-        names = next(csv.reader([line], csv.Sniffer().sniff(line, ",;\t|")), [])
+        names = next(csv.reader([line], delimiter=delimiter_in([line], ",")), [])
     except (OSError, csv.Error):
         return []
     return [

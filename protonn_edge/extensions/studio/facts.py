@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.built import built_file, built_in
@@ -34,19 +35,26 @@ from protonn_edge.system.schema import JsonObject
 
 _RUN = re.compile(rb'<meta name="run" content="([0-9a-f-]{1,80})">')
 _MOST_FILES, _MOST_BYTES = 20_000, 1 << 28  # of a folder
+_MOST_HASHED = 1 << 30  # bytes of a file
 _HEAD_BYTES = 4096  # of a report, which has its run
 _READING = threading.Lock()
+# what content of other types or shapes than a file of its kind has may raise
+_OF_ODD_CONTENT = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
 
 
 def facts_of(path: Path, kind: str) -> JsonObject:
     """Return what a file or folder of a kind states; only an ``error`` if it cannot be read."""
     read = _READERS.get(kind)
-    if read is None or not _is_small(path):
+    if read is None:
         return {}
     try:
-        return dict(_facts(path, version_of(path), read))
+        if read is _of_project:  # two small files in a folder that compilers fill
+            return read(path)
+        return dict(_facts(path, version_of(path), read)) if _is_small(path) else {}
     except (ProtoNNEdgeError, OSError) as error:
-        return {"error": str(error)}
+        return {"error": str(error).replace(str(path), path.name)}
+    except _OF_ODD_CONTENT as error:
+        return {"error": f"{path.name} cannot be read: {error}"}
 
 
 @lru_cache(maxsize=1000)
@@ -68,7 +76,8 @@ def _is_small(path: Path) -> bool:
 def digest(path: Path) -> str:
     """Return the SHA-256 of a file, or of a folder's files; empty if unreadable or too large."""
     try:
-        return _digest(path, version_of(path)) if _is_small(path) else ""
+        is_small = _is_small(path) and path.stat().st_size <= _MOST_HASHED
+        return _digest(path, version_of(path)) if is_small else ""
     except (ProtoNNEdgeError, OSError):
         return ""
 
@@ -125,20 +134,23 @@ def _of_points(path: Path) -> JsonObject:
             for name in ("y_train", "y", "y_test", "class_names", "groups", "sample_rate", "sensor")
             if name in archive.names
         }
-    labels = own.get("y_train", own.get("y", np.empty(0)))
-    rate, sensor = own.get("sample_rate"), own.get("sensor")
+    labels = own.get("y_train", own.get("y", ()))
+    rate, sensor = own.get("sample_rate", np.empty(0)), own.get("sensor")
     return {
         "source": source or None,
-        "n_train": len(labels),
-        "n_test": len(own.get("y_test", ())),
-        "classes": np.atleast_1d(own.get("class_names", np.empty(0, np.str_))).tolist(),
-        "groups": np.unique(own["groups"].astype(str)).tolist() if "groups" in own else [],
-        "rate": None
-        if rate is None or rate.dtype.kind not in "fiu"
-        else float(rate.reshape(-1)[0]),
+        "n_train": len(np.atleast_1d(labels)),
+        "n_test": len(np.atleast_1d(own.get("y_test", ()))),
+        "classes": _texts(own.get("class_names", ())),
+        "groups": sorted({*_texts(own.get("groups", ()))}),
+        "rate": float(rate.flat[0]) if rate.size and rate.dtype.kind in "fiu" else None,
         "sensors": [] if sensor is None else _names(str(sensor)),
         "window": source.get("window"),
     }
+
+
+def _texts(names: ArrayLike) -> list[str]:
+    texts: list[str] = np.atleast_1d(names).astype(np.str_).ravel().tolist()
+    return texts
 
 
 def _of_model(path: Path) -> JsonObject:
@@ -150,7 +162,6 @@ def _of_model(path: Path) -> JsonObject:
         "title": title_of(model),
         "classes": list(model.classes),
         "predicts": model.policy.predicts,
-        "inputs": model.n_inputs,
         "bytes": None if integers is None else integers.model_bytes,
         "sha256": None if integers is None else integers.model_sha256,
         "sensors": _names(sensor),

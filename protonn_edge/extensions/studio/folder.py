@@ -85,7 +85,6 @@ def version_of(path: Path) -> str:
     version = hashlib.sha256()
     for each in [path, *sorted(path.rglob("*"))]:
         one = each.stat() if each.exists() else each.lstat()  # of a link that leads nowhere
-        version.update(
-            f"{each} {one.st_ino} {one.st_mtime_ns} {one.st_size}\n".encode(errors="replace")
-        )
+        stamp = f"{each} {one.st_ino} {one.st_mtime_ns} {one.st_size}\n"
+        version.update(stamp.encode(errors="replace"))
     return version.hexdigest()

@@ -44,6 +44,7 @@ class Jobs:
         self._child: Running | None = None
         self._thread: threading.Thread | None = None
         self._stopped = False
+        self.steps: Steps = ()  # of the latest job
         self.is_running = False
         self.latest: JsonObject = {}  # the latest report
 
@@ -56,10 +57,11 @@ class Jobs:
     def start(self, steps: Steps, stage: str = "", then: Callable[[], None] | None = None) -> None:
         """Run the commands of actions one after the other; the first failure ends them.
 
-        If all of them are done, `then` is called. Raises `Busy` if others are running.
+        If all of them are done, `then` is called before the job ends. Raises `Busy` if others are
+        running.
         """
         self.check_idle()
-        self._stopped, self.is_running = False, True
+        self._stopped, self.is_running, self.steps = False, True, steps
         self._thread = threading.Thread(
             target=self._run, args=(steps, stage, then or (lambda: None)), daemon=True
         )
@@ -85,14 +87,16 @@ class Jobs:
             "number": next(_NUMBERS), "stage": stage, "of": len(steps), "records": [], "part": 0.0
         }  # fmt: skip
         try:
-            done = all(self._is_done(at, *step) for at, step in enumerate(steps, 1))
-        finally:
+            for at, step in enumerate(steps, 1):
+                if not self._goes_on(at, *step, then):
+                    break
+        except BaseException:
+            self.processes.close()  # an answer to this command may be on its line
             self.is_running = False
-        if done:
-            then()
+            raise
 
-    def _is_done(self, at: int, action: str, words: list[str]) -> bool:
-        """Run a step, and report it; return whether the next one can follow."""
+    def _goes_on(self, at: int, action: str, words: list[str], then: Callable[[], None]) -> bool:
+        """Run a step, and report it; return whether the next one follows."""
         begun, line = {"step": at, "action": action, "line": line_of(words)}, line_of(words)
         self._report(**begun, state="running", last=False, record=None, progress=None, note="")
         try:
@@ -107,13 +111,15 @@ class Jobs:
             record["sentence"] = in_words(record["error"])
         last = code != 0 or self._stopped or at == self.latest["of"]
         ended = {"action": action, "line": line, "state": state, "record": record}
-        records = [*self.latest["records"], ended]
-        self.is_running = not last
-        self._report(
-            state=state, record=record, records=records, last=last, part=at / self.latest["of"]
-        )
-        self._tell(logged=self._log.add(self.latest, _files_of(words)))
-        return state == "done" and not self._stopped
+        news = {"state": state, "record": record, "records": [*self.latest["records"], ended]}
+        latest = {**self.latest, **news, "last": last, "part": at / self.latest["of"]}
+        logged = self._log.add(latest, _files_of(words))
+        if last and state == "done" and not self._stopped:
+            then()
+        self.latest, self.is_running = latest, not last  # the next job may begin from here on
+        self._tell(job=latest)
+        self._tell(logged=logged)
+        return not last
 
     def _execute(self, words: list[str]) -> tuple[int, JsonObject, list[str]]:
         """Run a command to its end; return its exit code, its JSON object, and its text."""
@@ -133,7 +139,7 @@ class Jobs:
             try:
                 record = json.loads(line)
                 progress = {name: record.get(name) for name in _PROGRESS}
-            except (ValueError, AttributeError):
+            except (ValueError, AttributeError, RecursionError):
                 return line
             self._report(progress=progress, part=self._part(progress))
             return ""
@@ -144,7 +150,8 @@ class Jobs:
     def _part(self, progress: JsonObject) -> float:
         """Return the part of the job that is done; of a task that counts nothing, none is."""
         done, total = progress["done"], progress["total"]
-        of_step = min(1.0, done / total) if done and total else 0.0
+        counts = all(type(each) in (int, float) and each > 0 for each in (done, total))
+        of_step = min(1.0, done / total) if counts else 0.0
         return float((self.latest["step"] - 1 + of_step) / self.latest["of"])
 
     def _report(self, **news: Any) -> None:

@@ -39,7 +39,9 @@ _ENTRY: dict[str, Check] = {
     "action": text(40),
     "line": text(10_000),
     "state": text(20),
-    "record": lambda value: isinstance(value, dict),
+    "record": lambda value: (
+        isinstance(value, dict) and isinstance(value.get("notices", []), list) and _is_json(value)
+    ),
     "files": lambda value: (
         isinstance(value, dict) and all(map(text(300), [*value, *value.values()]))
     ),
@@ -78,19 +80,20 @@ class Log:
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
             **{name: report.get(name, "") for name in ("stage", "action", "line", "state")},
             "number": report.get("number", 0),
-            "record": record,
+            "record": record if _is_json(record) else {},
             "files": {name: identity(self._folder / name) for name in files},
         }
-        self._entries = [*self._entries, entry][-_MOST:]
+        self._entries.append(entry)
         self._write(entry)
         return _shown(entry)
 
     def _write(self, entry: JsonObject) -> None:
         line = json.dumps(entry, allow_nan=False) + "\n"
         try:
-            if len(self._entries) == _MOST or not self._path.exists():
+            if len(self._entries) >= _MOST or not self._path.exists():
+                self._entries = self._entries[-_MOST // 2 :]
                 lines = [json.dumps(each, allow_nan=False) + "\n" for each in self._entries]
-                write_atomically(self._path, "".join(lines[-_MOST // 2 :]))
+                write_atomically(self._path, "".join(lines))
                 return
             with self._path.open("ab") as file:
                 file.write(line.encode())
@@ -118,6 +121,14 @@ class Log:
                     shown = {**notice, "text": in_words(notice["text"]), "action": entry["action"]}
                     found += [shown] * (shown not in found)
         return found
+
+
+def _is_json(value: object) -> bool:
+    """Whether a value that was read as JSON has no number, such as NaN, that JSON lacks."""
+    try:
+        return bool(json.dumps(value, allow_nan=False))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _shown(entry: JsonObject) -> JsonObject:

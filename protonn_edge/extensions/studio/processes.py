@@ -55,9 +55,10 @@ class Launcher:
 
     def run(self, words: Sequence[str], printed: int) -> Running:
         """Start a command whose standard output is a file; `OSError` if there is no process."""
-        if self._helper is not None:
+        request = json.dumps([*words], ensure_ascii=False).encode("utf-8", "surrogatepass")
+        if self._helper is not None and len(request) <= warm.REQUEST_BYTES:
             with contextlib.suppress(OSError, ValueError):  # it has ended
-                return self._helper.run(words, printed)
+                return self._helper.run(request, printed)
             self.close()
         return _Started(words, printed, self._folder)
 
@@ -121,12 +122,12 @@ class _Helper:
                 start_new_session=True,
             )
 
-    def run(self, words: Sequence[str], printed: int) -> Running:
-        """Have it fork for a command; `OSError` or `ValueError` if it does not."""
+    def run(self, request: bytes, printed: int) -> Running:
+        """Have it fork for a command's words as JSON; `OSError` or `ValueError` if it fails."""
         reading, writing = os.pipe()
         try:
             try:
-                socket.send_fds(self._line, [json.dumps([*words]).encode()], [printed, writing])
+                socket.send_fds(self._line, [request], [printed, writing])
             finally:
                 os.close(writing)
             return _Forked(self._line, int(self._line.recv(warm.ANSWER_BYTES)), reading)
@@ -141,6 +142,7 @@ class _Helper:
             self._process.wait(_END_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
+            self._process.wait()
 
 
 class _Forked:

@@ -104,7 +104,6 @@ def wires(sensor: str, board_name: str) -> JsonObject:
     pairs = [("VCC", "5V or 3V3"), ("GND", "GND"), *pairs]
     said = ", ".join(f"{here} to {there}" for here, there in pairs[1:])
     return {
-        "bus": kind.bus,
         "title": sensor_titles().get(kind.name, kind.name).partition(":")[0],
         "board": board.title,
         "pins": [{"from": here, "to": there} for here, there in pairs],

@@ -79,7 +79,7 @@ class Stages:
         tried = self._try() if train.has_result else _waits("needs a model")
         board = self._board() if train.has_result else _waits("")
         report = self._report() if "flash_bytes" in board.facts else _waits("")
-        if not self._used.is_of_samples:
+        if self._used.data and not self._used.is_of_samples:
             tried = _waits("", absent=True)
         if train.mark == "old":
             for stage in (board, report):
@@ -112,21 +112,16 @@ class Stages:
             return Stage("ready", "nothing yet", ["Record a first take, or drop a file here."])
         kind = facts["kind"]
         if kind == "takes" and "takes" not in facts:  # of several files, with labels, or very large
-            lead = [
-                "",
-                self._used.data,
-                " is ready to train with, but its takes are edited elsewhere.",
-            ]
-            return self._ready_data("done", self._used.data, lead, {})
+            more = " is ready to train with, but its takes are edited elsewhere."
+            return self._ready_data("done", self._used.data, ["", self._used.data, more], {})
         if facts.get("error"):
             return Stage("warn", "cannot be read", [facts["error"]])
         if kind == "recording" or "takes" in facts:
             return self._of_takes(facts)
         if kind == "table":
             return self._of_table()
-        return self._ready_data(
-            "done", self._used.data, ["", self._used.data, " is ready to train with."], {}
-        )
+        lead = ["", self._used.data, " is ready to train with."]
+        return self._ready_data("done", self._used.data, lead, {})
 
     def _of_takes(self, facts: JsonObject) -> Stage:
         takes: Mapping[str, int] = facts["classes"]
@@ -169,9 +164,8 @@ class Stages:
         if not doubt:
             status = f"{found.get('rows', 0):,} rows"
             if gaps := found.get("gaps"):
-                lead[2] += (
-                    f" {counted(gaps, 'cell')} of its columns {'is' if gaps == 1 else 'are'} empty."
-                )
+                are = "is" if gaps == 1 else "are"
+                lead[2] += f" {counted(gaps, 'cell')} of its columns {are} empty."
             return self._ready_data("done", status, lead, found)
         n = len(doubt)
         lead[2] += f" {_WORDS[n].capitalize() if n <= _FEW_TAKES else n} of its columns"
@@ -184,9 +178,11 @@ class Stages:
         """Return how the table is read: as the page chose, else as in the model's training."""
         if self._chosen_read or not self._used.model_facts.get("read"):
             return self._chosen_read
-        options = options_of_texts(self._used.model_facts["read"])
-        column = options.label or self._used.model_facts.get("label")
-        return {"column": column, "keep_columns": [*options.keep], "drop": [*options.drop]}
+        options, facts = options_of_texts(self._used.model_facts["read"]), self._used.model_facts
+        target = None if facts.get("predicts") == "labels" else facts.get("predicts")
+        read = {"keep_columns": [*options.keep], "drop": [*options.drop]}
+        named = {"column": options.label or facts.get("label"), "target": target}
+        return read | named | {"missing": options.missing}
 
     def _ready_data(
         self, mark: str, status: str, lead: Sentence, facts: Mapping[str, Any]
@@ -210,11 +206,8 @@ class Stages:
         again = _action("Train again", run="train", ready=not self._used.data or ready)
         status = _accuracy(facts)
         if self._used.is_current(self._used.model) is False:
-            lead = [
-                "",
-                self._used.data or self._used.model,
-                " has changed since the model was trained.",
-            ]
+            changed = self._used.data or self._used.model
+            lead = ["", changed, " has changed since the model was trained."]
             for name in self._used.origins(self._used.model)[:1]:
                 lead = ["", self._used.model, " is of ", name, "."]
             return Stage("old", "older than the data", lead, again, facts=facts)
@@ -243,10 +236,8 @@ class Stages:
         return Stage("ready", "not tried yet", [_MOVE], go)
 
     def _board(self) -> Stage:
-        project, build = (
-            self._used.files.get(self._used.project, {}),
-            _action("Build it", run="build"),
-        )
+        project = self._used.files.get(self._used.project, {})
+        build = _action("Build it", run="build")
         if not self._used.model_facts.get("sha256"):
             return Stage("warn", "not for boards", ["This model runs on computers only."])
         if not project or project.get("flash_bytes") is None:
@@ -269,10 +260,8 @@ class Stages:
         return Stage("done", f"fits, {percent(share, 0)}", lead, *ways, facts=project)
 
     def _report(self) -> Stage:
-        results, measure = (
-            self._used.files.get(self._used.results, {}),
-            _action("Measure again", run="report"),
-        )
+        results = self._used.files.get(self._used.results, {})
+        measure = _action("Measure again", run="report")
         first = _action("Measure and write the report", run="report")
         show = _action("Open the report", run="open")
         if not results:

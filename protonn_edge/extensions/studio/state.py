@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ class FolderState:
 
     def __init__(self, folder: Path, log: Log, tried: Collection[str] = ()) -> None:
         self._folder, self._log, self._tried = folder, log, tried
+        self._digest = cache(lambda name: digest(folder / name) if name else "")
+        self._identity = cache(lambda name: identity(folder / name))
         self.files = dict(self._read())
 
     def _read(self) -> Iterator[tuple[str, JsonObject]]:
@@ -93,7 +95,6 @@ class FolderState:
             "accuracy": found | {"share": found["right"] / found["n"]} if of_classes else None,
             "value": found.get("value"),
             "board": builds[0] if builds else None,
-            "trained_on": found.get("trained_on", False),
         }
 
     def accuracy(self, model: str, points: str) -> JsonObject:
@@ -107,9 +108,6 @@ class FolderState:
                 return {"n": n, "right": round(share * n), "low": None, "high": None}
         return {}
 
-    def _digest(self, name: str) -> str:
-        return digest(self._folder / name) if name else ""
-
     def _memory(self) -> Memory:
         projects = {
             name: facts["model_sha256"]
@@ -117,7 +115,7 @@ class FolderState:
             if facts.get("model_sha256")
         }
         return Memory(
-            notices=lambda name: self._log.notices_of(name, identity(self._folder / name)),
+            notices=lambda name: self._log.notices_of(name, self._identity(name)),
             accuracy=self.accuracy,
             doubts=self._doubts,
             tried=self._tried,
@@ -131,7 +129,7 @@ class FolderState:
         return {key: found[key] for key in _DOUBTS if key in found}
 
     def _is_uploaded(self, project: str) -> bool:
-        entries = self._log.records_of(project, identity(self._folder / project))
+        entries = self._log.records_of(project, self._identity(project))
         return any(one["action"] == "upload" and one["state"] == "done" for one in entries)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
@@ -102,6 +103,8 @@ class StreamTakes:
             self._file = RecordingFile(path, recorder.description, session)
             recorder.record_to(self._file)
             recorder.begin(label, seconds, pause)
+            begun = {"label": label, "session": session, "seconds": seconds}
+            self._tell(begun={**begun, "pause": f"{pause:g}"})
 
         self._line.order(obey)
 
@@ -117,10 +120,11 @@ class StreamTakes:
             values = np.concatenate([each.values for each in self._latest])
             values = values[-max(1, round(min(seconds, _KEPT_S) * rate)) :]
             self.close()
-            with RecordingFile(path, recorder.description, session) as file:
+            self._file = file = RecordingFile(path, recorder.description, session)
+            with closing(self):
                 file.begin_take()
                 file.append(label, file.begin_s + np.arange(len(values)) / rate, values)
-            self._tell(taken={"label": label, "kept": len(values)}, changed=True)
+            self._tell(taken={"label": label, "kept": len(values)})
 
         self._line.order(obey)
 

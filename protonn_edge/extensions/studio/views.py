@@ -164,7 +164,7 @@ def accuracy(model_file: Path, data: Path, read: Mapping[str, Any]) -> JsonObjec
     """Return how good a model is: ``n`` and ``right``, or a ``value`` with its errors."""
     tested = Tested.of(model_file, data, read)
     points = tested.points
-    told: JsonObject = {"n": len(points.X), "trained_on": points.trained_on, "right": None}
+    told: JsonObject = {"n": len(points.X), "right": None}
     if tested.model.policy.predicts != "class":
         more = tested.measured()[1] if points.values is not None else {}
         errors, interval = more.get("errors") or {}, more.get("interval") or {}
@@ -183,7 +183,6 @@ def figures(model_file: Path, data: Path, read: Mapping[str, Any]) -> JsonObject
     tested = Tested.of(model_file, data, read)
     model, points = tested.model, tested.points
     record: JsonObject = {"model": model_file.name, "data": data.name, "n": len(points.X)}
-    record["trained_on"] = points.trained_on
     if model.policy.predicts != "class":
         facts = [*facts_of(tested.measured()[0]), *about_answers(tested.policy)]
         pairs: list[Any] = []

@@ -22,7 +22,7 @@ from protonn_edge.cli import main
 from protonn_edge.system.errors import Interrupted
 
 ANSWER_BYTES = 40
-_REQUEST_BYTES = 1 << 17
+REQUEST_BYTES = 1 << 17
 _COMMANDS = ("windows", "train", "build", "hil", "report", "takes", "export", "data")
 _LATER = (  # what these commands import when they run, with the libraries that take long
     *("cli.training", "data.neighbours", "kinds.protonn.train.classifier", "report.page"),
@@ -34,7 +34,7 @@ _LATER = (  # what these commands import when they run, with the libraries that 
 def _serve(line: socket.socket) -> int:
     """Fork for each command; return the exit code, in the forked process that of the command."""
     while True:
-        request, given, *_ = socket.recv_fds(line, _REQUEST_BYTES, 2)
+        request, given, *_ = socket.recv_fds(line, REQUEST_BYTES, 2)
         if not request:
             return 0
         printed, said = given

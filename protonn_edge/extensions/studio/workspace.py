@@ -9,15 +9,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from protonn_edge import __version__
-from protonn_edge.extensions.studio.actions import (
-    FIELDS,
-    RECORDING,
-    line_of,
-    names_in,
-    words_of,
-)
+from protonn_edge.extensions.studio.actions import FIELDS, RECORDING, line_of, names_in, words_of
 from protonn_edge.extensions.studio.attached import AttachedBoard
 from protonn_edge.extensions.studio.columns import columns_of
+from protonn_edge.extensions.studio.facts import facts_of
 from protonn_edge.extensions.studio.folder import kind_of, version_of
 from protonn_edge.extensions.studio.jobs import Busy, Jobs
 from protonn_edge.extensions.studio.log import Log
@@ -106,8 +101,8 @@ class Workspace:
                 steps += ["upload-logger"]
         words = [(step, words_of(step, fields, request.names)) for step in steps]
         with self._lock:
-            if self.jobs.is_running and self.jobs.latest.get("action") in _UPLOADS:
-                raise Busy("the board is being programmed; wait until that ends")
+            if self.jobs.is_running and any(_needs_line(*step) for step in self.jobs.steps):
+                raise Busy("the board is being programmed or measured; wait until that ends")
             if not steps:
                 self.board.listen(kind, fields)
                 return {}
@@ -117,7 +112,8 @@ class Workspace:
         return {"lines": [line_of(each) for _, each in words]}
 
     def _hash_of(self, name: str) -> str:
-        facts = self.files().files.get(name, {})
+        path = self.folder / name
+        facts = facts_of(path, kind_of(path)) if name in names_in(self.folder) else {}
         return str(facts.get("sha256") or facts.get("model_sha256") or "")
 
     def sample(self, _: PageRequest) -> JsonObject:
@@ -176,8 +172,7 @@ def _needs_line(action: str, words: list[str]) -> bool:
 def _takes(_: Workspace, request: PageRequest) -> JsonObject:
     """Return the takes of a recording, with curves of few points."""
     path = request.path("recording")
-    shown: JsonObject = curves(path, version_of(path))
-    return shown
+    return curves(path, version_of(path))
 
 
 def _part(_: Workspace, request: PageRequest) -> JsonObject:
@@ -193,8 +188,7 @@ def _part(_: Workspace, request: PageRequest) -> JsonObject:
 
 def _figures(_: Workspace, request: PageRequest) -> JsonObject:
     """Return the answers of a model to points that it was not trained on."""
-    found: JsonObject = figures(request.path("model"), request.path("points"), request.read)
-    return found
+    return figures(request.path("model"), request.path("points"), request.read)
 
 
 def _answers(_: Workspace, request: PageRequest) -> JsonObject:
@@ -202,21 +196,18 @@ def _answers(_: Workspace, request: PageRequest) -> JsonObject:
     version, hop = request.check_version("recording"), request.number("hop")
     take = int(FIELDS["take"](request.asked.get("take"), ()))
     path, model = request.path("recording"), request.path("model")
-    found: JsonObject = take_answers(model, path, version, take, int(hop) if hop else None)
-    return found
+    return take_answers(model, path, version, take, int(hop) if hop else None)
 
 
 def _columns(_: Workspace, request: PageRequest) -> JsonObject:
     """Return the columns of a table."""
     path = request.path("data")
-    found: JsonObject = columns_of(path, version_of(path), request.read)
-    return found
+    return columns_of(path, version_of(path), request.read)
 
 
 def _wires(_: Workspace, request: PageRequest) -> JsonObject:
     """Return the wires between a sensor and a board."""
-    found: JsonObject = wires(next(iter(request.values("sensor")), ""), request.value("board"))
-    return found
+    return wires(next(iter(request.values("sensor")), ""), request.value("board"))
 
 
 def _models(workspace: Workspace, _: PageRequest) -> JsonObject:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -122,13 +124,81 @@ def test_a_job_reports_each_step_and_keeps_what_each_printed(folder: Path) -> No
     assert Log(folder).entries() == []
 
 
+def test_a_job_that_follows_at_once_has_a_line_of_its_own_in_the_log(folder: Path) -> None:
+    followed, heard = threading.Event(), list[Any]()
+
+    def tell(**news: Any) -> None:
+        if news.get("job", {}).get("last") and not followed.is_set():
+            followed.set()
+            jobs.start([("undo", ["takes", "x.csv", "--undo"])], "data", lambda: None)
+        heard.append(news)
+
+    jobs = Jobs(folder, tell, Log(folder))
+    jobs.start([("windows", CUT)], "train")
+    assert followed.wait(60)
+    while jobs.is_running:
+        time.sleep(0.02)
+    jobs.close()
+    assert sorted(each["action"] for each in Log(folder).entries()) == ["undo", "windows"]
+
+
+def test_what_follows_a_job_happens_before_another_one_can_begin(folder: Path) -> None:
+    running = list[bool]()
+    jobs = Jobs(folder, lambda **_: None, Log(folder))
+    jobs.start([("windows", CUT)], "train", lambda: running.append(jobs.is_running))
+    while jobs.is_running:
+        time.sleep(0.02)
+    jobs.close()
+    assert running == [True]
+
+
+@needs_fork
+def test_a_long_command_is_started_without_the_helper(folder: Path) -> None:
+    processes = Launcher(folder)
+    processes.warm_up()
+    assert ended(processes, [*CUT, "--help", *2 * ["\u00e4" * 60_000]])[0] == 0
+    assert processes._helper is not None
+    processes.close()
+
+
+@pytest.mark.parametrize("odd", [{"done": "1", "total": 2}, {"done": 1, "total": []}])
+def test_progress_without_numbers_does_not_end_a_job(folder: Path, odd: dict[str, Any]) -> None:
+    jobs = Jobs(folder, lambda **_: None, Log(folder))
+    jobs.latest = {"step": 1, "of": 1}
+    assert jobs._heard(json.dumps({"task": "x", **odd})) == ""
+    assert jobs.latest["part"] == 0
+
+
 def test_a_log_that_cannot_be_written_is_only_forgotten(folder: Path) -> None:
     Path(LOG_FILE).mkdir()
-    done = {"action": "train", "stage": "train", "line": "x", "state": "done", "record": {}}
     log = Log(folder)
-    log.add(done, ["recording.csv", "gone"])
+    log.add(DONE, ["recording.csv", "gone"])
     assert [each["action"] for each in log.entries()] == ["train"]
     assert Log(folder).entries() == []
+
+
+DONE = {"action": "train", "stage": "train", "line": "x", "state": "done", "number": 1}
+
+
+def test_lines_of_a_log_that_the_page_cannot_use_are_left_out(folder: Path) -> None:
+    good = {**DONE, "at": "x", "record": {}, "files": {"recording.csv": "1"}}
+    records = ({"notices": None}, {"notices": 5}, {"n": float("nan")}, {"n": float("inf")}, {})
+    lines = [json.dumps(good | {"record": record, "number": n}) for n, record in enumerate(records)]
+    Path(LOG_FILE).write_text("\n".join([*lines, ""]))
+    log = Log(folder)
+    assert [entry["number"] for entry in log.entries()] == [4]
+    assert log.notices_of("recording.csv", "1") == []
+    log.add({**DONE, "record": {"n": float("nan")}}, [])
+    log.add(DONE, [])
+    assert len(Log(folder).entries()) == 3
+
+
+def test_a_long_log_is_halved_once_and_then_appended_to(folder: Path) -> None:
+    log = Log(folder)
+    for number in range(502):
+        log.add({**DONE, "number": number}, [])
+    lines = Path(LOG_FILE).read_text().splitlines()
+    assert [json.loads(line)["number"] for line in lines] == [*range(250, 502)]
 
 
 @pytest.mark.parametrize(

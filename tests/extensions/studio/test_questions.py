@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import succeed
+
+from protonn_edge.extensions.studio import facts
 
 
 def test_the_state_names_stages_source_and_next_step(site: Any) -> None:
@@ -40,6 +43,22 @@ def test_the_columns_of_any_table_are_shown(site: Any) -> None:
     assert [each["name"] for each in found["columns"]] == ["hour", "name", "wind", "indoor"]
     for wrong in ({"column": "a\n"}, {"drop": [[]]}, {"target": "x"}, {"data": "../secret.csv"}):
         assert site.ask("/ask/columns", {"data": "house.csv", **wrong})[0] == 400
+
+
+def test_a_column_of_texts_that_is_used_is_refused_in_a_sentence(site: Any) -> None:
+    rows = [f"town {i},{i * 13 % 29},{'xy'[i % 2]}" for i in range(40)]
+    Path("towns.csv").write_text("\n".join(["town,wind,label", *rows, ""]))
+    asked = {"data": "towns.csv", "keep_columns": ["town"]}
+    found = site.ask("/ask/columns", asked)[1]
+    assert found["error"].startswith("towns.csv:2 has 'town 0' in column 'town'")
+    status, state = site.ask("/ask/state", {"data": "towns.csv", "read": asked})
+    assert (status, state["stages"]["data"]["mark"]) == (200, "warn")
+
+
+def test_a_table_that_cannot_be_read_has_its_columns_by_name(site: Any) -> None:
+    Path("one.csv").write_text("reading\nx\n")
+    found = site.ask("/ask/columns", {"data": "one.csv", "column": "nothing"})[1]
+    assert [each["name"] for each in found["columns"]] == ["reading"]
 
 
 def test_a_sensor_is_wired_to_the_pins_of_its_board(site: Any) -> None:
@@ -85,6 +104,18 @@ def test_a_logger_is_built_and_uploaded_only_if_it_is_another(
     assert not Path("play.csv").exists()
 
 
+def test_a_board_that_a_later_step_needs_is_not_given_to_another_tab(
+    site: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = site.server.workspace.jobs
+    monkeypatch.setattr(jobs, "is_running", True)
+    monkeypatch.setattr(jobs, "steps", [("build", []), ("upload", ["upload"])], raising=False)
+    monkeypatch.setattr(site.server.workspace.board, "listen", lambda *_: None)
+    assert "programmed" in site.ask("/do/connect", {"kind": "live"})[1]["error"]
+    monkeypatch.setattr(jobs, "steps", [("build", []), ("measure", ["--emulate"])])
+    assert site.ask("/do/connect", {"kind": "live"})[0] == 200
+
+
 def test_an_archive_is_saved_once(site: Any) -> None:
     Path("x.zip").write_bytes(b"PK")
     address = site.ask("/do/show", {"name": "x.zip"})[1]["address"]
@@ -106,3 +137,30 @@ def test_a_large_folder_is_offered_but_not_read(site: Any, monkeypatch: pytest.M
     state = site.ask("/ask/state", {"data": "phone"})[1]
     assert (state["data"], state["stages"]["data"]["next"]["run"]) == ("phone", "train")
     assert next(one for one in state["files"] if one["name"] == "phone")["kind"] == "takes"
+
+
+def test_a_state_walks_each_folder_a_few_times_and_no_project(
+    site: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("images", "project/.pio"):
+        Path(name).mkdir(parents=True)
+        (Path(name) / "x.csv").touch()
+    Path("project/platformio.ini").touch()
+    walked, walk = Counter[str](), Path.rglob
+
+    def counted(path: Path, pattern: str) -> Any:
+        walked[path.name] += path.is_dir()
+        return walk(path, pattern)
+
+    monkeypatch.setattr(Path, "rglob", counted)
+    assert site.ask("/ask/state", {"data": "images"})[0] == 200
+    assert walked["images"] <= 7
+    assert walked["project"] == 0
+
+
+def test_a_table_of_many_bytes_is_offered_but_not_hashed(
+    site: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(facts, "_MOST_HASHED", 10)
+    assert facts.digest(Path("table.csv")) == ""
+    assert site.ask("/ask/state", {"data": "table.csv"})[1]["data"] == "table.csv"

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from programs import started
 
@@ -224,6 +225,25 @@ def test_files_that_are_no_files_of_data_do_not_stop_the_page(site: Any) -> None
     assert status == 200
     assert [each["name"] for each in state["files"]] == ["recording.csv", "table.csv"]
     assert site.ask("/ask/takes", {"recording": "pipe.csv"})[0] == 400
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"sample_rate": np.empty(0)},
+        {"y": np.array(1)},
+        {"y_test": np.array(1)},
+        {"groups": np.array([b"\xff"])},
+    ],
+    ids=lambda odd: next(iter(odd)),
+)
+def test_arrays_of_odd_shapes_and_bytes_do_not_stop_the_page(
+    site: Any, odd: dict[str, Any]
+) -> None:
+    np.savez("odd.npz", **({"X": np.zeros((1, 2))} | odd))
+    status, state = site.ask("/ask/state", {})
+    assert status == 200
+    assert "odd.npz" in [each["name"] for each in state["files"]]
 
 
 def test_a_folder_of_takes_has_another_version_whichever_file_changes(tmp_path: Path) -> None:

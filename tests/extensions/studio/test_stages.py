@@ -233,6 +233,28 @@ def test_the_marks_of_a_table_wait_for_its_columns(
     assert marks_of(Path.cwd(), read) == [MARKS[each] for each in expected]
 
 
+def test_a_table_is_read_with_the_target_and_the_filling_of_its_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i * 13 % 29 if i % 9 else ''},{i * 7 % 41 % 5}" for i in range(120)]
+    Path("prices.csv").write_text("\n".join(["size,price", *rows, ""]))
+    read = ["--label=price", "--target=value", "--missing=median", "--classifier=linear"]
+    succeed("train", "prices.csv", "-o", "m.npz", *read)
+    asked = list[Mapping[str, Any]]()
+    state = FolderState(tmp_path, Log(tmp_path))
+    monkeypatch.setattr(state, "_doubts", lambda _, read: asked.append(read) or {})
+    state.to_json()
+    assert {"column": "price", "target": "value", "missing": "median"}.items() <= asked[0].items()
+
+
+def test_without_data_no_stage_is_absent_and_no_name_is_an_option(tmp_path: Path) -> None:
+    (tmp_path / "-x.csv").write_text("label,a\nx,1\n")
+    shown = FolderState(tmp_path, Log(tmp_path)).to_json()
+    assert shown["files"] == []
+    assert [name for name, stage in shown["stages"].items() if stage["absent"]] == []
+
+
 def test_each_stage_has_one_next_step_and_it_leads_to_the_report(whole: Path) -> None:
     shown = FolderState(whole, Log(whole)).to_json()
     following = {name: stage["next"] for name, stage in shown["stages"].items()}

@@ -18,7 +18,10 @@ from protonn_edge.device.connection import LinkError
 from protonn_edge.device.protocol import encode_message
 from protonn_edge.extensions.sensing.editing.edits import TakeEditor
 from protonn_edge.extensions.sensing.editing.takes import read_takes
+from protonn_edge.extensions.sensing.recorder import RecordingFile
 from protonn_edge.extensions.sensing.sensor_board import LoggerDescription, SamplesMessage
+from protonn_edge.extensions.studio import attached
+from protonn_edge.extensions.studio.request import PageRequest
 from protonn_edge.extensions.studio.streams import BoardStream
 from protonn_edge.system.errors import InputError
 
@@ -160,6 +163,55 @@ def test_a_file_that_an_editor_replaces_loses_nothing(heard: Heard) -> None:
     (take,) = read_takes(path).takes
     assert take.n > 60
     assert (np.diff(take.values[:, 0]) == 1).all()
+
+
+def test_what_an_editor_replaces_while_samples_are_kept_is_told(
+    heard: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append = RecordingFile.append
+
+    def replaced(file: RecordingFile, *arguments: Any) -> None:
+        append(file, *arguments)
+        head = Path("recording.csv").read_bytes().splitlines(keepends=True)[:2]
+        Path("new").write_bytes(b"".join(head))
+        Path("new").replace("recording.csv")
+        file.saved = Path("saved.csv")
+
+    monkeypatch.setattr(RecordingFile, "append", replaced)
+    heard.wait(lambda told: told.get("first", 0) > 100)
+    heard.stream.takes.keep(Path("recording.csv"), "wave", "anna", 0.5)
+    heard.wait(lambda told: "it lacks is in" in told.get("warning", ""))
+    heard.wait(lambda told: told.get("taken"))
+
+
+def test_a_begin_that_is_refused_leaves_the_take_its_line_in_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    board, noted, told = Board(), list[Any](), list[dict[str, Any]]()
+    monkeypatch.setattr(attached, "SensorSource", lambda *_: board)
+    tabs = attached.AttachedBoard(
+        lambda **news: told.append(news), lambda *done: noted.append(done), str
+    )
+    tabs.listen("logger", {})
+
+    def order(**asked: Any) -> None:
+        tabs.order(PageRequest({"session": "anna", "pause": 0, **asked}, []))
+
+    def wait(found: Callable[[dict[str, Any]], Any]) -> None:
+        deadline = time.monotonic() + 20
+        while not any(map(found, [*told])):
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+
+    order(what="begin", label="rest")
+    wait(lambda news: (news.get("take") or {}).get("kept"))
+    order(what="begin", label="wave")
+    wait(lambda news: "a take is being recorded" in news.get("warning", ""))
+    order(what="end")
+    wait(lambda news: news.get("taken"))
+    tabs.leave()
+    assert [(action, fields["label"]) for action, _, fields in noted] == [("record", "rest")]
 
 
 def test_an_unplugged_board_ends_the_take_and_keeps_it(heard: Heard) -> None:
