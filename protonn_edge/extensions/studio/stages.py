@@ -191,7 +191,7 @@ class Stages:
         stage = Stage(mark, status, lead, train, facts=facts)
         if self._used.model:
             train["text"] = "Train again"
-            if self._used.is_current(self._used.model) is not False:
+            if self._used.is_current(self._used.model) is not False and not self._other_column():
                 stage.next, stage.again = _action("See the model", "train"), train
         return stage
 
@@ -201,7 +201,8 @@ class Stages:
         if not self._used.model:
             if not ready and not data.again:
                 return _waits(following.get("why") or "needs data")
-            return Stage("ready", "not trained yet", self._waiting(), _action("Train", run="train"))
+            lead = self._waiting(data.facts)
+            return Stage("ready", "not trained yet", lead, _action("Train", run="train"))
         facts = self._memory.accuracy(self._used.model, self._used.points)
         again = _action("Train again", run="train", ready=not self._used.data or ready)
         status = _accuracy(facts)
@@ -211,6 +212,10 @@ class Stages:
             for name in self._used.origins(self._used.model)[:1]:
                 lead = ["", self._used.model, " is of ", name, "."]
             return Stage("old", "older than the data", lead, again, facts=facts)
+        if column := self._other_column():
+            trained = self._used.model_facts["label"]
+            lead = ["", self._used.model, " predicts ", trained, ", not ", column, "."]
+            return Stage("old", f"predicts {trained}", lead, again, facts=facts)
         go = (
             ("try", "Try it live") if self._used.is_of_samples else ("board", "Put it on the board")
         )
@@ -219,10 +224,17 @@ class Stages:
             lead = ["Tested on ", ", ".join(held), ", of whom the model has seen nothing."]
         return Stage("done", status, lead, _action(go[1], go[0]), again, facts)
 
-    def _waiting(self) -> Sentence:
+    def _other_column(self) -> str:
+        """Return the column that the page has chosen, if the model predicts another one."""
+        chosen, trained = self._chosen_read.get("column"), self._used.model_facts.get("label")
+        return str(chosen) if chosen and trained and chosen != trained else ""
+
+    def _waiting(self, found: Mapping[str, Any]) -> Sentence:
         """Return what there is to train with."""
         facts = self._used.data_facts
         if "takes" not in facts:
+            if label := found.get("label"):
+                return ["Ready to predict ", label, " from ", self._used.data, "."]
             return ["Ready to learn from ", self._used.data, "."]
         takes = f"{counted(facts['takes'], 'take')} of {_classes(len(facts['classes']))}"
         several = len(facts["sessions"]) > 1

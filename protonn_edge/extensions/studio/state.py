@@ -18,7 +18,7 @@ from protonn_edge.extensions.studio.related import RelatedFiles
 from protonn_edge.extensions.studio.sources import ports, source_of
 from protonn_edge.extensions.studio.stages import Memory, Stages
 from protonn_edge.extensions.studio.views import accuracy
-from protonn_edge.model.registry import ESTIMATORS
+from protonn_edge.model.registry import ESTIMATORS, HEADS
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.schema import JsonObject
 
@@ -60,7 +60,7 @@ class FolderState:
             ],
             "boards": [*_boards()],
             "sensors": [*_sensors()],
-            "classifiers": [*ESTIMATORS, "best"],
+            "classifiers": [*(kind for kind in ESTIMATORS if kind in HEADS), "best"],
             "source": source_of(self.files, used.data, used.model),
             **{name: getattr(used, name) or None for name in _IN_USE},
             "start": not used.data and not models,

@@ -215,7 +215,9 @@ TABLES: Mapping[str, tuple[str, Callable[[], object], Mapping[str, Any]]] = {
     "in doubt": ("wnnnn", NO_MODEL, {}),
     "left out": ("drnnn", NO_MODEL, {"drop": ["hour"]}),
     "used": ("drnnn", NO_MODEL, {"keep_columns": ["hour"]}),
-    "no such column": ("wdnrn", lambda: None, {"column": "x"}),
+    "no such column": ("wonrn", lambda: None, {"column": "x"}),
+    "its column chosen": ("ddnrn", lambda: None, {"column": "indoor", "drop": ["hour"]}),
+    "another column": ("donrn", lambda: None, {"column": "outdoor", "drop": ["hour"]}),
     "results are no data": ("rnnnn", both(NO_MODEL, renamed("../results.csv", "house.csv")), {}),
 }
 
