@@ -33,7 +33,7 @@ from protonn_edge.model.quantization import quantize
 WIDE = average_pooling((1, 131), (1, 131), (1, 130))
 
 MODELS: dict[str, IntegerChain] = {
-    "forest": random_chain(4, trees=4, depth=9, features=300, classes=12, share=1.0),
+    "forest": random_chain(4, trees=3, depth=9, features=300, classes=12, share=1.0),
     **additions("ints of 16 bits"),
     "average pooling": quantize(random_pooling_model(WIDE, projections=4, prototypes=5)),
 }

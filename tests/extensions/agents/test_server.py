@@ -477,7 +477,7 @@ def test_no_heir_of_a_command_outlives_it(
     program.write_text(HEIR + ("wait\n" if end == "is stopped" else ""))
     program.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(program))
-    thread = threading.Thread(target=command.run, args=(["look"], tmp_path, 600))
+    thread = threading.Thread(target=command.run, args=(["look"], tmp_path, 600), daemon=True)
     thread.start()
     while not heir.exists():
         time.sleep(0.02)
