@@ -7,20 +7,18 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from protonn_edge.system.own_commands import python_module, safe_environment
 from protonn_edge.system.schema import JsonObject
 
 _GRACE_S = 1.5  # for an end in good order; clients wait only a little longer for a server's
 # Nobody writes to the standard input. Its end is the end of the server, even if that was killed.
 _WATCHER = 'read -r _; kill -KILL -- "-$0"'
-# Neither this package nor PlatformIO, which runs in a project, imports modules of the folder.
-_SAFE = {"PYTHONSAFEPATH": "1"}
 _LOOK_EVERY_S = 0.05
 _MOST_BYTES = 50_000_000  # of an object
 
@@ -45,12 +43,11 @@ class ChildCommand:
 
         Of a command that had to be stopped, it has the entry "stopped".
         """
-        command = [sys.executable, "-m", "protonn_edge", *words, "--json"]
         with tempfile.TemporaryFile() as printed:
             child = subprocess.Popen(
-                command,
+                python_module("protonn_edge", [*words, "--json"]),
                 cwd=folder,
-                env=os.environ | _SAFE,
+                env=safe_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
                 stderr=subprocess.DEVNULL,

@@ -12,13 +12,13 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from protonn_edge.cli.progress import PROGRESS_VARIABLE
 from protonn_edge.extensions.studio import warm
+from protonn_edge.system.own_commands import python_module, safe_environment
 from protonn_edge.system.shell import LINUX, WINDOWS
 
 _END_S = 2.0
@@ -77,9 +77,9 @@ class _Started:
         if WINDOWS:
             groups = {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "protonn_edge", *words],
+            python_module("protonn_edge", words),
             cwd=folder,
-            env={**os.environ, **_ENVIRONMENT},
+            env=safe_environment(**_ENVIRONMENT),
             stdin=subprocess.DEVNULL,
             stdout=printed,
             stderr=subprocess.PIPE,
@@ -112,9 +112,9 @@ class _Helper:
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", warm.__name__, str(theirs.fileno())],
+                python_module(warm.__name__, [str(theirs.fileno())]),
                 cwd=folder,
-                env={**os.environ, **_ENVIRONMENT},
+                env=safe_environment(**_ENVIRONMENT),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

@@ -58,6 +58,18 @@ def test_a_forked_command_prints_and_writes_what_a_started_one_does(folder: Path
     assert [code for code, *_ in found[:3]] == [0, 2, 2]
 
 
+@pytest.mark.parametrize("warm", [False, pytest.param(True, marks=needs_fork)])
+def test_modules_in_the_folder_are_not_imported(warm: bool, folder: Path) -> None:
+    for name in ("numpy", "click"):
+        Path(f"{name}.py").write_text("open('imported', 'w')")
+    processes = Launcher(folder)
+    if warm:
+        processes.warm_up()
+    code, *_ = ended(processes, CUT)
+    processes.close()
+    assert (code, Path("imported").exists()) == (0, False)
+
+
 @needs_fork
 @pytest.mark.usefixtures("can_be_interrupted")
 def test_a_forked_training_stops_and_a_killed_helper_is_done_without(folder: Path) -> None:
