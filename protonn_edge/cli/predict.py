@@ -23,11 +23,11 @@ from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.learn.evaluation.figures import accuracy_figure, saturation_figure
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.file import load_model
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import Policy, about_answers
-from protonn_edge.model.quantization import quantize, why_floats_alone
+from protonn_edge.model.quantization import answers_of
 from protonn_edge.model.sensor_counts import with_unit
-from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import counted
 from protonn_edge.system.figures import facts_of
 from protonn_edge.system.files import write_atomically
@@ -77,17 +77,12 @@ def predict_command(
     X, y = points.labelled
     of_rules: dict[str, list[Any]] = {}
     figures: JsonObject = {}
-    if why_floats_alone(model) is None:
-        integers = quantize(model)
-        scores: Array
-        answers, scores = integers.answers(integers.quantize(X))
-        figures["saturations"] = integers.quantizer.saturations(X)
-        for rule in integers.policy.rules:
+    answers, scores, form = answers_of(model, X)
+    policy: Policy[Any] = form.policy
+    if isinstance(form, IntegerChain):
+        figures["saturations"] = form.quantizer.saturations(X)
+        for rule in policy.rules:
             of_rules |= rule.figures(scores)
-        policy: Policy[Any] = integers.policy
-    else:
-        answers, scores = model.answers(X)
-        policy = model.policy
     words = policy.words(scores, model.classes)
     shown, measured = policy.measured(scores, points.values, points.groups)
     facts = [*facts_of(shown), *about_answers(policy)]

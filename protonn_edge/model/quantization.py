@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.model.integer_chain import IntegerChain, scores_in_two_steps
 from protonn_edge.model.integer_stage import MOST_CLASSES
 from protonn_edge.model.model import Model
 from protonn_edge.model.registry import quantizer_of
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, InvalidValue
 
 
@@ -61,6 +62,31 @@ def why_floats_alone(model: Model) -> str | None:
             "'none'"
         )
     return None
+
+
+def answers_of(model: Model, X: ArrayLike) -> tuple[Array, Array, IntegerChain | Model]:
+    """Return what a model answers to raw points, in integers if it can.
+
+    Parameters
+    ----------
+    model : Model
+        A validated float model with D inputs.
+    X : array_like (n, D)
+        Points in the units of the training data.
+
+    Returns
+    -------
+    answers : ndarray (n,)
+        A class each; the rules of `form.policy` may give other answers.
+    scores : ndarray (n, L)
+        Integers, or floats if there is no integer version.
+    form : IntegerChain or Model
+        What answered.
+    """
+    if why_floats_alone(model) is not None:
+        return *model.answers(X), model
+    integers = quantize(model)
+    return *integers.answers(integers.quantize(X)), integers
 
 
 _ROWS_AT_ONCE = 1024

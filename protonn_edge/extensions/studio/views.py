@@ -26,7 +26,7 @@ from protonn_edge.model.features import signal_of
 from protonn_edge.model.file import load_model
 from protonn_edge.model.model import Model, known_image_shape
 from protonn_edge.model.policy import about_answers
-from protonn_edge.model.quantization import quantize, why_floats_alone
+from protonn_edge.model.quantization import answers_of
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.figures import Figure, facts_of
@@ -120,14 +120,8 @@ class Tested:
         quiet: Any = _Silent()
         asked = replace(options_for(read), missing=read.get("missing") or None)
         points = points_for(model, data, asked, quiet, labels="optional")
-        answers: Array
-        scores: Array
-        if why_floats_alone(model) is None:
-            integers = quantize(model)
-            answers, scores = integers.answers(integers.quantize(points.X))
-            return cls(data, model, points, answers, scores, integers.policy)
-        answers, scores = model.answers(points.X)
-        return cls(data, model, points, answers, scores, model.policy)
+        answers, scores, form = answers_of(model, points.X)
+        return cls(data, model, points, answers, scores, form.policy)
 
     @property
     def sessions(self) -> list[str] | None:
@@ -259,13 +253,8 @@ def take_answers(
     X = np.array([values[first : first + window].ravel() for first in firsts], np.float32)
     if not len(X):
         return {"answers": []}
-    integers = None if why_floats_alone(model) else quantize(model)
-    scores: Array
-    if integers is None:
-        answers, scores = model.answers(X)
-    else:
-        answers, scores = integers.answers(integers.quantize(X))
-    policy: Any = (model if integers is None else integers).policy
+    answers, scores, form = answers_of(model, X)
+    policy: Any = form.policy
     words = policy.words(scores, model.classes) or [None] * len(X)
     sure = {name: each for rule in policy.rules for name, each in rule.figures(scores).items()}
     return {
