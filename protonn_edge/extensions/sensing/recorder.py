@@ -13,6 +13,7 @@ import io
 import math
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -196,14 +197,18 @@ def _common(content: bytes, rows: bytes) -> int:
     return end
 
 
-def _head(description: LoggerDescription) -> bytes:
-    sensors = ", ".join(description.sensors)
+def recording_head(sensors: Sequence[str], rate: float, units: str, channels: Sequence[str]) -> str:
+    """Return the first two lines of a recording: what recorded it, and its columns."""
     comment = (
-        f"{RECORDING_MARK} {RECORDING_VERSION}; sensor: {sensors}; "
-        f"rate: {description.rate:.10g} Hz; units: {description.units}"
+        f"{RECORDING_MARK} {RECORDING_VERSION}; sensor: {', '.join(sensors)}; "
+        f"rate: {rate:.10g} Hz; units: {units}"
     )
-    header = ",".join(["label", "session", "time", *description.channels])
-    return f"{comment}\n{header}\n".encode()
+    return f"{comment}\n{','.join(['label', 'session', 'time', *channels])}\n"
+
+
+def _head(description: LoggerDescription) -> bytes:
+    own = description
+    return recording_head(own.sensors, own.rate, own.units, own.channels).encode()
 
 
 @dataclass(frozen=True, eq=False)

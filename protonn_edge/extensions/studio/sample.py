@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.options import RECORDING_MARK, RECORDING_VERSION
 from protonn_edge.extensions.sensing.described import sensor_kind
+from protonn_edge.extensions.sensing.recorder import recording_head
 
 SENSOR, RATE = "adxl345", 50.0
 PLAYED = "play.csv"
@@ -32,9 +32,7 @@ _RINGING = np.array([1.0, -0.55, 0.3, -0.12])  # of a knock, sample by sample
 def sample_files(recording: str) -> dict[str, str]:
     """Return the sample's files by their names: a recording of 12 takes, and what is played."""
     kind, rng = sensor_kind(SENSOR), np.random.default_rng(7)
-    facts = f"sensor: {SENSOR}; rate: {RATE:g} Hz"
-    head = f"{RECORDING_MARK} {RECORDING_VERSION}; {facts}; units: {kind.units}"
-    rows, now = [head, ",".join(["label", "session", "time", *kind.channels])], 0.0
+    rows, now = [recording_head([SENSOR], RATE, kind.units, kind.channels).rstrip("\n")], 0.0
     for person in _PEOPLE:
         for gesture in _GESTURES:
             for _ in range(_TAKES):
@@ -44,7 +42,8 @@ def sample_files(recording: str) -> dict[str, str]:
                 now = float(times[-1]) + _PAUSE_S
         now += _SESSION_S
     course = [_gesture(gesture, person, s, rng) for person in _PEOPLE for gesture, s in _COURSE]
-    played = [f"{PLAYED_MARK.decode()}; {facts}", ",".join(kind.channels)]
+    mark = f"{PLAYED_MARK.decode()}; sensor: {SENSOR}; rate: {RATE:g} Hz"
+    played = [mark, ",".join(kind.channels)]
     values = np.concatenate(course)
     played += _lines(values, ("" for _ in values))
     return {name: "\n".join([*text, ""]) for name, text in ((recording, rows), (PLAYED, played))}

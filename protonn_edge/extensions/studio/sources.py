@@ -80,7 +80,7 @@ def is_for(logger: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     return same and abs(own - rate) <= _SAME_RATE * rate
 
 
-def ports(board: str = _DEFAULT_BOARD) -> list[JsonObject]:
+def ports(board: str) -> list[JsonObject]:
     """Return the USB devices that may be boards, the likeliest first."""
     with contextlib.suppress(ProtoNNEdgeError, OSError, ImportError):
         return [

@@ -15,7 +15,7 @@ from protonn_edge.extensions.studio.facts import digest, facts_of, identity
 from protonn_edge.extensions.studio.folder import listing, version_of
 from protonn_edge.extensions.studio.log import Log
 from protonn_edge.extensions.studio.related import RelatedFiles
-from protonn_edge.extensions.studio.sources import ports, source_of
+from protonn_edge.extensions.studio.sources import source_of
 from protonn_edge.extensions.studio.stages import Memory, Stages
 from protonn_edge.extensions.studio.views import accuracy
 from protonn_edge.model.registry import ESTIMATORS, HEADS
@@ -48,6 +48,7 @@ class FolderState:
         """Return what the page shows, given the names and the reading that it has chosen."""
         used = RelatedFiles(self.files, self._digest, data, model)
         models = [name for name, facts in self.files.items() if facts["kind"] == "model"]
+        source = source_of(self.files, used.data, used.model)
         for name in models:
             self.files[name]["current"] = used.is_current(name)
         if used.model:
@@ -61,10 +62,10 @@ class FolderState:
             "boards": [*_boards()],
             "sensors": [*_sensors()],
             "classifiers": [*(kind for kind in ESTIMATORS if kind in HEADS), "best"],
-            "source": source_of(self.files, used.data, used.model),
+            "source": source,
             **{name: getattr(used, name) or None for name in _IN_USE},
             "start": not used.data and not models,
-            "stages": Stages(used, self._memory(), read).to_json(),
+            "stages": Stages(used, self._memory(bool(source["ports"])), read).to_json(),
         }
 
     def models(self) -> list[JsonObject]:
@@ -108,7 +109,7 @@ class FolderState:
                 return {"n": n, "right": round(share * n), "low": None, "high": None}
         return {}
 
-    def _memory(self) -> Memory:
+    def _memory(self, has_port: bool) -> Memory:
         projects = {
             name: facts["model_sha256"]
             for name, facts in self.files.items()
@@ -120,7 +121,7 @@ class FolderState:
             doubts=self._doubts,
             tried=self._tried,
             uploaded={sha for name, sha in projects.items() if self._is_uploaded(name)},
-            has_port=bool(ports()),
+            has_port=has_port,
         )
 
     def _doubts(self, name: str, read: Mapping[str, Any]) -> JsonObject:
