@@ -19,9 +19,9 @@ from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.codegen.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.codegen.families import family_of
 from protonn_edge.codegen.plan import PLANS
-from protonn_edge.codegen.projects.built import BUILT_FILE, built_text
+from protonn_edge.codegen.projects.built import built_text
 from protonn_edge.codegen.projects.checks import OverBudget
-from protonn_edge.codegen.projects.folder import GENERATED, check_folder
+from protonn_edge.codegen.projects.folder import BUILT_FILE, GENERATED, check_folder
 from protonn_edge.codegen.projects.project import Build, BuildOptions, build
 from protonn_edge.codegen.verification.tryout import NOT_TRIED, Tried
 from protonn_edge.data.options import TableOptions

@@ -11,12 +11,10 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from protonn_edge.codegen.projects.folder import GENERATED, PLAN_FILE, read_plan
+from protonn_edge.codegen.projects.folder import BUILT_FILE, GENERATED, PLAN_FILE, read_plan
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import read_file
 from protonn_edge.system.schema import Check, JsonObject, list_of, nullable, number, text, whole
-
-BUILT_FILE = "built.json"
 
 _LIMIT_BYTES = 64 << 10
 _LEFT_OUT = ("folder", "files")

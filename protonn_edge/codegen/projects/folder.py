@@ -38,6 +38,7 @@ from protonn_edge.system.folders import InUse, as_named, locked_folder
 from protonn_edge.system.schema import Check, JsonObject, nullable, one_of, record_of, text, whole
 
 PLAN_FILE = "build.json"
+BUILT_FILE = "built.json"
 PARTS_FILE = "parts.h"
 
 GENERATED = Path("firmware", "generated")
@@ -152,7 +153,7 @@ class Project:
         """Whether the model that was built here has a hash that begins like this."""
         try:
             return self.built and read_plan(self.folder / _PLAN).model_sha256.startswith(model)
-        except InputError:
+        except (InputError, PermissionError):  # of somebody else's folder
             return False
 
     def model(self) -> Model:
@@ -301,7 +302,8 @@ def check_folder(folder: Path, board: Board) -> None:
         if path.exists() and not path.is_dir():
             raise InvalidValue(path, "a file, but the project needs a folder there", _ELSEWHERE)
     settings = folder / family.settings
-    generated = [GENERATED / name for name in (*SOURCES, PARTS_FILE, PLAN_FILE, _MODEL.name)]
+    names = (*SOURCES, PARTS_FILE, PLAN_FILE, BUILT_FILE, _MODEL.name)
+    generated = [GENERATED / name for name in names]
     written = [path.as_posix() for path in (*generated, family.product(board))]
     files.check_no_links(folder, [family.settings, *written, *family.descriptions(board)])
     for path in (settings, *(folder / each for each in generated)):

@@ -40,7 +40,8 @@ def test_an_export_deletes_nothing_behind_a_link(tmp_path: Path, renewed: dict[s
     "part",
     [
         *("firmware", "firmware/generated", "firmware/generated/pnn_model.c"),
-        *("platformio.ini", ".pio", ".pio/build", ".pio/build/uno"),
+        *("firmware/generated/built.json", "platformio.ini"),
+        *(".pio", ".pio/build", ".pio/build/uno"),
     ],
 )
 @pytest.mark.parametrize("dangling", [False, True])

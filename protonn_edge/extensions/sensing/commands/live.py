@@ -16,7 +16,8 @@ from protonn_edge.cli.options import FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER, there
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.codegen.export.folder import LIVE, check_folder, write_folder
-from protonn_edge.codegen.projects.built import BUILT_FILE, built_text
+from protonn_edge.codegen.projects.built import built_text
+from protonn_edge.codegen.projects.folder import BUILT_FILE
 from protonn_edge.codegen.projects.project import try_plan
 from protonn_edge.codegen.verification.agreement import PROVEN
 from protonn_edge.codegen.verification.tryout import NOT_TRIED

@@ -9,8 +9,8 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.options import board_words
 from protonn_edge.codegen.export.folder import LOGGER, check_folder, write_folder
-from protonn_edge.codegen.projects.built import BUILT_FILE, built_text
-from protonn_edge.codegen.projects.folder import sketch_name
+from protonn_edge.codegen.projects.built import built_text
+from protonn_edge.codegen.projects.folder import BUILT_FILE, sketch_name
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.sensor_projects import logger_of
 from protonn_edge.system.schema import JsonObject
@@ -41,7 +41,6 @@ def write_logger(
     done: JsonObject = {
         "board": board.name,
         "folder": str(folder),
-        "files": sorted(files),
         "sensors": [kind.name for kind in sampling.kinds],
         "channels": list(sampling.channels),
         "rate": sampling.actual_rate,
@@ -49,7 +48,9 @@ def write_logger(
         "bytes_per_second": logger.bytes_a_second,
     }
     check_folder(folder, LOGGER)
-    files |= {} if as_sketch else {BUILT_FILE: built_text(done)}
+    if not as_sketch:
+        files[BUILT_FILE] = built_text(done)
+    done["files"] = sorted(files)
     write_folder(folder, files, LOGGER)
     kind = "a sketch" if as_sketch else "a PlatformIO project"
     out.say(
