@@ -188,7 +188,7 @@ def _projects(folder: Path | None, results: Path) -> list[Project]:
         measured = read_results(results).origin
         if measured is None or any(each.has(measured.model) for each in built):
             return built
-        below = sorted(inside for place in near for inside in place.iterdir() if inside.is_dir())
+        below = sorted(inside for place in near for inside in _folders_in(place))
         return [each for each in map(Project, below) if each.has(measured.model)] or built
     project = Project(folder)
     if not project.built:
@@ -197,14 +197,22 @@ def _projects(folder: Path | None, results: Path) -> list[Project]:
     return [project]
 
 
+def _folders_in(place: Path) -> list[Path]:
+    """Return the folders in a place, none if it cannot be read."""
+    try:
+        return [inside for inside in place.iterdir() if inside.is_dir()]
+    except PermissionError:
+        return []
+
+
 def _models(path: Path | None, projects: Sequence[Project]) -> list[Model]:
     if path is not None:
         return [load_model(path)]
     models = [project.model() for project in projects]
     if not models:
         raise InputError(
-            "there is no built project next to the results or in the current folder; use --model "
-            "to name the model that was run"
+            "there is no built project next to the results, in the current folder, or in a folder "
+            "in one of them; use --model to name the model that was run"
         )
     return models
 
