@@ -45,7 +45,7 @@ agreement: setup  ## prove programs, and that other assembly and portable C agre
 coverage: export PYTHONPATH := $(CURDIR)/tests
 coverage: setup $(VENV)/has-docs node browser cmake  ## list lines of the package and its templates that no test runs
 	@$(PYTHON) -m coverage erase
-	@$(PYTHON) -m coverage run -m pytest -q $(or $(ARGS),-n auto --dist loadfile)
+	@$(PYTHON) -m coverage run -m pytest -q $(or $(TESTS_$(ARGS)),$(ARGS))
 	@$(PYTHON) -m coverage combine -q
 	@$(PYTHON) -m coverage report
 

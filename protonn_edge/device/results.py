@@ -188,13 +188,8 @@ class ResultsFile(AppendedFile):
         if path.is_file():
             with AppendedFile(path):  # no other run has it
                 pass
-            try:
-                with _opened(path) as stream:
-                    _columns_in(path, stream)
-            except InputError as error:
-                raise InvalidValue(
-                    path, "not a results file", "choose another file with -o"
-                ) from error
+            if not is_results(path):
+                raise InvalidValue(path, "not a results file", "choose another file with -o")
         head = _line(_columns(classes, of_classes=of_classes))
         write_atomically(path, head + "".join(map(self._line_of, keep)))
         super().__init__(path)

@@ -188,7 +188,7 @@ def build_live(model: Model, windowing: Windowing) -> LiveBuild:
     smallest = min(failures, key=lambda failure: failure.usage.sram_bytes)
     if windowing.overlapping and smallest.usage.flash_bytes <= board.flash_bytes:
         raise CheckFailed(
-            f"the firmware needs {smallest.usage.sram_bytes + smallest.usage.stack_bytes:,} B of "
+            f"the firmware needs {smallest.usage.memory_bytes:,} B of "
             f"SRAM, of which at least {windowing.window * len(windowing.used):,} B hold the "
             "samples of overlapping windows, but "
             f"{board.name} has {board.sram_bytes:,} B; give --hop {windowing.window}, or train on "

@@ -108,14 +108,12 @@ def quality_figures(quality: Quality | None) -> list[Figure]:
 
 def memory_figures(usage: Usage, board: Board) -> list[Figure]:
     """Return the firmware's memory, beside the board's."""
-    flash, sram, stack = usage.flash_bytes, usage.sram_bytes, usage.stack_bytes
+    flash, memory = usage.flash_bytes, usage.memory_bytes
     return [
         Figure("flash_bytes", "flash", flash, "B", 0, "less", limit=board.flash_bytes),
-        Figure("sram_bytes", "SRAM, static", sram, "B", 0, "less"),
-        Figure("stack_bytes", usage.stack_name, stack, "B", 0, "less"),
-        Figure(
-            "memory_bytes", "SRAM + stack", sram + stack, "B", 0, "less", limit=board.sram_bytes
-        ),
+        Figure("sram_bytes", "SRAM, static", usage.sram_bytes, "B", 0, "less"),
+        Figure("stack_bytes", usage.stack_name, usage.stack_bytes, "B", 0, "less"),
+        Figure("memory_bytes", "SRAM + stack", memory, "B", 0, "less", limit=board.sram_bytes),
     ]
 
 
