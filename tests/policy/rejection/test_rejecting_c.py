@@ -16,6 +16,7 @@ from model_factory import (
     random_points,
     tiny_integer_model,
 )
+from plans import plan_with
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
@@ -57,6 +58,11 @@ def test_the_uno_answers_unknown_within_the_bound(by: tuple[str, ...], wide: boo
     answers, cycles, bound = run_on_the_uno(model, Q)
     assert 0 < answers.count(NO_CLASS) < len(answers)
     assert cycles.max() <= bound
+    unchecked = without_rules(model)
+    _, without, _ = run_on_the_uno(unchecked, Q)
+    more, less = (plan_with(each, "columns") for each in (reference, quantize(unchecked)))
+    estimated = more.cycles - less.cycles
+    assert estimated / 2 - 10 < float(np.mean(cycles - without)) <= estimated
 
 
 def run_on_the_uno(model: Model, Q: np.ndarray) -> tuple[list[int | None], np.ndarray, int]:
