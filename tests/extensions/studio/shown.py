@@ -95,9 +95,15 @@ def opened(browser: Browser, url: str, folder: Path, **options: Any) -> Iterator
         if not request.url.startswith((own, "data:", "blob:")):
             shown.elsewhere.append(request.url)
 
+    def refused(answer: Any) -> None:
+        if answer.status >= 400:
+            asked = answer.request
+            shown.complaints.append(f"{answer.status} {asked.url.partition('#')[0]} {asked.post_data}")
+
     context.route(lambda asked: not asked.startswith(own), lambda route: route.abort())
     context.on("request", asked)
     context.on("console", lambda message: shown.complaints.append(message.text))
+    context.on("response", refused)
     context.on("weberror", lambda error: shown.complaints.append(str(error.error)))
     shown.page.goto(url)
     expect(shown.page.locator("#folder")).to_have_text(folder.name, timeout=30_000)

@@ -170,3 +170,5 @@ def test_a_model_is_built_for_the_sensor_if_it_is_known(
     page.locator("#data-file").select_option(file)
     page.wait_for_function("(name) => studio.data.name === name", arg=file)
     assert page.evaluate("studio.stages.board.step('linear.npz')[0]") == action
+    shown.go("board")
+    expect(page.locator("#wires")).to_be_visible(visible=action == "build")

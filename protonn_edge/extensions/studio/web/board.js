@@ -19,14 +19,19 @@ export class Board extends Stage {
     step(model, board = this.studio.source.where.board) {
         const { studio } = this;
         const { sensors = [], kind } = studio.data ?? {};
-        const known = (names = []) => names.length && names.every((name) => studio.state.sensors.some((one) => one.name === name));
-        const several = sensors.length && [sensors, studio.chosen.source?.sensors].find(known);
+        const areKnown = (names = []) => names.length && names.every((name) => this.#knows(name));
+        const several = sensors.length && [sensors, studio.chosen.source?.sensors].find(areKnown);
         if (!several || !(studio.isOfSamples || kind === "points")) {
             return ["build-points", { model, project: "project", board }];
         }
         const rate = studio.data.rate || studio.model?.rate;
         const { hop = 0.5, votes = 3 } = studio.chosen;
         return ["build", { model, project: "live", sensor: several, hop: rate ? Math.max(1, Math.round(hop * rate)) : undefined, votes, board }];
+    }
+
+    /** Whether the package describes a sensor; one of the user's own may be in recordings. */
+    #knows(sensor) {
+        return this.studio.state.sensors.some(({ name }) => name === sensor);
     }
 
     async perform(run) {
@@ -65,12 +70,12 @@ export class Board extends Stage {
     // --- the wires of the sensor ---
 
     async #askWires(built) {
-        const sensor = built?.sensors?.[0] ?? this.studio.data?.sensor;
+        const sensor = built?.sensors?.[0] ?? this.studio.data?.sensors?.[0];
         const board = built?.board ?? this.studio.source.known.board;
         const asked = JSON.stringify([sensor, board]);
         const place = find("#wires");
-        place.hidden = !sensor;
-        if (!sensor || asked === this.wired) {
+        place.hidden = !this.#knows(sensor);
+        if (place.hidden || asked === this.wired) {
             return;
         }
         this.wired = asked;
