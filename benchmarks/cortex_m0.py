@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from avr_tools import missing
 from programs import started
 
 from protonn_edge.system.errors import InputError
@@ -22,6 +23,7 @@ _EMITTERS = (
     "-DMICROPY_EMIT_INLINE_THUMB_FLOAT=0"  # as its port to the RP2040 has them
 )
 _MACHINE = (
+    *("setpriv", "--pdeathsig", "KILL"),  # it ends with the benchmark, even if that is killed
     *("qemu-system-arm", "-machine", "microbit", "-display", "none", "-monitor", "none"),
     *("-global", "nrf51-soc.flash-size=1048576", "-global", "nrf51-soc.sram-size=262144"),
     *("-icount", "shift=5", "-semihosting", "-serial", "stdio", "-kernel"),
@@ -43,17 +45,20 @@ print({2 * _TURNS} / time.ticks_diff(time.ticks_us(), start))
 
 def built(sources: Path, *, with_viper: bool) -> Path:
     """Return the firmware, which takes minutes when it is made first; `InputError` if it fails."""
+    if lacking := missing("make", "arm-none-eabi-gcc", "qemu-system-arm", "setpriv"):
+        raise InputError(f"needs {', '.join(lacking)}; install them")
     port, build = sources / "ports" / "qemu", f"build-{'viper' if with_viper else 'plain'}"
     firmware = port / build / "firmware.elf"
     if not firmware.is_file():
-        make = shutil.which("make")
-        if make is None or None in (shutil.which("arm-none-eabi-gcc"), shutil.which(_MACHINE[0])):
-            raise InputError("needs make, gcc-arm-none-eabi and qemu-system-arm; install them")
         flags = ["BOARD=MICROBIT", "FROZEN_MANIFEST=", f"MICROPY_HEAP_SIZE={HEAP_BYTES}"]
         extra = [f"CFLAGS_EXTRA={_EMITTERS}"] if with_viper else []
         for target in (["-C", "mpy-cross"], ["-C", str(port), *flags, f"BUILD={build}", *extra]):
             done = subprocess.run(
-                [make, *target], cwd=sources, capture_output=True, text=True, check=False
+                [str(shutil.which("make")), *target],
+                cwd=sources,
+                capture_output=True,
+                text=True,
+                check=False,
             )
             if done.returncode:
                 raise InputError(f"make {' '.join(target)} failed: {done.stderr[-300:]}")
