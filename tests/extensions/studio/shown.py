@@ -97,8 +97,8 @@ def opened(browser: Browser, url: str, folder: Path, **options: Any) -> Iterator
 
     def refused(answer: Any) -> None:
         if answer.status >= 400:
-            asked = answer.request
-            shown.complaints.append(f"{answer.status} {asked.url.partition('#')[0]} {asked.post_data}")
+            url, sent = answer.url.partition("#")[0], answer.request.post_data
+            shown.complaints.append(f"{answer.status} {url} {sent}")
 
     context.route(lambda asked: not asked.startswith(own), lambda route: route.abort())
     context.on("request", asked)
