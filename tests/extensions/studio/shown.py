@@ -98,7 +98,9 @@ def opened(browser: Browser, url: str, folder: Path, **options: Any) -> Iterator
     def refused(answer: Any) -> None:
         if answer.status >= 400:
             asked = answer.request
-            shown.complaints.append(f"{answer.status} {asked.url.partition('#')[0]} {asked.post_data}")
+            shown.complaints.append(
+                f"{answer.status} {asked.url.partition('#')[0]} {asked.post_data}"
+            )
 
     context.route(lambda asked: not asked.startswith(own), lambda route: route.abort())
     context.on("request", asked)
