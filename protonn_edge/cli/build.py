@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -233,7 +232,7 @@ def _check_kind(folder: Path) -> None:
 
 
 def _check_drop(
-    out: Output, record: Mapping[str, Any], max_drop: float | None, remedies: Remedies
+    out: Output, record: JsonObject, max_drop: float | None, remedies: Remedies
 ) -> None:
     """Fail if the build is less accurate than the float model by more percentage points."""
     in_float, in_built = record["float_accuracy"], record["accuracy"]

@@ -7,7 +7,6 @@ an end of the range, farther from all others than these are from one another.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,7 +138,7 @@ def _apart(X: Float32, least: Float32, most: Float32) -> list[int]:
     return np.flatnonzero(apart | np.isin((least, most), _USUAL).any(axis=0)).tolist()
 
 
-def _stand_ins(x: NDArray[np.float64], y: Array | None) -> tuple[Any, ...] | None:
+def _stand_ins(x: NDArray[np.float64], y: Array | None) -> tuple[object, ...] | None:
     """Return how many cells stand for gaps, with which numbers, and the range of all others."""
     found: list[float] = []
     others = x

@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from protonn_edge.data.units import split_unit
 from protonn_edge.system.errors import InputError
@@ -129,7 +128,7 @@ def names_at(places: Iterable[int], names: Sequence[str]) -> tuple[str, ...]:
 
 
 def warning_about(
-    kind: str, text: str, found: Mapping[int, tuple[Any, ...]], names: Sequence[str]
+    kind: str, text: str, found: Mapping[int, tuple[object, ...]], names: Sequence[str]
 ) -> Notice:
     """Return a warning about features, with the figures of the first one and the names of all.
 

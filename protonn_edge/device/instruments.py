@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from numpy.typing import ArrayLike
 
@@ -66,7 +66,7 @@ class BenchInstrument:
     Both members raise `InstrumentError` if the instrument is at fault.
     """
 
-    opened: AbstractContextManager[Any]  # has to be entered before `watch`
+    opened: AbstractContextManager[object]  # has to be entered before `watch`
     watch: Callable[
         [Session, ArrayLike, Board, int | None, Host | None], tuple[BenchReading, Prediction]
     ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
@@ -80,7 +78,7 @@ def _could_lead(right: NDArray[np.bool_]) -> bool:
     return leads(np.ones_like(right), right)
 
 
-def _inputs(model: Model, X: Float32) -> Any:
+def _inputs(model: Model, X: Float32) -> Float32:
     return X if model.features is None else model.features.apply(X)
 
 

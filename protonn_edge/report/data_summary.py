@@ -73,7 +73,7 @@ class DataSummary:
         return asdict(self, dict_factory=_without_nan)
 
 
-def _without_nan(fields: list[tuple[str, Any]]) -> JsonObject:
+def _without_nan(fields: list[tuple[str, object]]) -> JsonObject:
     return {name: None if value != value else value for name, value in fields}  # noqa: PLR0124
 
 

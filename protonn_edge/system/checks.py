@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import DoesNotFit, InvalidValue, shortened
 
 
@@ -46,7 +46,7 @@ def check_shape(place: str, shape: tuple[int, ...], wanted: tuple[int, ...]) -> 
     check(shape == wanted, place, f"shape {shape}", str(wanted))
 
 
-def check_kind(place: str, array: Any, kinds: str, dimensions: int) -> None:
+def check_kind(place: str, array: Array, kinds: str, dimensions: int) -> None:
     """Refuse an array of other kinds of numbers (NumPy's letters), or of other dimensions."""
     what = {"b": "truths", "i": "integers", "u": "integers", "f": "numbers", "U": "texts"}
     wanted = f"{what[kinds[0]]} in {dimensions} dimension{'s' * (dimensions != 1)}"

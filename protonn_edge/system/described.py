@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from protonn_edge.system.errors import InputError, InvalidValue, shortened
 from protonn_edge.system.files import read_file
-from protonn_edge.system.schema import Check, whole
+from protonn_edge.system.schema import Check, JsonObject, whole
 
 FILE_LIMIT_BYTES = 64 << 10
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
@@ -59,7 +59,7 @@ class Shelf:
 
     def read(
         self, name: str, offered: Callable[[], Sequence[str]] | None = None
-    ) -> tuple[str, dict[str, Any], str]:
+    ) -> tuple[str, JsonObject, str]:
         """Return the name, the content and the displayed name of a file.
 
         `name` is a file's name in the folder without its suffix, or a path that ends in .toml.
@@ -132,7 +132,7 @@ class Shelf:
                 path, f"{path.stem} is already a {self.noun}", "give the file another name"
             )
 
-    def _facts(self, path: Path, source: str) -> dict[str, Any]:
+    def _facts(self, path: Path, source: str) -> JsonObject:
         import tomllib  # few commands read such a file
 
         remedy = f"name a {self.noun}'s file"

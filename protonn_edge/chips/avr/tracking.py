@@ -5,8 +5,6 @@ Memory has no other content that is known, and of calls and branches nothing is 
 
 from __future__ import annotations
 
-from typing import Any
-
 from protonn_edge.chips.avr.bounded import BY_POINTER, NoBound
 from protonn_edge.chips.avr.instructions import Decoded, written_by
 from protonn_edge.chips.avr.program import LinkedProgram
@@ -64,7 +62,7 @@ class StackTracker(Processor):
 
     def moved(self, low: Value, high: Value, by: int) -> list[Value]:
         """Return the bytes of a pointer that is incremented or decremented."""
-        flags: list[Any] = [None] * (INTERRUPTS + 1)
+        flags: list[Value] = [None] * (INTERRUPTS + 1)
         low = self.arithmetic.sum(flags, low, 1, 0, by)
         return [low, self.arithmetic.sum(flags, high, 0, flags[CARRY], by)]
 

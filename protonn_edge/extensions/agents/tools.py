@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from string import Formatter
-from typing import Any
 
 from protonn_edge.chips.boards import firmware_board_names
 from protonn_edge.extensions.agents import verdicts
@@ -48,7 +47,7 @@ class Tool:
         }
 
 
-def _text(description: str = "", **more: Any) -> JsonObject:
+def _text(description: str = "", **more: object) -> JsonObject:
     return {"type": "string", **({"description": description} if description else {}), **more}
 
 

@@ -54,7 +54,7 @@ def _plain(value: object) -> Any:
     return [*map(_plain, value)] if isinstance(value, list | tuple) else value
 
 
-def _shorter(value: Any) -> Iterator[Any]:
+def _shorter(value: object) -> Iterator[object]:
     """Yield a value, and shorter ones of it."""
     yield value
     if isinstance(value, str):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +49,7 @@ def faster_cascade(
 
 def _learned(
     points: TrialPoints,
-    settings: Mapping[str, Any],
+    settings: Mapping[str, object],
     seed: int,
     rows: NDArray[np.bool_],
     like: Model,

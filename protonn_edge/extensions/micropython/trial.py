@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from protonn_edge.extensions.micropython.module import PythonModule
 _POINTS = 64  # beside the test vectors
 
 
-def loaded(module: PythonModule) -> Any:
+def loaded(module: PythonModule) -> ModuleType:
     """Return the module as `import` does, compiled from its text."""
     made = ModuleType(module.name)
     exec(compile(module.text, f"{module.name}.py", "exec"), made.__dict__)  # noqa: S102  (ours)

@@ -6,7 +6,7 @@ See `docs/health.md`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, DeviceForm, Extension, FirmwarePart
 
@@ -46,7 +46,7 @@ class ObservationExtension(Extension):
 
         return OBSERVED
 
-    def part_of(self, model: Any) -> FirmwarePart | None:
+    def part_of(self, model: IntegerChain) -> FirmwarePart | None:
         """Return the counters of a model that is observed."""
         from protonn_edge.extensions.observation.part import part_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -22,7 +22,7 @@ from protonn_edge.extensions.sensing.sensor_kinds import (
 )
 from protonn_edge.system.described import TITLE, Key, Shelf, matches, whole_number
 from protonn_edge.system.errors import InputError, InvalidValue, shortened
-from protonn_edge.system.schema import Check, list_of, number, whole
+from protonn_edge.system.schema import Check, JsonObject, list_of, number, whole
 
 _MOST_DATA_BYTES = 32
 _TEXT_LIMIT = 200  # bytes, of a frame
@@ -74,7 +74,7 @@ def _is_word(value: object) -> bool:
     )
 
 
-def _word(facts: Mapping[str, Any]) -> Word:
+def _word(facts: JsonObject) -> Word:
     n_bytes = facts.get("bytes", 2)
     return Word(**{"bits": 8 * n_bytes if type(n_bytes) is int else 0, **facts})
 
@@ -188,7 +188,7 @@ def _described(which: str) -> SensorKind:
     return kind
 
 
-def _registers(facts: Mapping[str, Any]) -> SensorRegisters:
+def _registers(facts: JsonObject) -> SensorRegisters:
     own = {
         key: value for key, value in facts.items() if key in SensorRegisters.__dataclass_fields__
     }

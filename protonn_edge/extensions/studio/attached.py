@@ -48,7 +48,7 @@ class AttachedBoard:
         """What the page shows of the stream; empty before there is one."""
         return {} if self._stream is None else self._stream.state
 
-    def listen(self, kind: str, fields: Mapping[str, Any]) -> None:
+    def listen(self, kind: str, fields: JsonObject) -> None:
         """Leave the board, and open the line of one with firmware of a kind."""
         board = load_board(str(fields.get("board") or "uno"))
         baud = int(fields.get("baud") or board.baud)
@@ -128,7 +128,7 @@ def _classify(stream: BoardStream, request: PageRequest) -> None:
     stream.takes.classify(path, None if hop is None else int(hop), int(votes))
 
 
-_ORDERS: Mapping[Any, Callable[[BoardStream, PageRequest], None]] = {
+_ORDERS: Mapping[object, Callable[[BoardStream, PageRequest], None]] = {
     "begin": _begin,
     "end": lambda stream, _: stream.takes.end(),
     "discard": lambda stream, _: stream.takes.end(discard=True),

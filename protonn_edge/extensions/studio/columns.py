@@ -5,11 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +31,7 @@ FIELDS = ("column", "keep_columns", "drop", "target", "missing", "size")
 """The fields of a request that say how a table is read."""
 
 
-def options_for(read: Mapping[str, Any]) -> TableOptions:
+def options_for(read: JsonObject) -> TableOptions:
     """Return how a table is read, as the fields of a request say, checked before."""
     return TableOptions(
         label=read.get("column") or None,
@@ -43,7 +41,7 @@ def options_for(read: Mapping[str, Any]) -> TableOptions:
     )
 
 
-def columns_of(path: Path, version: str, read: Mapping[str, Any]) -> JsonObject:
+def columns_of(path: Path, version: str, read: JsonObject) -> JsonObject:
     """Return the columns of a table, and what they predict.
 
     If no column is the label for sure, it is the last one. Of a table that cannot be read in this
@@ -53,7 +51,7 @@ def columns_of(path: Path, version: str, read: Mapping[str, Any]) -> JsonObject:
 
 
 @lru_cache(maxsize=50)
-def _columns_of(path: Path, _: str, read: str) -> Mapping[str, Any]:
+def _columns_of(path: Path, _: str, read: str) -> JsonObject:
     given = json.loads(read)
     options, target = options_for(given), given.get("target") or None
     try:

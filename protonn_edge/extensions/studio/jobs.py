@@ -13,7 +13,6 @@ import threading
 from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 from protonn_edge.extensions.studio.actions import line_of
 from protonn_edge.extensions.studio.log import Log
@@ -154,7 +153,7 @@ class Jobs:
         of_step = min(1.0, done / total) if counts else 0.0
         return float((self.latest["step"] - 1 + of_step) / self.latest["of"])
 
-    def _report(self, **news: Any) -> None:
+    def _report(self, **news: object) -> None:
         self.latest = {**self.latest, **news}
         self._tell(job=self.latest)
 

@@ -8,10 +8,9 @@ Anyone can edit or delete it, so lines that are none are left out.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from protonn_edge.extensions.studio.facts import identity
 from protonn_edge.extensions.studio.words import in_words
@@ -68,7 +67,7 @@ class Log:
             if record_of(_ENTRY)(entry):
                 yield entry
 
-    def add(self, report: Mapping[str, Any], files: Sequence[str]) -> JsonObject:
+    def add(self, report: JsonObject, files: Sequence[str]) -> JsonObject:
         """Add an ended command by its last report, and the files that it read and wrote.
 
         Returns the entry for the page.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from protonn_edge.extensions.studio.actions import FIELDS, values_of, words_of
 from protonn_edge.extensions.studio.folder import version_of
 from protonn_edge.system.errors import InputError, InvalidValue, shortened
+from protonn_edge.system.schema import JsonObject
 
 _MOST_STEPS = 8
 STAGES = ("data", "train", "try", "board", "report")
@@ -37,7 +37,7 @@ class PageRequest:
         """Return the values of a field that may have several."""
         return values_of(field, self.asked, self.names)
 
-    def fields(self, *names: str) -> dict[str, Any]:
+    def fields(self, *names: str) -> JsonObject:
         """Return some fields, checked; those that may have several values are lists."""
         several = ("sensor", "played")
         return {name: self.values(name) if name in several else self.value(name) for name in names}
@@ -56,7 +56,7 @@ class PageRequest:
         return float(text) if text else None
 
     @property
-    def read(self) -> dict[str, Any]:
+    def read(self) -> JsonObject:
         """How a table is read: its column of answers, and columns to keep or to leave out."""
         given = self.asked.get("read")
         fields = {**(given if isinstance(given, dict) else self.asked)}

@@ -12,10 +12,9 @@ import contextlib
 import json
 import secrets
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 from protonn_edge.extensions.studio.jobs import Busy
@@ -115,7 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer a request that is no HTTP, or asks for another method."""
         self._send(code, {"error": explain or message or "this is no request of the page"})
 
-    def _answer(self, how: Any) -> None:
+    def _answer(self, how: Callable[[], None]) -> None:
         try:
             self._check_sender()
             how()

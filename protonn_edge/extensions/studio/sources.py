@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from typing import Any
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.toolchain.ports import boards_on_usb
@@ -57,7 +56,7 @@ def source_of(files: Mapping[str, JsonObject], data: str, model: str) -> JsonObj
     }
 
 
-def wanted(files: Mapping[str, JsonObject], given: Mapping[str, Any]) -> JsonObject:
+def wanted(files: Mapping[str, JsonObject], given: JsonObject) -> JsonObject:
     """Return the fields of a logger that is connected: those given, else the folder's."""
     found = source_of(files, "", "")
     for name, facts in files.items():
@@ -73,7 +72,7 @@ def wanted(files: Mapping[str, JsonObject], given: Mapping[str, Any]) -> JsonObj
     return fields | {"rate": given["rate"] or f"{found['rate']:g}"}
 
 
-def is_for(logger: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def is_for(logger: JsonObject, wanted: JsonObject) -> bool:
     """Whether a logger is for the sensors, the rate and the board that are wanted."""
     rate, own = float(wanted["rate"]), logger.get("rate") or 0.0
     same = all(logger.get(name) == wanted[name] for name in ("sensors", "board"))

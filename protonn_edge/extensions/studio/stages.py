@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from protonn_edge.data.options import options_of_texts
 from protonn_edge.extensions.studio.related import RelatedFiles, are_of_model
@@ -30,7 +29,7 @@ class Memory:
 
     notices: Callable[[str], Sequence[JsonObject]] = lambda _: ()  # of the file of a name
     accuracy: Callable[[str, str], JsonObject] = lambda _model, _points: {}
-    doubts: Callable[[str, Mapping[str, Any]], JsonObject] = lambda _table, _read: {}
+    doubts: Callable[[str, JsonObject], JsonObject] = lambda _table, _read: {}
     tried: Collection[str] = ()  # the hashes of models whose answers were seen
     uploaded: Collection[str] = ()  # the hashes of models that were uploaded
     has_port: bool = False
@@ -45,7 +44,7 @@ class Stage:
     lead: Sentence  # below its title
     next: JsonObject | None = None  # the one primary action
     again: JsonObject | None = None  # a quiet one beside it
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: JsonObject = field(default_factory=dict)
     notices: list[JsonObject] = field(default_factory=list)
     absent: bool = False  # whether data of this kind do not have it
 
@@ -68,7 +67,7 @@ class Stages:
         self,
         related: RelatedFiles,
         memory: Memory | None = None,
-        read: Mapping[str, Any] | None = None,
+        read: JsonObject | None = None,
     ) -> None:
         self._used, self._memory, self._chosen_read = related, memory or Memory(), read or {}
 
@@ -174,7 +173,7 @@ class Stages:
         action = _action("Train a model", why=why)
         return Stage("warn", f"{counted(n, 'column')} in doubt", lead, action, facts=found)
 
-    def _read(self) -> Mapping[str, Any]:
+    def _read(self) -> JsonObject:
         """Return how the table is read: as the page chose, else as in the model's training."""
         if self._chosen_read or not self._used.model_facts.get("read"):
             return self._chosen_read
@@ -184,9 +183,7 @@ class Stages:
         named = {"column": options.label or facts.get("label"), "target": target}
         return read | named | {"missing": options.missing}
 
-    def _ready_data(
-        self, mark: str, status: str, lead: Sentence, facts: Mapping[str, Any]
-    ) -> Stage:
+    def _ready_data(self, mark: str, status: str, lead: Sentence, facts: JsonObject) -> Stage:
         train = _action("Train a model", "train", "train")
         stage = Stage(mark, status, lead, train, facts=facts)
         if self._used.model:
@@ -229,7 +226,7 @@ class Stages:
         chosen, trained = self._chosen_read.get("column"), self._used.model_facts.get("label")
         return str(chosen) if chosen and trained and chosen != trained else ""
 
-    def _waiting(self, found: Mapping[str, Any]) -> Sentence:
+    def _waiting(self, found: JsonObject) -> Sentence:
         """Return what there is to train with."""
         facts = self._used.data_facts
         if "takes" not in facts:
@@ -310,7 +307,7 @@ def _classes(n: int) -> str:
     return "1 class" if n == 1 else f"{n:,} classes"
 
 
-def _accuracy(facts: Mapping[str, Any]) -> str:
+def _accuracy(facts: JsonObject) -> str:
     if facts.get("right") is not None and facts.get("n"):
         return f"{percent(facts['right'] / facts['n'], 1)} right"
     value = facts.get("value") or {}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
 
 from protonn_edge.chips.boards import export_board_names, firmware_board_names, load_export_board
 from protonn_edge.codegen.families import family_of
@@ -43,7 +42,7 @@ class FolderState:
             yield one["name"], {**facts, **one}
 
     def to_json(
-        self, data: str = "", model: str = "", read: Mapping[str, Any] | None = None
+        self, data: str = "", model: str = "", read: JsonObject | None = None
     ) -> JsonObject:
         """Return what the page shows, given the names and the reading that it has chosen."""
         used = RelatedFiles(self.files, self._digest, data, model)
@@ -124,7 +123,7 @@ class FolderState:
             has_port=has_port,
         )
 
-    def _doubts(self, name: str, read: Mapping[str, Any]) -> JsonObject:
+    def _doubts(self, name: str, read: JsonObject) -> JsonObject:
         path = self._folder / name
         found = columns_of(path, version_of(path), read)
         return {key: found[key] for key in _DOUBTS if key in found}
@@ -135,7 +134,7 @@ class FolderState:
 
 
 @lru_cache(maxsize=100)
-def _accuracy(model: Path, _: str, data: Path, __: str) -> Mapping[str, Any]:
+def _accuracy(model: Path, _: str, data: Path, __: str) -> JsonObject:
     try:
         return accuracy(model, data, {})
     except ProtoNNEdgeError:  # of other options than the model remembers

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -114,7 +113,7 @@ class Tested:
     policy: Any
 
     @classmethod
-    def of(cls, model_file: Path, data: Path, read: Mapping[str, Any]) -> Tested:
+    def of(cls, model_file: Path, data: Path, read: JsonObject) -> Tested:
         """Test a model; `read` has the fields of a request that say how a table is read."""
         model = load_model(model_file)
         quiet: Any = _Silent()
@@ -154,7 +153,7 @@ class Tested:
         return found
 
 
-def accuracy(model_file: Path, data: Path, read: Mapping[str, Any]) -> JsonObject:
+def accuracy(model_file: Path, data: Path, read: JsonObject) -> JsonObject:
     """Return how good a model is: ``n`` and ``right``, or a ``value`` with its errors."""
     tested = Tested.of(model_file, data, read)
     points = tested.points
@@ -172,7 +171,7 @@ def accuracy(model_file: Path, data: Path, read: Mapping[str, Any]) -> JsonObjec
     return told | {"n": n, "right": right, "low": low, "high": high, "sessions": names}
 
 
-def figures(model_file: Path, data: Path, read: Mapping[str, Any]) -> JsonObject:
+def figures(model_file: Path, data: Path, read: JsonObject) -> JsonObject:
     """Return a model's answers to the points of a file that training held out."""
     tested = Tested.of(model_file, data, read)
     model, points = tested.model, tested.points

@@ -6,12 +6,13 @@ See `docs/teaching.md`. ProtoNN's part is in `protonn`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, Extension, FirmwarePart
 
 if TYPE_CHECKING:
     from protonn_edge.device.protocol import Message
+    from protonn_edge.model.integer_chain import IntegerChain
     from protonn_edge.report.content import ShownFile
 
 MOST_SLOTS = 254  # limit of slots and classes together: the store's header numbers them
@@ -38,7 +39,7 @@ class TeachingExtension(Extension):
         """Return the group of ``--teachable``."""
         return {"--teachable": "Training"}
 
-    def part_of(self, model: Any) -> FirmwarePart | None:
+    def part_of(self, model: IntegerChain) -> FirmwarePart | None:
         """Return the examples of a model that can be taught."""
         from protonn_edge.extensions.teaching.part import TeachingPart
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 
@@ -73,7 +74,7 @@ _SUM_ROW = Listing(
 class DeskewKernel(Kernel):
     """Reads the image in place."""
 
-    reference: ClassVar[Any] = deskew
+    reference: ClassVar[ModuleType] = deskew
 
     stage: deskew.IntegerDeskew
     name: str = "held"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,7 +22,7 @@ _ROW_FUNCTIONS = 3  # for a row, without its pixels and runs
 class GradientsKernel(Kernel):
     """Sums of gradients, row by row."""
 
-    run: ClassVar[Any] = loop
+    run: ClassVar[ModuleType] = loop
 
     stage: IntegerGradients
     name: str = "rows"

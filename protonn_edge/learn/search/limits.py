@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +98,7 @@ class Metric:
         return y
 
     def judged(
-        self, integers: IntegerChain, Q: NDArray[np.uint8], actual: Array, known: Any
+        self, integers: IntegerChain, Q: NDArray[np.uint8], actual: Array, known: Array
     ) -> Judged:
         """Return the figures of a model of `known` classes (L,) for quantized points (n, D).
 

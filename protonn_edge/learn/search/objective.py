@@ -10,7 +10,6 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import optuna
@@ -95,7 +94,7 @@ class Objective:
             excess=fit.excess if fit else {},
         )
 
-    def sketch(self, settings: Mapping[str, Any]) -> Fit:
+    def sketch(self, settings: Mapping[str, object]) -> Fit:
         """Return the memory and cycles of a model with these settings before it is trained.
 
         They depend on sizes and the share of non-zero weights, not on the weights' values; so a

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model import checks
+from protonn_edge.model.head import Head
 from protonn_edge.model.policy import FloatRule, IntegerRule, PolicyRule, Units
 from protonn_edge.policy.label_sets.figures import LabelFigures
 from protonn_edge.system.arrays import Array
@@ -104,7 +105,7 @@ class LabelSets(LabelRule, FloatRule):
         with np.errstate(over="ignore"):
             return 1 / (1 + np.exp(-logits))
 
-    def facts(self, head: Any) -> list[tuple[str, str]]:  # noqa: ARG002
+    def facts(self, head: Head) -> list[tuple[str, str]]:  # noqa: ARG002
         """Return what a point needs for a label."""
         return [("sets of labels", f"all labels with a score of at least {self.threshold:.6g}")]
 

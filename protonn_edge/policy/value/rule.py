@@ -14,12 +14,13 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model import checks
+from protonn_edge.model.head import Head
 from protonn_edge.model.policy import FloatRule, IntegerRule, PolicyRule, Units
 from protonn_edge.policy.value.figures import Groups, ValueFigures, interval_words
 from protonn_edge.system.arrays import Array
@@ -167,7 +168,7 @@ class Value(ValueRule, FloatRule):
         """Return the computation from integer scores."""
         return IntegerValue.of(self, units)
 
-    def facts(self, head: Any) -> list[tuple[str, str]]:  # noqa: ARG002
+    def facts(self, head: Head) -> list[tuple[str, str]]:  # noqa: ARG002
         """Return how it is given, and the width of its interval."""
         return [("value", f"in steps of {10.0**-self.decimals:g}"), *self.about_answers()]
 

@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from protonn_edge.data.cells import check_labels
 from protonn_edge.extensions.sensing.editing.takes import (
@@ -36,6 +35,7 @@ from protonn_edge.system.files import (
     remove_file,
     write_atomically,
 )
+from protonn_edge.system.schema import JsonObject
 
 _MOST_EDITS = 100  # that can be undone
 _LIMIT_BYTES = 1 << 28
@@ -314,7 +314,7 @@ class TakeEditor:
         write_atomically(self._undo, "".join(lines))
 
 
-def _is_replacement(record: Any) -> bool:
+def _is_replacement(record: JsonObject) -> bool:
     """Whether a JSON value has the types of a replacement."""
     texts = (record[name] is None or isinstance(record[name], str) for name in ("old", "new"))
     return isinstance(record["file"], str) and type(record["at"]) is int and all(texts)

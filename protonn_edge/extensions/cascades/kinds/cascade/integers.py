@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.extensions.cascades.kinds.cascade.head import margins
 from protonn_edge.model.formulas import Operand
+from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_stage import (
     IntArray,
     IntegerStage,
@@ -88,7 +89,7 @@ class IntegerCascade(IntegerStage):
         return self.first.stages[0].n_inputs
 
     @property
-    def quantizer(self) -> Any:
+    def quantizer(self) -> InputQuantizer | None:
         """What converts computed features as raw values are converted; None without such ones."""
         stages = (*self.first.stages, *self.second.stages)
         found = (getattr(stage, "quantizer", None) for stage in stages)
