@@ -48,6 +48,8 @@ def built(sources: Path, *, with_viper: bool) -> Path:
     if lacking := missing("make", "arm-none-eabi-gcc", "qemu-system-arm", "setpriv"):
         raise InputError(f"needs {', '.join(lacking)}; install them")
     port, build = sources / "ports" / "qemu", f"build-{'viper' if with_viper else 'plain'}"
+    if not port.is_dir():
+        raise InputError(f"{sources}: not MicroPython's sources, which have ports/qemu")
     firmware = port / build / "firmware.elf"
     if not firmware.is_file():
         flags = ["BOARD=MICROBIT", "FROZEN_MANIFEST=", f"MICROPY_HEAP_SIZE={HEAP_BYTES}"]

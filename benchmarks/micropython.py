@@ -156,7 +156,7 @@ BENCHMARKS = {
         options=(
             click.option(
                 "--sources",
-                type=click.Path(True, file_okay=False, resolve_path=True, path_type=Path),
+                type=click.Path(file_okay=False, resolve_path=True, path_type=Path),
                 metavar="FOLDER",
                 help="MicroPython's, for the Cortex-M0.",
             ),

@@ -102,6 +102,20 @@ def test_connecting_builds_the_logger_for_the_sensor_of_the_recording(shown: Sho
     assert "mpu6050" not in page.locator("main").inner_text().lower()
 
 
+@pytest.mark.parametrize(
+    ("file", "action"), [("recording.csv", "build"), ("unknown.csv", "build-points")]
+)
+def test_a_model_is_built_for_the_sensor_if_it_is_known(
+    shown: Shown, file: str, action: str
+) -> None:
+    page = shown.page
+    shown.go("data")
+    page.locator("#data-file").select_option(file)
+    page.wait_for_function("(name) => studio.data.name === name", arg=file)
+    assert page.evaluate("studio.stages.board.step('linear.npz')[0]") == action
+    assert page.evaluate("document.querySelector('#wires').hidden") == (action != "build")
+
+
 def test_an_error_stands_in_the_stage_of_its_button_without_options(shown: Shown) -> None:
     page = shown.page
     shown.go("train")
@@ -157,18 +171,3 @@ def test_twelve_classes_are_answered_on_a_phone(shown: Shown) -> None:
     for size in (PHONE, DESK):
         page.set_viewport_size(size)
         assert (size, shown.barred()) == (size, [])
-
-
-@pytest.mark.parametrize(
-    ("file", "action"), [("recording.csv", "build"), ("unknown.csv", "build-points")]
-)
-def test_a_model_is_built_for_the_sensor_if_it_is_known(
-    shown: Shown, file: str, action: str
-) -> None:
-    page = shown.page
-    shown.go("data")
-    page.locator("#data-file").select_option(file)
-    page.wait_for_function("(name) => studio.data.name === name", arg=file)
-    assert page.evaluate("studio.stages.board.step('linear.npz')[0]") == action
-    shown.go("board")
-    expect(page.locator("#wires")).to_be_visible(visible=action == "build")
