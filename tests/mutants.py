@@ -263,7 +263,11 @@ NEAREST |= {
         ("features/deskew", "deskew", "tests/deskew tests/codegen/test_deskew.py"),
         ("kinds/forest", "forest", f"tests/forest/test_quantizer.py {KINDS}"),
         ("features/gradients", "gradients", "tests/gradients"),
-        ("features/int8_layer", "int8_layer", "tests/extensions/conversion/test_tflite.py"),
+        (
+            "extensions/conversion/features/int8_layer",
+            "int8_layer",
+            "tests/extensions/conversion/test_tflite.py",
+        ),
         ("kinds/linear", "linear", f"tests/linear/test_quantizer.py {KINDS}"),
         ("features/pooling", "pooling", "tests/pooling tests/convolution"),
         ("kinds/projection", "projection", "tests/quantization"),

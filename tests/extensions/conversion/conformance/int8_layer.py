@@ -8,10 +8,10 @@ from operator import mul
 import numpy as np
 from conformance.instances import Instance
 from convolution_factory import random_images_of, random_model
-from int8_factory import random_int8_layer, whole_window
+from extensions.conversion.int8_factory import random_int8_layer, whole_window
 
+from protonn_edge.extensions.conversion.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.features.convolution.making import layered
-from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.model.quantization import quantize
 

@@ -13,10 +13,15 @@ from typing import ClassVar
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.kernel import Cost, Feed
 from protonn_edge.codegen.kernels.listing import Listing
+from protonn_edge.extensions.conversion.features.int8_layer.integers import IntegerInt8Layer
+from protonn_edge.extensions.conversion.features.int8_layer.sums import SumCode
+from protonn_edge.extensions.conversion.features.int8_layer.values import (
+    FACTOR,
+    PRODUCT,
+    WIDE,
+    ValueCode,
+)
 from protonn_edge.features.images.image_rows import ImageKernel
-from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
-from protonn_edge.features.int8_layer.sums import SumCode
-from protonn_edge.features.int8_layer.values import FACTOR, PRODUCT, WIDE, ValueCode
 
 # bias, shift and multiplier of a channel
 _SCALE_BYTES = compiled.bytes_of("int32_t", "int8_t", "int32_t")

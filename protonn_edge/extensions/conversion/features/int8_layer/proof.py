@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from protonn_edge.extensions.conversion.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.extensions.proof.forms import SumForm, Unproven, plus, single
 from protonn_edge.extensions.proof.reference import Reference, forms
-from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.model.formulas import Operand, arrays_of
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
+from protonn_edge.extensions.conversion.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.model.shapes import ImageShape
 
 

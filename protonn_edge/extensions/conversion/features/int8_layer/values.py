@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed, repeated
-from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
+from protonn_edge.extensions.conversion.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 
 WIDE, FACTOR = ("r18", "r19", "r20", "r21"), ("r22", "r23", "r24", "r25")

@@ -16,7 +16,10 @@ from protonn_edge.codegen.kernels.matvec.products import (
     multiplied,
     multiplied_in_turn,
 )
-from protonn_edge.features.int8_layer.integers import SUM_BITS, IntegerInt8Layer
+from protonn_edge.extensions.conversion.features.int8_layer.integers import (
+    SUM_BITS,
+    IntegerInt8Layer,
+)
 
 INPUT, WEIGHT, SIGN = "r21", "r20", "r23"
 SUMS = range(2, 20)
