@@ -186,7 +186,7 @@ NEAREST = {
         f"{CONFORMANCE} -k 'formula or range'",
         (
             "tests/quantization tests/pooling tests/deskew tests/gradients "
-            "tests/window_features tests/audio/test_stage.py tests/convolution/test_row_memory.py "
+            "tests/window_features tests/convolution/test_row_memory.py "
             "tests/convolution/test_stage.py tests/export/test_vectors.py tests/model"
         ),
     ],
@@ -250,7 +250,7 @@ NEAREST |= {
         "tests/assembly/test_statements.py",
     ]
     for folder, kind, others in (
-        ("features/audio", "audio", "tests/audio"),
+        ("extensions/sound/features/audio", "audio", "tests/extensions/sound"),
         (
             "extensions/research/kinds/bonsai",
             "bonsai_tree",

@@ -8,7 +8,6 @@ from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any
 
-from audio_factory import audio_of, random_audio_model
 from chains import replace
 from convolution_factory import random_layers
 from convolution_factory import random_model as random_convolutional_model
@@ -92,7 +91,6 @@ def _made() -> Iterator[tuple[str, Model]]:
     yield "layers", random_convolutional_model(random_layers(3))
     yield "windows", _windows(None)
     yield "windows at a rate", _windows(50.0)
-    yield "sound", random_audio_model(audio_of(3, 2, 128))
     for name in RULES:
         for number, rule in enumerate(rules_of(name)):
             yield f"{name} {number}", model_with(rule)

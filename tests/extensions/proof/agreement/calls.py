@@ -273,7 +273,7 @@ LISTINGS = {
     "kinds.protonn.prototypes.loops.code": "add_votes",
     "kinds.protonn.prototypes.loops.listing": "add_votes",
     "extensions.teaching.protonn.loop.comparing": "add_taught",
-    "features.audio.kernels.band_loop": "filter",
+    "extensions.sound.features.audio.kernels.band_loop": "filter",
     "features.pooling.loops.averaging": "complete_row",
     "features.pooling.loops.part": "pool_row",
     "features.pooling.loops.summing": "add_row",

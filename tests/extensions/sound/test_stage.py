@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from audio_factory import audio_of, random_audio_model
+from extensions.sound.audio_factory import audio_of, random_audio_model
 from model_factory import scaled
 from refusals import refused_by
 from stored_features import from_arrays, to_arrays
 
-from protonn_edge.features.audio.clips import fitted_to
+from protonn_edge.extensions.sound.features.audio.clips import fitted_to
 from protonn_edge.model.features import feeding
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
@@ -46,8 +46,8 @@ def test_a_declaration_that_is_none_is_refused(place: str, changes: dict[str, An
         "model.signals",
         "model.registry",
         "model.stored",
-        "data.onset",
-        "features.audio.frames",
+        "extensions.sound.onset",
+        "extensions.sound.features.audio.frames",
     ):
         from_arrays(declared(place, **changes))
 
@@ -71,7 +71,7 @@ def test_samples_keep_their_full_scale(samples: np.ndarray, expected: np.ndarray
 
 
 def test_frames_must_be_whole() -> None:
-    with refused_by("features.audio.clips"):
+    with refused_by("extensions.sound.features.audio.clips"):
         fitted_to(np.zeros((1, 299)), 4, 2)
 
 

@@ -8,8 +8,8 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.onset import LEVEL_SHIFT, check_onset
-from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, Frames
+from protonn_edge.extensions.sound.features.audio.frames import FEATURE_MAXIMUM, Frames
+from protonn_edge.extensions.sound.onset import LEVEL_SHIFT, check_onset
 from protonn_edge.model.integer_stage import IntegerStage, Range
 from protonn_edge.model.point_format import PointFormat, check_points
 from protonn_edge.model.statistics import InputStatistics

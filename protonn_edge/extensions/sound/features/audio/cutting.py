@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.features.audio.frames import SAMPLE_LIMIT
+from protonn_edge.extensions.sound.features.audio.frames import SAMPLE_LIMIT
 from protonn_edge.system.checks import check_most
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import floor, log2
 
-from audio_factory import audio_of, extreme_clips, random_audio_model, random_clips
 from conformance.instances import Instance
+from extensions.sound.audio_factory import audio_of, extreme_clips, random_audio_model, random_clips
 
-from protonn_edge.features.audio.integers import IntegerAudio
+from protonn_edge.extensions.sound.features.audio.integers import IntegerAudio
 from protonn_edge.model.quantization import quantize
 
 

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from protonn_edge.features.audio.frames import Frames, mel_bands
-from protonn_edge.features.audio.integers import IntegerAudio
+from protonn_edge.extensions.sound.features.audio.frames import Frames, mel_bands
+from protonn_edge.extensions.sound.features.audio.integers import IntegerAudio
 from protonn_edge.model.features import Features
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.model.point_format import PointFormat

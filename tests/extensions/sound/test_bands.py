@@ -6,10 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from audio_factory import loudest
+from extensions.sound.audio_factory import loudest
 from refusals import refused_by
 
-from protonn_edge.features.audio.frames import Y_MAXIMUM, BandPass, Frames, logarithms, mel_bands
+from protonn_edge.extensions.sound.features.audio.frames import (
+    Y_MAXIMUM,
+    BandPass,
+    Frames,
+    logarithms,
+    mel_bands,
+)
 
 BANDS = mel_bands(9, 8_000)
 
@@ -38,17 +44,17 @@ def test_no_samples_exceed_the_bound(band: BandPass) -> None:
 
 @pytest.mark.parametrize("band", BANDS)
 def test_a_larger_gain_is_refused(band: BandPass) -> None:
-    with refused_by("features.audio.frames"):
+    with refused_by("extensions.sound.features.audio.frames"):
         replace(band, gain=band.gain + 2)
 
 
 def test_a_band_pass_that_rings_for_ever_is_refused() -> None:
-    with refused_by("features.audio.frames"):
+    with refused_by("extensions.sound.features.audio.frames"):
         BandPass(255, 1, 1, mirrored=False)  # it grows
 
 
 def test_a_number_out_of_range_is_refused() -> None:
-    with refused_by("features.audio.frames"):
+    with refused_by("extensions.sound.features.audio.frames"):
         BandPass(100, 0, 1, mirrored=False)
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from audio_factory import audio_of, random_audio_model
 from avr_tools import skip_without
+from extensions.sound.audio_factory import audio_of, random_audio_model
 from generated_programs import write_c
 from refusals import refused_by
 
-from protonn_edge.data.onset import QUIET, check_onset, clip_of, onset_of, onsets_of
-from protonn_edge.features.audio.onset import Clips
+from protonn_edge.extensions.sound.features.audio.onset import Clips
+from protonn_edge.extensions.sound.onset import QUIET, check_onset, clip_of, onset_of, onsets_of
 from protonn_edge.model.quantization import quantize
 
 ONSET = 6
@@ -77,7 +77,7 @@ def test_a_clip_begins_with_the_sound_and_is_filled_at_its_end() -> None:
 
 @pytest.mark.parametrize("onset", [0, 255])
 def test_a_threshold_out_of_range_is_refused(onset: int) -> None:
-    with refused_by("data.onset"):
+    with refused_by("extensions.sound.onset"):
         check_onset(onset)
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from audio_factory import audio_of, random_audio_model
 from avr_tools import skip_without
+from extensions.sound.audio_factory import audio_of, random_audio_model
 from generated_programs import assert_equal_to_reference
 from refusals import refused_by
 
@@ -63,7 +63,11 @@ def test_every_kind_learns_sounds(kind: Any) -> None:
     ],
 )
 def test_what_is_no_sound_is_refused(settings: dict[str, Any]) -> None:
-    with refused_by("features.audio.clips", "features.audio.frames", "learn.features"):
+    with refused_by(
+        "extensions.sound.features.audio.clips",
+        "extensions.sound.features.audio.frames",
+        "learn.features",
+    ):
         ProtoNNClassifier(**settings).fit(X, Y)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from protonn_edge.codegen.kernels.words import ConstantTable, Words
-from protonn_edge.features.audio.frames import STEPS
-from protonn_edge.features.audio.integers import IntegerAudio
+from protonn_edge.extensions.sound.features.audio.frames import STEPS
+from protonn_edge.extensions.sound.features.audio.integers import IntegerAudio
 
 _BAND_BYTES, _ONSET_BYTES = 6, 5
 

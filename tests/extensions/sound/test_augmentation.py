@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.features.audio.train.augmentation import SoundAugmentation
+from protonn_edge.extensions.sound.features.audio.train.augmentation import SoundAugmentation
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 

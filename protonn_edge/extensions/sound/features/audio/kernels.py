@@ -15,8 +15,13 @@ from typing import ClassVar
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Listing
-from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, OCTAVE, STEPS, BandPass
-from protonn_edge.features.audio.integers import IntegerAudio
+from protonn_edge.extensions.sound.features.audio.frames import (
+    FEATURE_MAXIMUM,
+    OCTAVE,
+    STEPS,
+    BandPass,
+)
+from protonn_edge.extensions.sound.features.audio.integers import IntegerAudio
 
 # bytes of a band in SRAM: its last y, the one before, and its energy
 BAND_BYTES = compiled.bytes_of("int16_t", "int16_t", "uint16_t")

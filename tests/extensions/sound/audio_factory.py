@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from model_factory import model_near, random_model, scaled
 
-from protonn_edge.features.audio.clips import audio_features
-from protonn_edge.features.audio.frames import BandPass, Frames, mel_bands
+from protonn_edge.extensions.sound.features.audio.clips import audio_features
+from protonn_edge.extensions.sound.features.audio.frames import BandPass, Frames, mel_bands
 from protonn_edge.model.features import Features
 from protonn_edge.model.integer_stage import run_through
 from protonn_edge.model.model import Model

@@ -8,10 +8,10 @@ from typing import ClassVar, Self
 
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice
-from protonn_edge.data.onset import THRESHOLDS
-from protonn_edge.features.audio.clips import DEFAULT_RATE, fitted_to
-from protonn_edge.features.audio.integers import IntegerAudio
-from protonn_edge.features.audio.train.augmentation import SoundAugmentation
+from protonn_edge.extensions.sound.features.audio.clips import DEFAULT_RATE, fitted_to
+from protonn_edge.extensions.sound.features.audio.integers import IntegerAudio
+from protonn_edge.extensions.sound.features.audio.train.augmentation import SoundAugmentation
+from protonn_edge.extensions.sound.onset import THRESHOLDS
 from protonn_edge.learn import features
 from protonn_edge.learn import refusal as rows
 from protonn_edge.learn.augmentation import SignalMovement, SoundMovement
