@@ -4,7 +4,7 @@
  * Their file, little endian: "PNNSENS2", the number of recordings as u32; for each the fields of
  * struct recording, its rate as u32 in thousandths of a hertz, and its samples.
  */
-#include "uno.h"
+#include "sensors.h"
 
 #include <simavr/avr_adc.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static size_t read_recording(struct recording *recording, const uint8_t *bytes, 
     return RECORD_BYTES + (size_t)value_bytes;
 }
 
-bool sensors_read(const uint8_t *bytes, size_t count)
+static bool read_recordings(const uint8_t *bytes, size_t count)
 {
     if (count < HEAD_BYTES || memcmp(bytes, "PNNSENS2", 8) != 0) {
         return false;
@@ -130,8 +130,9 @@ static void on_reset(avr_io_t *io)
     sensor_bus_reset();
 }
 
-bool sensors_install(void)
+static bool install(void)
 {
+    two_wire_install();
     static avr_io_t io = {.kind = "sensors", .reset = on_reset};
     for (unsigned i = 0; i < recordings_count; i++) {
         struct recording *recording = &recordings[i];
@@ -143,3 +144,7 @@ bool sensors_install(void)
     avr_register_io(avr, &io);
     return true;
 }
+
+static const struct board_parts sensors = {.read = read_recordings, .install = install};
+
+__attribute__((constructor)) static void add(void) { board_parts = &sensors; }

@@ -1,7 +1,7 @@
 /*
- * The two-wire bus: the sensors on it, and the chip's end of it.
+ * Sensors on buses, and the chip's end of the two-wire bus.
  */
-#include "uno.h"
+#include "sensors.h"
 
 #include <simavr/avr_ioport.h>
 #include <simavr/avr_spi.h>
@@ -256,7 +256,7 @@ static void on_reset(avr_io_t *io)
     avr->data[twi.twsr] = NOTHING;
 }
 
-void twi_install(void)
+void two_wire_install(void)
 {
     static avr_io_t io = {.kind = "two-wire", .reset = on_reset};
     avr_twi_t *replaced = (avr_twi_t *)core_replace("twi", 0, &io);
