@@ -11,9 +11,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
 from protonn_edge.chips.cores import Core
-from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels import kernel as base
 from protonn_edge.codegen.kernels.kernel import code_bytes
 from protonn_edge.codegen.kernels.listing import (
@@ -124,14 +122,8 @@ class Matvec:
 
     @property
     def cycles(self) -> int:
-        """Cycles of setting the sums, and of the passes over inputs none of which is 0."""
-        return sum(each.cycles for each in self.passes) + compiled.SET_CYCLES * self.sum_bytes
-
-    @property
-    def saved(self) -> int:
-        """Cycles of saving the registers of the caller that hold sums."""
-        most = max(each.block.bytes for each in self.passes)
-        return compiled.SAVED_CYCLES * min(most, len(KEPT_BY_CALLEE))
+        """Cycles of the passes over inputs none of which is 0."""
+        return sum(each.cycles for each in self.passes)
 
     @cached_property
     def bytes(self) -> tuple[int, int]:
@@ -151,9 +143,6 @@ class MatvecKernel(base.Kernel):
 
     names_plan: ClassVar[bool] = True
 
-    # whether the registers that a prediction saves count; else, they do in a product behind it
-    saves: ClassVar[bool] = True
-
     stage: IntegerMatvec
     name: KernelName
 
@@ -170,14 +159,12 @@ class MatvecKernel(base.Kernel):
         width = stage.accumulator_bits // 8
         return Matvec(stage.weights, width, stage.input_maximum, self.name, self.core)
 
-    def _cost(self, *behind: base.Step, tables: int = 0, state: int = 0) -> base.Cost:
-        """Return the cost of the product, and of the steps after it, which take the rest."""
+    def _cost(self, behind: float, *, tables: int = 0, state: int = 0) -> base.Cost:
+        """Return the cost of the product, and of what is behind it: its cycles, and more bytes."""
         product = self.matvec
         weights, code_of_product = product.bytes
-        cycles = product.cycles + product.saved * self.saves
-        step = base.Step(self.stage.kind, self.name, sum(product.bytes), cycles)
         return base.Cost(
-            steps=(step, *behind),
+            product.cycles + behind,
             tables=weights + product.sum_bytes + tables,
             code=code_of_product + code_bytes(self),
             state=product.sum_bytes + state,

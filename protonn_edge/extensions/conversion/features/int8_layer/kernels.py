@@ -63,7 +63,7 @@ class Int8LayerKernel(ImageKernel):
         rows, stage, sums = self.rows, self.stage, self.sums
         tables = sums.weights.size + _SCALE_BYTES * len(stage.weights)
         state = 4 * sums.group + 2 * stage.window[0] + 2 * (not stage.reads_in_place)
-        return self._in_one_step(
+        return self._with_code(
             self._cycles + rows.cycles(feed),
             tables,
             state=state + rows.state(feed),

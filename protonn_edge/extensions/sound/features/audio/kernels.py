@@ -128,7 +128,7 @@ class AudioKernel(Kernel):
         """Return its cost; the work is the same for all samples."""
         assert feed is not None
         clip = self.stage.clip
-        return self._in_one_step(
+        return self._with_code(
             self._cycles(feed),
             len(STEPS),
             state=_STATE_BYTES + BAND_BYTES * len(clip.bands) + clip.n_outputs,
