@@ -50,7 +50,7 @@ class LinearKernel(MatvecKernel):
 
     def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""
-        more = self.stage.n_outputs * self.stage.output.bits // 8 - self.matvec.sum_bytes
+        more = self.stage.n_outputs * self.stage.output.bits // 8 - self.sum_bytes
         widening = sum(each.path("sum", ["sum"], {"sum": 1}) for each in self.listings)
         return self._cost(widening * self.stage.n_sums, state=self.from_sums * max(0, more))
 

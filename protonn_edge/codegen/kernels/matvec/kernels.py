@@ -101,40 +101,15 @@ class Pass:
         return sum(map(len, self.rows)), self.listing.code_bytes
 
 
-@dataclass(frozen=True, eq=False)
-class Matvec:
-    """The product of weights (d, D) and inputs of at most `maximum`, in sums of `width` bytes."""
-
-    weights: NDArray[np.int8]
-    width: int
-    maximum: int
-    kernel: KernelName
-    core: Core
-
-    @cached_property
-    def passes(self) -> tuple[Pass, ...]:
-        """The passes over the inputs."""
-        together = 2 if self.kernel == "packed" else 1
-        return tuple(
-            Pass(self.kernel, block, self.weights[block.first : block.last + 1], self.maximum)
-            for block in loops.blocks_of(len(self.weights), self.width, together)
-        )
-
-    @property
-    def cycles(self) -> int:
-        """Cycles of the passes over inputs none of which is 0."""
-        return sum(each.cycles for each in self.passes)
-
-    @cached_property
-    def bytes(self) -> tuple[int, int]:
-        """Flash of the weights, and of the code that reads them."""
-        weights, code = zip(*(each.bytes for each in self.passes), strict=True)
-        return sum(weights), sum(code)
-
-    @property
-    def sum_bytes(self) -> int:
-        """Bytes of all sums."""
-        return len(self.weights) * self.width
+def passes_of(
+    weights: NDArray[np.int8], width: int, maximum: int, kernel: KernelName
+) -> tuple[Pass, ...]:
+    """Return the passes for weights (d, D), inputs up to `maximum`, and sums of `width` bytes."""
+    together = 2 if kernel == "packed" else 1
+    blocks = loops.blocks_of(len(weights), width, together)
+    return tuple(
+        Pass(kernel, each, weights[each.first : each.last + 1], maximum) for each in blocks
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,21 +128,24 @@ class MatvecKernel(base.Kernel):
         return tuple(cls(stage, core, name) for name in KERNELS if able.get(name, True))
 
     @cached_property
-    def matvec(self) -> Matvec:
-        """The product."""
+    def passes(self) -> tuple[Pass, ...]:
+        """The passes over the inputs."""
         stage = self.stage
-        width = stage.accumulator_bits // 8
-        return Matvec(stage.weights, width, stage.input_maximum, self.name, self.core)
+        return passes_of(stage.weights, stage.accumulator_bits // 8, stage.input_maximum, self.name)
+
+    @property
+    def sum_bytes(self) -> int:
+        """Bytes of all sums."""
+        return self.stage.n_sums * self.stage.accumulator_bits // 8
 
     def _cost(self, behind: float, *, tables: int = 0, state: int = 0) -> base.Cost:
         """Return the cost of the product, and of what is behind it: its cycles, and more bytes."""
-        product = self.matvec
-        weights, code_of_product = product.bytes
+        weights, code = zip(*(each.bytes for each in self.passes), strict=True)
         return base.Cost(
-            product.cycles + behind,
-            tables=weights + product.sum_bytes + tables,
-            code=code_of_product + code_bytes(self),
-            state=product.sum_bytes + state,
+            sum(each.cycles for each in self.passes) + behind,
+            tables=sum(weights) + self.sum_bytes + tables,
+            code=sum(code) + code_bytes(self),
+            state=self.sum_bytes + state,
         )
 
     @property

@@ -30,7 +30,7 @@ def _add(stage: Stage, function: str) -> Iterator[Case]:
     """One input and its weights may be any at a time."""
     number, n = int(function.rpartition("_")[2]), stage.kernel.stage.n_inputs
     assert stage.kernel.name == "columns", "write how its inputs and weights are passed"
-    table, row = f"{stage.name}_weights_{number}", len(stage.kernel.matvec.passes[number].rows[0])
+    table, row = f"{stage.name}_weights_{number}", len(stage.kernel.passes[number].rows[0])
     arguments, buffers = [(To("inputs"), 2)], {"inputs": n}
     for place in {0, n - 1}:
         fixed = {"inputs": [None if k == place else 0 for k in range(n)]}
