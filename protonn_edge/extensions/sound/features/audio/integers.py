@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from protonn_edge.extensions.sound.features.audio.frames import FEATURE_MAXIMUM, Frames
 from protonn_edge.extensions.sound.onset import LEVEL_SHIFT, check_onset
-from protonn_edge.model.integer_stage import IntegerStage, Range
+from protonn_edge.model.feature_stage import FeatureStage
+from protonn_edge.model.integer_stage import Range
 from protonn_edge.model.point_format import PointFormat, check_points
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerAudio(IntegerStage):
+class IntegerAudio(FeatureStage):
     """Maps the samples of a clip to its features."""
 
     kind: ClassVar[str] = "audio"
@@ -41,7 +42,7 @@ class IntegerAudio(IntegerStage):
         """The range of the features."""
         return Range.of_bytes(self.clip.n_outputs, FEATURE_MAXIMUM)
 
-    def among(self, before: IntegerStage | PointFormat, _: tuple[IntegerStage, ...], /) -> Self:
+    def among(self, before: FeatureStage | PointFormat, _: tuple[FeatureStage, ...], /) -> Self:
         """Return the stage, if it comes first."""
         check_points(before, self.kind, (self.clip.n_features, 1), "clip")
         return self
