@@ -40,9 +40,9 @@ from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.onset import clip_of, onset_of
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.played import PlayedSensor
+from protonn_edge.extensions.sound.onset import clip_of, onset_of
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right

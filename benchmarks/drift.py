@@ -52,7 +52,7 @@ from protonn_edge.extensions.observation.answers import (
     IntegerExpected,
     observed,
 )
-from protonn_edge.features.audio.clips import fitted_to
+from protonn_edge.extensions.sound.features.audio.clips import fitted_to
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from runner import Benchmark, Case
 from trained import DATA
 
-from protonn_edge.features.audio.clips import fitted_to
-from protonn_edge.features.audio.train.request import AudioRequest
+from protonn_edge.extensions.sound.features.audio.clips import fitted_to
+from protonn_edge.extensions.sound.features.audio.train.request import AudioRequest
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.integer_stage import run_through

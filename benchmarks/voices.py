@@ -26,9 +26,9 @@ from columns import Record, figure
 from runner import Benchmark, Case
 from trained import DATA
 
-from protonn_edge.data.onset import onset_of
 from protonn_edge.extensions.sensing.speech.synthesizers import installed
 from protonn_edge.extensions.sensing.speech.takes import Studio, Vocabulary
+from protonn_edge.extensions.sound.onset import onset_of
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.integer_chain import IntegerChain

@@ -16,8 +16,6 @@ from protonn_edge.data.groups import group_numbers as group_numbers
 from protonn_edge.data.groups import with_groups as with_groups
 from protonn_edge.data.label_sets import MultiLabelDataset as MultiLabelDataset
 from protonn_edge.data.naming import Notice as Notice
-from protonn_edge.data.onset import clip_of as clip_of
-from protonn_edge.data.onset import onset_of as onset_of
 from protonn_edge.data.options import TableOptions as TableOptions
 from protonn_edge.data.reading import load_dataset as load_dataset
 from protonn_edge.data.reading import load_points as load_points
@@ -47,7 +45,9 @@ from protonn_edge.extensions.research.kinds.bonsai.train import (
 )
 from protonn_edge.extensions.sensing.played import PlayedSensor as PlayedSensor
 from protonn_edge.extensions.sensing.played import read_sensor as read_sensor
-from protonn_edge.features.audio.clips import audio_features as audio_features
+from protonn_edge.extensions.sound.features.audio.clips import audio_features as audio_features
+from protonn_edge.extensions.sound.onset import clip_of as clip_of
+from protonn_edge.extensions.sound.onset import onset_of as onset_of
 from protonn_edge.features.window_features.making import window_features as window_features
 from protonn_edge.features.window_features.transformer import WindowFeatures as WindowFeatures
 from protonn_edge.features.window_features.windows import FeatureSet as FeatureSet

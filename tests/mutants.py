@@ -186,7 +186,7 @@ NEAREST = {
         f"{CONFORMANCE} -k 'formula or range'",
         (
             "tests/quantization tests/pooling tests/deskew tests/gradients "
-            "tests/window_features tests/audio/test_stage.py tests/convolution/test_row_memory.py "
+            "tests/window_features tests/convolution/test_row_memory.py "
             "tests/convolution/test_stage.py tests/export/test_vectors.py tests/model"
         ),
     ],
@@ -250,7 +250,7 @@ NEAREST |= {
         "tests/assembly/test_statements.py",
     ]
     for folder, kind, others in (
-        ("features/audio", "audio", "tests/audio"),
+        ("extensions/sound/features/audio", "audio", "tests/extensions/sound"),
         (
             "extensions/research/kinds/bonsai",
             "bonsai_tree",
@@ -263,7 +263,11 @@ NEAREST |= {
         ("features/deskew", "deskew", "tests/deskew tests/codegen/test_deskew.py"),
         ("kinds/forest", "forest", f"tests/forest/test_quantizer.py {KINDS}"),
         ("features/gradients", "gradients", "tests/gradients"),
-        ("features/int8_layer", "int8_layer", "tests/extensions/conversion/test_tflite.py"),
+        (
+            "extensions/conversion/features/int8_layer",
+            "int8_layer",
+            "tests/extensions/conversion/test_tflite.py",
+        ),
         ("kinds/linear", "linear", f"tests/linear/test_quantizer.py {KINDS}"),
         ("features/pooling", "pooling", "tests/pooling tests/convolution"),
         ("kinds/projection", "projection", "tests/quantization"),

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from audio_factory import audio_of, random_clips
 from convolution_factory import random_convolution, random_images_of
+from extension_parts import additions
 from kinds.kind import kind_of, kinds_with_models
 from random_shapes import (
     FIRST_STAGES,
@@ -63,8 +63,10 @@ def points_of(rng: Rng, n: int, chain: IntegerChain) -> np.ndarray:
     """Return n points, (n, features) uint8, of the kind that the feature stage is for."""
     stage, seed = chain.features, int(rng.integers(1 << 31))
     Q = random_points(rng, n, chain)
-    if isinstance(stage, Features) and stage.stages[-1].kind == "audio":
-        Q[n // 2 :] = random_clips(seed, n - n // 2, stage)
+    of_kind = {} if stage is None else additions("random points")
+    for kind, made in of_kind.items():
+        if stage.stages[-1].kind == kind:
+            Q[n // 2 :] = made(seed, n - n // 2, stage)
     if isinstance(stage, Features) and isinstance(stage.stages[-1], ImageStage):
         Q[n // 2 :] = random_images_of(seed, n - n // 2, stage)
     return np.minimum(Q, chain.quantizer.maximum)
@@ -76,9 +78,7 @@ def _chain(rng: Rng, *, of_number: bool) -> IntegerChain | None:
     before, n = STAGES[kind](rng)
     head = str(rng.choice([*REGRESSORS] if of_number else ["protonn", *_HEADS]))
     needed = {"forest": 255, "bonsai": 63}.get(head)
-    given = {"audio": 127, "convolution": kind == "convolution" and before.stages[-1].maximum}.get(
-        kind
-    )
+    given = before.stages[-1].maximum if kind == "convolution" else _MAXIMA.get(kind)
     if needed and given and needed != given:
         return None
     maximum = given or needed or int(rng.choice([1, 15, 31, 63, 127, 255]))
@@ -91,11 +91,6 @@ def _chain(rng: Rng, *, of_number: bool) -> IntegerChain | None:
         inputs = random_input_scales(rng, Shape(0, 0, classes, n, before), maximum)
         model = replace(made, inputs=inputs, features=before)
     return with_value(rng, model) if of_number else _rejecting(rng, model)
-
-
-def _audio(rng: Rng) -> tuple[Features, int]:
-    stage = audio_of(int(rng.integers(1, 14)), int(rng.integers(1, 5)), int(rng.integers(128, 200)))
-    return stage, stage.n_outputs
 
 
 def _convolution(rng: Rng) -> tuple[Features, int]:
@@ -133,9 +128,10 @@ def _convolution(rng: Rng) -> tuple[Features, int]:
 
 STAGES: dict[str, Callable[[Rng], tuple[Features | None, int]]] = {
     **FIRST_STAGES,
-    "audio": _audio,
+    **additions("random stages"),
     "convolution": _convolution,
 }
+_MAXIMA: dict[str, int] = additions("largest values of random stages")
 
 
 _HEADS: dict[str, Callable[[Rng, int, int, int], IntegerChain]] = {

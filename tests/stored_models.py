@@ -8,12 +8,10 @@ from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any
 
-from audio_factory import audio_of, random_audio_model
 from chains import replace
 from convolution_factory import random_layers
 from convolution_factory import random_model as random_convolutional_model
 from extension_parts import additions
-from int8_factory import random_int8_layer, whole_window
 from kinds.kind import kind_of, kinds_with_models
 from model_factory import (
     random_gradients_model,
@@ -23,7 +21,6 @@ from model_factory import (
     window_features_of,
 )
 
-from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.features.pooling.making import average_pooling
@@ -92,11 +89,8 @@ def _made() -> Iterator[tuple[str, Model]]:
     gradients = gradient_features((5, 6), (5, 5), (2, 1), 4, deskew=True)
     yield "gradients", random_gradients_model(gradients)
     yield "layers", random_convolutional_model(random_layers(3))
-    int8 = layered((random_int8_layer(3), whole_window(4, (4, 5, 3), 2)))
-    yield "layers in int8", random_convolutional_model(int8)
     yield "windows", _windows(None)
     yield "windows at a rate", _windows(50.0)
-    yield "sound", random_audio_model(audio_of(3, 2, 128))
     for name in RULES:
         for number, rule in enumerate(rules_of(name)):
             yield f"{name} {number}", model_with(rule)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels.compiled import bytes_of
-from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel, Step
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import cycles_of
 from protonn_edge.codegen.kernels.matvec import kernels as matvec
 from protonn_edge.model import registry
@@ -39,6 +39,14 @@ the last class."""
 _CALLED_CYCLES = cycles_of("call") + cycles_of("ret")
 _ENTRY_CYCLES = cycles_of("sei") + ENTRY_BYTES * cycles_of("sts") + cycles_of("cli")
 """What the firmware measures of a public function, besides the call and the work."""
+
+
+class PlannedStage(NamedTuple):
+    """A stage of a plan, as reports list it."""
+
+    name: str
+    kernel: str  # the way to compute it
+    flash_bytes: int  # of constants and, approximately, code
 
 
 class DevicePlan(Protocol):
@@ -77,8 +85,8 @@ class DevicePlan(Protocol):
         """Whether the firmware holds all features before it computes."""
 
     @property
-    def steps(self) -> tuple[Step, ...]:
-        """The steps of a prediction; none if they are not predicted."""
+    def steps(self) -> tuple[PlannedStage, ...]:
+        """The stages; none if their flash is not predicted."""
 
     @property
     def cycles(self) -> float | None:
@@ -98,11 +106,6 @@ class ProgramCost:
     feed: Feed  # how the firmware feeds the first kernel
     costs: tuple[Cost, ...]  # the costs of each kernel, from the inputs to the class
     core: Core  # the kind of chip
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """The steps of a prediction."""
-        return tuple(step for cost in self.costs for step in cost.steps)
 
     @property
     def table_bytes(self) -> int:
@@ -127,7 +130,7 @@ class ProgramCost:
     @property
     def flash_bytes(self) -> int:
         """Estimated flash of the firmware."""
-        return self.table_bytes + sum(cost.code for cost in self.costs) + _CODE_BYTES
+        return sum(cost.flash for cost in self.costs) + _CODE_BYTES
 
     @property
     def sram_bytes(self) -> int:
@@ -171,6 +174,12 @@ class Plan(ProgramCost, FactsRepr):
         names = stage_names(kernel.stage.kind for kernel in self.kernels)
         return dict(zip(names, self.kernels, strict=True))
 
+    @property
+    def steps(self) -> tuple[PlannedStage, ...]:
+        """The stages."""
+        stages = zip(self.named.items(), self.costs, strict=True)
+        return tuple(PlannedStage(name, each.name, cost.flash) for (name, each), cost in stages)
+
     def of(self, name: str) -> Any:
         """Return the kernel of the stage of this name; None if there is none."""
         return self.named.get(name)
@@ -199,10 +208,10 @@ class Plan(ProgramCost, FactsRepr):
         }
 
     def to_json(self) -> JsonObject:
-        """Return the kernel and the steps with the package's JSON names."""
+        """Return the kernel and the stages with the package's JSON names."""
         return {
             "kernel": self.kernel,
-            "stages": [step.to_json() for step in self.steps],
+            "stages": [stage._asdict() for stage in self.steps],
         }
 
 
@@ -225,14 +234,13 @@ class PartialPlan:
         feed = Feed(values, pushed, held=held and first.holds_inputs[0])
         whole = self.behind(first, feed)
         costs = (_with_entry(whole.costs[0], feed, first.core), *self.costs)
-        plan = Plan(feed, costs, first.core, whole.kernels)
-        return replace(plan, costs=tuple(map(_with_number, plan.named, whole.kernels, costs)))
+        return Plan(feed, costs, first.core, whole.kernels)
 
     @cached_property
     def takes(self) -> tuple[float, int, int]:
         """Cycles, flash and SRAM; less is better."""
         cycles = sum(cost.cycles for cost in self.costs)
-        flash = sum(cost.tables + cost.code for cost in self.costs)
+        flash = sum(cost.flash for cost in self.costs)
         return cycles, flash, sum(cost.state for cost in self.costs)
 
     def dominates(self, other: PartialPlan) -> bool:
@@ -274,15 +282,6 @@ def _with_entry(cost: Cost, feed: Feed, core: Core) -> Cost:
     There is one function for all if the stage reads the firmware's array. Otherwise, others begin
     and end the prediction, and the stage itself counts the calls that push.
     """
-    step, *others = cost.steps
     calls, pushes = (1, 0) if feed.held else (2 + feed.whole, feed.calls)
     entry = (_CALLED_CYCLES + core.call_cycles) * calls + _ENTRY_CYCLES * (calls + pushes)
-    return replace(cost, steps=(replace(step, cycles=step.cycles + entry), *others))
-
-
-def _with_number(name: str, kernel: Kernel, cost: Cost) -> Cost:
-    """Return the cost of the second stage of a kind with the number in its steps' names, too."""
-    number = name.removeprefix(kernel.stage.kind)
-    if not number:
-        return cost
-    return replace(cost, steps=tuple(replace(step, name=step.name + number) for step in cost.steps))
+    return replace(cost, cycles=cost.cycles + entry)

@@ -14,9 +14,9 @@ from typing import ClassVar
 from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.context import float_context
 from protonn_edge.codegen.kernels.in_templates import StageInTemplate
-from protonn_edge.codegen.kernels.kernel import Step, kernels_of
+from protonn_edge.codegen.kernels.kernel import kernels_of
 from protonn_edge.codegen.kernels.words import Words, words_of
-from protonn_edge.codegen.plan import ENTRY_BYTES, check_parts
+from protonn_edge.codegen.plan import ENTRY_BYTES, PlannedStage, check_parts
 from protonn_edge.model.integer_chain import IntegerChain, named_stages
 from protonn_edge.system.extensions import parts_of
 from protonn_edge.system.facts_repr import FactsRepr
@@ -46,7 +46,7 @@ class WordPlan(FactsRepr):
     limit_bytes: int | None = None  # flash that programs have; None if planned for no board
 
     kernel: ClassVar[str] = "words"
-    steps: ClassVar[tuple[Step, ...]] = ()
+    steps: ClassVar[tuple[PlannedStage, ...]] = ()
     cycles: ClassVar[float | None] = None
     buffered: ClassVar[bool] = True
 

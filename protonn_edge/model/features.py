@@ -8,8 +8,9 @@ import numpy as np
 
 from protonn_edge.model import stored
 from protonn_edge.model.checks import set_checked
+from protonn_edge.model.feature_stage import FeatureStage
 from protonn_edge.model.input_quantizer import InputQuantizer
-from protonn_edge.model.integer_stage import IntegerStage, run_through
+from protonn_edge.model.integer_stage import run_through
 from protonn_edge.model.point_format import PointFormat
 from protonn_edge.model.signals import Signal
 from protonn_edge.model.statistics import InputStatistics
@@ -30,7 +31,7 @@ class Features:
     """
 
     points: PointFormat  # the form of raw points, which become the bytes
-    stages: tuple[IntegerStage, ...]
+    stages: tuple[FeatureStage, ...]
 
     def __post_init__(self) -> None:
         given = self.points.n_features
@@ -41,8 +42,8 @@ class Features:
                     f"receives {given:,}; train the model again"
                 )
             given = stage.n_outputs
-        linked: tuple[IntegerStage, ...] = ()
-        sources: tuple[PointFormat | IntegerStage, ...] = (self.points, *self.stages)
+        linked: tuple[FeatureStage, ...] = ()
+        sources: tuple[PointFormat | FeatureStage, ...] = (self.points, *self.stages)
         for before, stage in reversed([*zip(sources, self.stages, strict=False)]):
             linked = (stage.among(before, linked), *linked)
         set_checked(self, "stages", linked)
@@ -78,7 +79,7 @@ class Features:
         return features
 
 
-def feeding(features: Features | None, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
+def feeding(features: Features | None, inputs: InputQuantizer) -> tuple[FeatureStage, ...]:
     """Return the stages that compute a classifier's inputs; `inputs` converts features."""
     stages = () if features is None else features.stages
     return (*stages[:-1], *(stage.feeding(inputs) for stage in stages[-1:]))

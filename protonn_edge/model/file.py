@@ -26,6 +26,7 @@ from protonn_edge.data.archive import ArrayArchive, packed
 from protonn_edge.data.naming import NAME_LIMIT
 from protonn_edge.model import checks, stored
 from protonn_edge.model.checks import Arrays, check_type, single_value
+from protonn_edge.model.feature_stage import FeatureStage
 from protonn_edge.model.features import Features
 from protonn_edge.model.head import Head
 from protonn_edge.model.integer_stage import IntegerStage
@@ -199,7 +200,7 @@ def _features_in(arrays: Arrays) -> Features | None:
     """Return the features of a model file, or None."""
     if _FEATURES not in arrays:
         return None
-    return stored.from_arrays(Features, arrays, _FEATURES, {IntegerStage: stage_class})
+    return stored.from_arrays(Features, arrays, _FEATURES, {FeatureStage: stage_class})
 
 
 def _head_class(kind: str) -> type[Head]:

@@ -2,7 +2,8 @@
 
 ``formula(x)`` of a stage uses Python's operators, the operators of ONNX by name, and products of
 weights. On `Arrays` it computes the values: the reference. On `Intervals` it bounds them for all
-inputs between two, and on `onnx_graph.Values` it writes a graph. All of them are integers.
+inputs between two. An extension has others, such as values of a graph of ONNX. All of them are
+integers.
 """
 
 from __future__ import annotations

@@ -6,15 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from protonn_edge.model import formulas
 from protonn_edge.model.formulas import Intervals, NoFormula, Operand, arrays_of
-from protonn_edge.model.input_quantizer import InputQuantizer
-from protonn_edge.model.point_format import PointFormat
-from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InvalidValue
@@ -92,36 +89,6 @@ class IntegerStage(ABC):
     @abstractmethod
     def output(self) -> Range:
         """The proven range of its values for any input."""
-
-    def among(
-        self, _before: IntegerStage | PointFormat, _behind: tuple[IntegerStage, ...], /
-    ) -> Self:
-        """Return the stage of features as it is between others, or behind raw points.
-
-        Raises `InputError` if generated code cannot compute it there.
-        """
-        return self
-
-    def ranged(self, statistics: InputStatistics) -> InputStatistics:
-        """Return the statistics of its values, as features, with the ranges that these need.
-
-        By default values are integers, which a classifier takes unchanged.
-        """
-        return statistics.of_whole_numbers(self.output.ends[1])
-
-    def feeding(self, inputs: InputQuantizer) -> Self:
-        """Return the stage whose values are a classifier's inputs; `inputs` converts features.
-
-        Raises `InputError` if generated code cannot hold the numbers.
-        """
-        zero = np.zeros(self.n_outputs)
-        wanted = self.ranged(InputStatistics(zero, zero, zero, zero, zero)).upper
-        same = not inputs.zero.any() and bool((inputs.step == 1).all())
-        what = f"a classifier that rescales values of 0 to {int(wanted[0])}"
-        check_holds(
-            same and inputs.maximum == wanted[0], what, "classifiers that take them unchanged"
-        )
-        return self
 
     def formula(self, x: Operand) -> Operand:  # noqa: ARG002
         """Return its values (n, n_outputs) from those of the stage before: its arithmetic.

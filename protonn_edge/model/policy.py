@@ -50,9 +50,8 @@ class Units(NamedTuple):
 class RuleCost(NamedTuple):
     """What a rule costs in a prediction, in the compiler's code (avr-gcc 5.4 at -O2)."""
 
-    kernel: str
-    flash: int
-    cycles: int
+    code: int = 0  # flash
+    cycles: int = 0
 
 
 class PolicyRule(ABC):
@@ -200,9 +199,9 @@ class IntegerRule(PolicyRule):
         """Return what it adds to each answer to scores (n, L), by name."""
         return {}
 
-    def cost(self) -> RuleCost | None:
-        """Return what it costs in a prediction; None if nothing."""
-        return None
+    def cost(self) -> RuleCost:
+        """Return what it costs in a prediction, by default nothing."""
+        return RuleCost()
 
     def page_data(self) -> JsonObject:
         """Return what the report's emulated device needs, as JSON types."""

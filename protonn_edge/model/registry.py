@@ -24,7 +24,6 @@ By convention, the folder of a kind of classifier has in
 and the folder of a stage in
 
 ``kernels``   ``kernels(stage, core)``, the ways to compute it
-``onnx``      ``formula(x, stage)``, its formula in ONNX, if that can express it
 
 The C of a stage is ``STAGE.j2`` in its folder, or ``STAGE/STAGE.j2`` in ``templates/c``.
 """

@@ -42,12 +42,10 @@ class AnswerStatistics(ABC):
 class WatchCost(NamedTuple):
     """The cost of a watch: cycles of the compiler's code, and bytes."""
 
-    step: str  # in a plan
-    kernel: str
-    cycles: int  # on average
-    code: int  # flash
-    tables: int  # flash
-    state: int  # SRAM
+    cycles: int = 0  # on average
+    code: int = 0  # flash
+    tables: int = 0  # flash
+    state: int = 0  # SRAM
 
 
 class AnswerWatch(ABC):

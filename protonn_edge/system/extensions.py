@@ -11,6 +11,7 @@ Beside its code, a folder may have
 ``commands``   a module for each command, named after it, whose first line describes it
 ``kinds``      kinds of classifiers, and ``features``, kinds of features, as the core's
 ``templates``  templates, and ``firmware``, C, that belong beside the core's
+``emulator``   C of parts of the emulated board, compiled with the core's
 
 These are found without importing the extension: ``import protonn_edge`` finds kinds, and may itself
 be imported by an extension's ``__init__``, which therefore imports nothing of the package but this

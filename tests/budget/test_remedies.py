@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from audio_factory import audio_of, random_audio_model
-from avr_tools import needs_avr_gcc
 from command_line import run
 from convolution_factory import random_layers
 from convolution_factory import random_model as random_model_of_layers
@@ -21,7 +19,6 @@ from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.checks import Usage
-from protonn_edge.codegen.projects.project import BuildOptions, build
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.model.file import save_model
 from protonn_edge.model.head import remedies_of
@@ -67,13 +64,6 @@ def test_layers_are_what_takes_most() -> None:
     remedies = remedies_of(quantize(random_model_of_layers(random_layers())))
     with refused_by("codegen.projects.checks", "codegen.families.avr.checks", kind=CheckFailed):
         LARGE["sram"].check(load_board("uno"), remedies)
-
-
-@needs_avr_gcc
-def test_bands_are_what_takes_most_of_the_time_between_two_samples(tmp_path: Path) -> None:
-    model = random_audio_model(audio_of(bands=16, frames=4, length=128))
-    with refused_by("codegen.families.avr.checks", kind=CheckFailed, naming="fewer bands"):
-        build(model, load_board("uno"), tmp_path / "slow", BuildOptions())
 
 
 HEADS_OF_ALL = (

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from arduino_ide import export_for_uno
-from audio_factory import audio_of, random_audio_model
 from checkout import CHECKOUT
+from extension_parts import additions
 from model_factory import random_model, random_window_model, window_features_of
 
 from protonn_edge.model.policy import with_rules
@@ -120,12 +120,12 @@ def test_sketches_have_the_names_of_their_folders(library):
 @pytest.mark.parametrize(
     "model",
     [
-        random_audio_model(audio_of(2, 2, 128)),
         random_window_model(window_features_of("mean,max", 20, 2)),
         with_rules(random_model(), Sharpness(1.0)),
         with_rules(random_model(classes=1), Value(2.0, 20.0, 1, 0.5)),
+        *(made() for made in additions("exported models").values()),
     ],
-    ids=["audio", "windows", "calibrated", "value"],
+    ids=["windows", "calibrated", "value", *additions("exported models")],
 )
 def test_all_functions_and_sizes_are_keywords(tmp_path, model):
     export_for_uno(model, "arduino", tmp_path / "library")

@@ -23,11 +23,11 @@ from any_order import (
 from avr_tools import EMULATED_AVR, skip_without
 from chains import numbers_of, replace
 from command_line import run_json, succeed
+from convolution_factory import random_convolution
 from decimal_data import DATA_SETS, in_sketch, trained
 from generated_programs import assert_equal_to_reference
 from hypothesis import given
 from hypothesis import strategies as st
-from int8_factory import whole_window
 from linear_factory import random_chain as random_linear_chain
 from linear_factory import random_linear_model
 from model_factory import (
@@ -242,7 +242,7 @@ def test_a_value_for_gaps_is_listed_as_the_integer_to_pass(tmp_path: Path) -> No
     ],
 )
 def test_a_feature_has_the_name_of_its_data(shape: tuple[int, int, int], words: str) -> None:
-    assert _feature(layered((whole_window(0, shape, 3),))) == words
+    assert _feature(layered((random_convolution(0, shape, side=1),))) == words
 
 
 # Libraries for chips with more than 64 kB of flash hold no more tables than the code can read.

@@ -16,9 +16,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
-from audio_factory import audio_of, random_audio_model
 from convolution_factory import random_convolution
 from convolution_factory import random_model as random_convolution_model
+from extension_parts import additions
 from kinds.kind import kind_of, kinds_with_models
 from model_factory import (
     random_model,
@@ -42,7 +42,7 @@ MODELS: Mapping[str, Callable[[], Model]] = {
     "convolution": lambda: random_convolution_model(
         layered((random_convolution(0, (8, 8, 1), 4, input_maximum=255, maximum=255),))
     ),
-    "audio": lambda: random_audio_model(audio_of(4, 2, 128)),
+    **additions("exported models"),
 }
 _CHIPS = {"cortex-m0": "m0", "cortex-m0plus": "m0", "cortex-m4": "m4", "rv32imc": "rv32"}
 

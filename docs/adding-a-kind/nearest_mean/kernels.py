@@ -36,7 +36,7 @@ class NearestMeanKernel(Kernel):
         cycles = compiled.TURN_CYCLES * n * (2 + _TURNS_OF_A_CLASS * classes)
         cycles += compiled.calls(1, self.core)
         state = classes * compiled.bytes_of("int32_t")
-        return self._in_one_step(cycles, n * (1 + classes), state=state)
+        return self._with_code(cycles, n * (1 + classes), state=state)
 
 
 kernels = NearestMeanKernel.of

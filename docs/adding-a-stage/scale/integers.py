@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.model.feature_stage import FeatureStage
 from protonn_edge.model.formulas import Operand
-from protonn_edge.model.integer_stage import IntegerStage, Range
+from protonn_edge.model.integer_stage import Range
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
@@ -18,7 +19,7 @@ FACTOR_BITS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerScale(IntegerStage):
+class IntegerScale(FeatureStage):
     """Scales bytes b to bytes q.
 
     ::

@@ -26,7 +26,7 @@ class ScaleKernel(Kernel):
         """Return the cost: all values take the same time."""
         n = self.stage.n_inputs
         cycles = compiled.TURN_CYCLES * _TURNS_OF_A_VALUE * n + compiled.calls(1, self.core)
-        return self._in_one_step(cycles, n, state=n)
+        return self._with_code(cycles, n, state=n)
 
 
 kernels = ScaleKernel.of

@@ -26,6 +26,7 @@ from protonn_edge.chips.toolchain.process import relevant_lines, run_within
 from protonn_edge.system import shell
 from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.errors import InputError, InvalidValue, ProtoNNEdgeError
+from protonn_edge.system.extensions import folders_in_packages
 from protonn_edge.system.files import read_file
 from protonn_edge.system.folders import built_once
 
@@ -33,7 +34,7 @@ EMULATORS = ("simavr", "avr8js")
 """Their names, the preferred one first."""
 
 _HERE = Path(__file__).resolve().parent
-_SOURCES = ("core.c", "passes.c", "usart.c", "pins.c", "link.c", "uno.c", "sensors.c", "twi.c")
+_SOURCES = ("core.c", "passes.c", "usart.c", "pins.c", "link.c", "uno.c")
 # The functions that simavr calls take more than most of them need.
 _FLAGS = ("-std=gnu99", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter")
 _PACKAGES = "the Debian packages gcc, libc6-dev and libsimavr-dev"
@@ -92,14 +93,21 @@ def _avr8js(instead: str = "") -> Program:
 
 def build_simavr(*flags: str) -> Path:
     """Return the program on simavr, compiled once for more flags; `InputError` if it cannot be."""
+    added = [folder for _, folder in folders_in_packages("emulator")]
     flags = (*_FLAGS, *flags)
-    ingredients = [(_HERE / name).read_bytes() for name in ("uno.h", *_SOURCES)]
-    sources = [str(_HERE / name) for name in _SOURCES]
+    sources = [*(_HERE / name for name in _SOURCES), *_files(added, "*.c")]
+    ingredients = [each.read_bytes() for each in (_HERE / "uno.h", *_files(added, "*.h"), *sources)]
 
     def build(product: Path) -> None:
-        _compile(["gcc", *flags, "-o", str(product), *sources, "-lsimavr"], _PACKAGES)
+        own = [f"-I{_HERE}", "-o", str(product), *map(str, sources), "-lsimavr"]
+        _compile(["gcc", *flags, *own], _PACKAGES)
 
     return built_once("uno", [*ingredients, " ".join(flags).encode()], build)
+
+
+def _files(folders: Iterable[Path], pattern: str) -> list[Path]:
+    """Return the files of some folders in order."""
+    return [path for folder in folders for path in sorted(folder.glob(pattern))]
 
 
 def _compile(command: Sequence[str], packages: str) -> None:

@@ -4,11 +4,11 @@
  *   board --mcu NAME --clock HZ --gpior0 ADDRESS --sleep-register ADDRESS --sleep-bit NUMBER
  *         [--serial usart0 | --serial RX,TX --baud NUMBER] --image-bytes NUMBER
  *         [--port NUMBER | --pty] [--wire-speed | --unpaced [--lockstep]] [--reset-pc ADDRESS]
- *         [--bss-end ADDRESS] [--sensor-bytes NUMBER] [--eeprom FILE] [--no-skip-fix]
+ *         [--bss-end ADDRESS] [--parts-bytes NUMBER] [--eeprom FILE] [--no-skip-fix]
  *
- * stdin has the flash image first, then the file of the sensors (sensors.c), then one command per
- * line: "stats" and "reset" are each answered with a line of JSON on stdout, "quit" and the end of
- * stdin end the process. The first line on stdout is {"url": "..."}, the URL of the link.
+ * stdin has the flash image first, then the file of added parts, then one command per line: "stats"
+ * and "reset" are each answered with a line of JSON on stdout, "quit" and the end of stdin end the
+ * process. The first line on stdout is {"url": "..."}, the URL of the link.
  *
  * Emulated time runs in slices of 1 ms. The line always transfers bytes at the baud rate in emulated
  * time. With --wire-speed, emulated time does not run ahead of wall time. Otherwise it runs as fast
@@ -157,7 +157,7 @@ static void run_freely(bool unpaced, bool lockstep)
 /* ---- main ---- */
 
 enum { EXIT_USAGE = 2, EXIT_CHIP = 3, EXIT_EEPROM = 4 };
-enum { IMAGE_BYTES_MAX = 1 << 20, SENSOR_BYTES_MAX = 1 << 28 };
+enum { IMAGE_BYTES_MAX = 1 << 20, PARTS_BYTES_MAX = 1 << 28 };
 
 static void die(int status, const char *why)
 {
@@ -168,7 +168,7 @@ static void die(int status, const char *why)
 static struct {
     struct core_options core;
     bool pty, wire_speed, unpaced, lockstep;
-    unsigned port, image_bytes, sensor_bytes;
+    unsigned port, image_bytes, parts_bytes;
     const char *serial; /* "usart0" to "usart3", or the pins' bits: "3,4" */
     unsigned baud;      /* of pins; the program sets that of a USART */
     const char *eeprom; /* the file that keeps it */
@@ -190,7 +190,7 @@ static const struct {
     {"--reset-pc", NUMBER, &options.core.reset_pc},
     {"--bss-end", NUMBER, &options.core.stack_floor},
     {"--image-bytes", NUMBER, &options.image_bytes},
-    {"--sensor-bytes", NUMBER, &options.sensor_bytes},
+    {"--parts-bytes", NUMBER, &options.parts_bytes},
     {"--clock", NUMBER, &chip.clock_hz},
     {"--gpior0", NUMBER, &chip.gpior0},
     {"--sleep-register", NUMBER, &chip.sleep_register},
@@ -228,27 +228,28 @@ static uint8_t *read_file(size_t file_bytes, size_t most)
 {
     uint8_t *file = file_bytes <= most ? malloc(file_bytes) : NULL;
     if (!file) {
-        die(EXIT_FAILURE, "there is not enough memory for the flash image and the sensors");
+        die(EXIT_FAILURE, "there is not enough memory for the flash image and the parts");
     }
     for (size_t done = 0; done < file_bytes;) {
         const ssize_t count = read(STDIN_FILENO, file + done, file_bytes - done);
         if (count <= 0) {
-            die(EXIT_FAILURE, "stdin ended before the flash image and the sensors did");
+            die(EXIT_FAILURE, "stdin ended before the flash image and the parts did");
         }
         done += (size_t)count;
     }
     return file;
 }
 
-static void attach_sensors(void)
+const struct board_parts *board_parts;
+
+static void attach_parts(void)
 {
-    if (options.sensor_bytes == 0) {
-        return;
+    const size_t count = options.parts_bytes;
+    if (count > 0 &&
+        !(board_parts && board_parts->read(read_file(count, PARTS_BYTES_MAX), count))) {
+        die(EXIT_FAILURE, "the file of added parts is damaged");
     }
-    if (!sensors_read(read_file(options.sensor_bytes, SENSOR_BYTES_MAX), options.sensor_bytes)) {
-        die(EXIT_FAILURE, "the file of the sensors is damaged");
-    }
-    if (!sensors_install()) {
+    if (board_parts && !board_parts->install()) {
         die(EXIT_CHIP, "the chip has no input for the sensor");
     }
 }
@@ -284,9 +285,8 @@ int main(int argc, char **argv)
     if (!install_line()) {
         die(EXIT_CHIP, "the chip has no such serial line");
     }
-    twi_install();
-    attach_sensors();
-    pins_watch_resets(); /* at a reset, simavr calls the newest first: sensors hold pins after it */
+    attach_parts();
+    pins_watch_resets(); /* at a reset, simavr calls the newest first: parts hold pins after it */
     if (!core_make(&options.core, image, options.image_bytes)) {
         die(EXIT_CHIP, "the firmware is larger than the flash of the chip");
     }

@@ -1,8 +1,7 @@
 /*
  * Interfaces between the parts of the emulated board: the core (core.c) runs the program and calls
  * the serial line (usart.c or pins.c), which passes its bytes to the link (link.c) and takes the
- * link's bytes from the wire (link.c, too). Sensors replay recordings on the analog pins (sensors.c)
- * and the two-wire bus (twi.c).
+ * link's bytes from the wire (link.c, too). An extension may add parts to the board, such as sensors.
  */
 #ifndef UNO_H
 #define UNO_H
@@ -152,50 +151,14 @@ bool link_is_behind(void);     /* the buffer is more than half full: the client 
 void link_watch(struct pollfd watched[LINK_WATCHED]);
 void link_serve(const struct pollfd watched[LINK_WATCHED]);
 
-/* ---- sensors.c ---- */
+/* ---- what extensions add ---- */
 
-/* The same numbers as in protonn_edge/extensions/sensing/packing.py. */
-enum sensor_kind { SENSOR_ANALOG = 1, SENSOR_I2C = 2, SENSOR_SPI = 3, SENSOR_CONVERTER = 4 };
-enum { SENSOR_FIFO = 1, SENSOR_HAS_ID = 2 }; /* flags */
-
-struct recording {
-    uint8_t kind;
-    /* Of SPI: the bits of a register's address by which it is read; of a converter: pulses. */
-    uint8_t address;
-    uint8_t bytes; /* per sample */
-    uint8_t flags;
-    uint32_t rate_mhz;
-    uint32_t samples;
-    union {
-        uint8_t inputs[8]; /* channel of the ADC, for each 16-bit value, little endian */
-        struct {
-            uint8_t first_data; /* the register at which the bytes of a sample begin */
-            uint8_t id_register, id;
-            uint8_t sleep_register, sleep_mask, sleep_value; /* the sensor sleeps while these bits
-                                                              * have this value */
-            uint8_t reset_register, reset_mask;              /* bits that restore all registers */
-        } chip;
-    };
-    const uint8_t *values; /* sample by sample */
-    bool playing;
-    avr_cycle_count_t began;
-};
-
-/* Read recordings from a file's bytes, which remain in use; false if the file is damaged. */
-bool sensors_read(const uint8_t *bytes, size_t count);
-
-/* Attach them to the chip; false if it has no such inputs. */
-bool sensors_install(void);
-
-/* The bytes of the sample at this cycle. Playback begins with the first call after a reset, in the
- * middle of the first sample, and repeats. */
-const uint8_t *recording_sample(struct recording *recording);
-
-/* ---- twi.c: the sensors on buses, and the chip's end of the two-wire bus, in place of simavr's ---- */
-
-bool sensor_bus_install(struct recording *recording);
-void sensor_bus_reset(void);
-void twi_install(void);
+/* Parts of the board beside the chip; set by a constructor, else NULL. */
+extern const struct board_parts {
+    bool (*read)(const uint8_t *bytes, size_t count); /* their file, which remains in use; false if
+                                                       * it is damaged */
+    bool (*install)(void);                            /* false if the chip has no such inputs */
+} *board_parts;
 
 /* ---- uno.c ---- */
 

@@ -141,7 +141,7 @@ class EmulatedBoard(RunningBoard):
         options += ["--lockstep"] if lockstep else []
         packed = packed_sensors(sensors, board.analog_inputs) if sensors else b""
         if sensors:
-            options += ["--sensor-bytes", str(len(packed)), "--unpaced"]
+            options += ["--parts-bytes", str(len(packed)), "--unpaced"]
         extras = ["a bootloader"] if bootloader else []
         extras += ["a pseudo-terminal"] if link == "pty" else []
         extras += ["a sensor"] if sensors else []

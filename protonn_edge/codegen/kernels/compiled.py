@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from protonn_edge.chips.cores import Core
-from protonn_edge.codegen.kernels.listing import cycles_of
 
 CALL_CYCLES = 35
 """A call of a function, with the arguments, pointers and variables that it fetches and stores."""
@@ -21,15 +20,6 @@ TURN_CYCLES = 8
 
 DIVISION_CYCLES = 650
 """A division of 32 bits, or a square root, one bit after the other."""
-
-SAVED_CYCLES = cycles_of("push") + cycles_of("pop")
-"""Saving a register that belongs to the caller."""
-
-SET_CYCLES = cycles_of("ldi") + cycles_of("sts")
-"""Setting a byte of a variable to a constant."""
-
-STAGE_BYTES = 300
-"""Flash of the C around the listings of a stage."""
 
 
 def bytes_of(*types: str) -> int:

@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from protonn_edge.chips.cores import Core
-from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel, Step
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed, repeated
 from protonn_edge.model.decision import IntegerDecision
+from protonn_edge.model.watch import WatchCost
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,20 +88,16 @@ class DecisionKernel(Kernel):
 
     def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""
-        cycles = sum(map(self._class_cycles, range(1, self.stage.n_inputs + 1)))
-        steps = [Step("decision", self.name, 0, cycles)]
-        costs = [(rule.name, rule.cost()) for rule in self.stage.policy.rules]
-        for name, each in costs:
-            if each is not None:
-                step = Step(name, each.kernel, each.flash, each.cycles)
-                steps.append(step)
-        flash = sum(each.flash for _, each in costs if each is not None)
-        if self.stage.expected is None:
-            return Cost(tuple(steps), tables=0, code=flash, state=0)
-        watch = self.stage.expected.cost
-        step = Step(watch.step, watch.kernel, watch.code, watch.cycles)
-        steps.append(step)
-        return Cost(tuple(steps), watch.tables, flash + watch.code, watch.state)
+        watch, costs = self.stage.expected, [rule.cost() for rule in self.stage.policy.rules]
+        watched = WatchCost() if watch is None else watch.cost
+        return Cost(
+            sum(map(self._class_cycles, range(1, self.stage.n_inputs + 1)))
+            + sum(each.cycles for each in costs)
+            + watched.cycles,
+            watched.tables,
+            sum(each.code for each in costs) + watched.code,
+            watched.state,
+        )
 
     def _class_cycles(self, number: int) -> int:
         """Return the cycles of a class if the first scores are the largest and the second.

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from protonn_edge.chips.cores import Core
-from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.registry import STAGES
-from protonn_edge.system.schema import JsonObject
+
+_BYTES_AROUND = 300  # flash of the C around the listings of a stage
 
 
 @dataclass(frozen=True)
@@ -40,34 +40,19 @@ class Feed:
 
 
 @dataclass(frozen=True)
-class Step:
-    """One step of a prediction, as plans and reports list it."""
-
-    # the stage, and the way to compute it
-    name: str
-    kernel: str
-    flash_bytes: int  # of constants and, approximately, code
-    cycles: float  # about, on points without an input of 0
-
-    def to_json(self) -> JsonObject:
-        """Return what is known of its program."""
-        return {"name": self.name, "kernel": self.kernel, "flash_bytes": self.flash_bytes}
-
-
-@dataclass(frozen=True)
 class Cost:
     """The cost of a kernel."""
 
-    steps: tuple[Step, ...]  # its cycles
+    cycles: float  # about, on points without an input of 0
     # flash of constants, and approximately of code
     tables: int
     code: int
     state: int  # SRAM of variables
 
     @property
-    def cycles(self) -> float:
-        """Cycles of all its steps."""
-        return sum(step.cycles for step in self.steps)
+    def flash(self) -> int:
+        """Flash of all."""
+        return self.tables + self.code
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,11 +99,9 @@ class Kernel(ABC):
         - `feed`: how the firmware feeds it; None if there is a previous stage.
         """
 
-    def _in_one_step(self, cycles: float, tables: int, *, state: int) -> Cost:
-        """Return the cost of a single step with these cycles and bytes of tables."""
-        code = code_bytes(self)
-        step = Step(self.stage.kind, self.name, tables + code, cycles)
-        return Cost((step,), tables, code, state)
+    def _with_code(self, cycles: float, tables: int, *, state: int) -> Cost:
+        """Return the cost with these cycles and bytes of tables, and with the code's bytes."""
+        return Cost(cycles, tables, code_bytes(self), state)
 
 
 KERNELS: MutableMapping[str, Callable[[Any, Core], tuple[Kernel, ...]]] = STAGES
@@ -132,29 +115,4 @@ def kernels_of(stage: IntegerStage, core: Core) -> tuple[Kernel, ...]:
 
 def code_bytes(kernel: Kernel) -> int:
     """Return the flash of a kernel's code, approximately."""
-    return compiled.STAGE_BYTES + sum(each.code_bytes for each in kernel.listings)
-
-
-@dataclass(frozen=True, eq=False)
-class HeldKernel(Kernel):
-    """A classifier in assembly, in one step."""
-
-    names_plan: ClassVar[bool] = True
-
-    @property
-    @abstractmethod
-    def table_bytes(self) -> int:
-        """Flash of its tables."""
-
-    @property
-    @abstractmethod
-    def assembly(self) -> float:
-        """About the cycles of the assembly, with its call."""
-
-    def cost(self, _: Feed | None, /) -> Cost:
-        """Return its cost."""
-        return self._in_one_step(
-            self.assembly,
-            self.table_bytes,
-            state=self.stage.n_outputs * self.stage.output.bits // 8,
-        )
+    return _BYTES_AROUND + sum(each.code_bytes for each in kernel.listings)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
+from protonn_edge.extensions.conversion.onnx_graph import IntegerGraph, Values
 from protonn_edge.model.formulas import NoFormula, Operand
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.nearness import NearestStage
-from protonn_edge.model.onnx_graph import IntegerGraph, Values
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 

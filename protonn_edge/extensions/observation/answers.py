@@ -208,7 +208,7 @@ class IntegerExpected(AnswerWatch):
         cycles, code = _CYCLES_AND_CODE
         state = self.n_bytes + _WATCHING_BYTES * bool(self.watched)
         tables = _ROW_BYTES * len(self.low)
-        return WatchCost("observation", "counters", cycles, code, tables, state)
+        return WatchCost(cycles, code, tables, state)
 
     @property
     def n_bytes(self) -> int:

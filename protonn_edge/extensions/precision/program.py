@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from protonn_edge.chips.cores import Core
-from protonn_edge.codegen.kernels.kernel import Step
-from protonn_edge.codegen.plan import ENTRY_BYTES
+from protonn_edge.codegen.plan import ENTRY_BYTES, PlannedStage
 from protonn_edge.extensions.precision import NAME
 from protonn_edge.extensions.precision.model import FloatProtoNN
 from protonn_edge.model.integer_chain import IntegerChain
@@ -35,7 +34,7 @@ class Float32Plan(FactsRepr):
     choices: ClassVar[dict[str, str]] = {"projection": kernel}
 
     # Neither stages nor cycles are predicted.
-    steps: ClassVar[tuple[Step, ...]] = ()
+    steps: ClassVar[tuple[PlannedStage, ...]] = ()
     core = cycles = limit_bytes = None
     buffered = True
 

@@ -1,7 +1,7 @@
 """The model's own values as sums of tables: what the proof compares a program with.
 
-The formula of a stage gives them, on `TableSums`. Where that is not enough, a module of `stages`
-registers a function with `forms`.
+The formula of a stage gives them, on `TableSums`. Where that is not enough, a module that `stages`
+imports registers a function with `forms`.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def forms(stage: IntegerStage, inputs: list[SumForm], reference: Reference) -> l
     """Return a stage's values as sums of tables, of the sums that are its inputs.
 
     By default they follow from its formula. Raises `Unproven` if that uses other operators than
-    those of `TableSums`, and no module of `stages` states this kind of stage.
+    those of `TableSums`, and nothing is registered for this kind of stage.
     """
     try:
         made = stage.formula(TableSums(reference, _vector(inputs)[None]))

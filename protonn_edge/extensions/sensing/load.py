@@ -36,8 +36,7 @@ def estimated_load(
     first, *others = plan_with(plan.kernels, held=not streamed, chunk=chunk).costs
     interrupts = interrupt_cycles + _KEEP_CYCLES + _QUANTIZE_CYCLES * values
     pushed, following = (
-        _AT_MOST * sum(step.cycles for cost in costs for step in cost.steps)
-        for costs in ([first], others)
+        _AT_MOST * sum(cost.cycles for cost in costs) for costs in ([first], others)
     )
     sample = pushed / samples * streamed
     ending = pushed

@@ -22,7 +22,6 @@ from protonn_edge.codegen.export.sensor_windows import SensorWindows
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.data.instruments import Instrument, trained_units
 from protonn_edge.data.naming import Notice, channel_names
-from protonn_edge.data.onset import QUIET
 from protonn_edge.data.units import Unit, units_text
 from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.extensions.sensing import SAMPLES_LIMIT, VOTES_LIMIT
@@ -35,6 +34,7 @@ from protonn_edge.extensions.sensing.sampling import (
 )
 from protonn_edge.extensions.sensing.sensor_board import NAME_LIMIT, sent_name
 from protonn_edge.extensions.sensing.sensor_kinds import SensorKind, is_chip
+from protonn_edge.extensions.sound.onset import QUIET
 from protonn_edge.model.head import channels_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units

@@ -298,7 +298,7 @@ class ConvolutionKernel(ImageKernel):
         """Return its cost."""
         rows = self.rows
         tables = sum(map(len, self.code.weights)) * self.weights_in_flash
-        return self._in_one_step(
+        return self._with_code(
             self.pixel_cycles + self._around + rows.cycles(feed),
             tables,
             state=2 * self.stage.window[0] + 2 + rows.state(feed),

@@ -7,21 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from protonn_edge.features.convolution.integers import IntegerConvolution
+from protonn_edge.features.images.image_rows import ImageStage, largest
 from protonn_edge.features.images.pixel_scale import UNSCALED, PixelScale
-from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
-from protonn_edge.features.pooling.integers import IntegerAveragePooling, IntegerPooling
+from protonn_edge.features.pooling.integers import IntegerAveragePooling
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.model.features import Features
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.point_format import PointFormat
 from protonn_edge.system.errors import InvalidValue
 
-ImageLayer = IntegerConvolution | IntegerPooling | IntegerInt8Layer
-
 
 def layered(
-    layers: Sequence[ImageLayer],
+    layers: Sequence[ImageStage],
     averages: IntegerAveragePooling | None = None,
     pixels: PixelScale | ChannelScale = UNSCALED,
     rate: float | None = None,
@@ -37,7 +34,7 @@ def layered(
     if not layers:
         raise InvalidValue("convolution layers", "none", "give at least one")
     first = layers[0]
-    scale = pixels.quantizer(BYTE_MAXIMUM if averages else first.input_maximum)
+    scale = pixels.quantizer(BYTE_MAXIMUM if averages else largest(first, "input_maximum"))
     height, width, channels = first.shape
     if averages is not None:
         height, width = averages.pooling.image_shape
@@ -51,6 +48,6 @@ def layered(
     return Features(points, (*(() if averages is None else (averages,)), *layers))
 
 
-def layers_of(features: Features) -> tuple[ImageLayer, ...]:
+def layers_of(features: Features) -> tuple[ImageStage, ...]:
     """Return the layers of an image's features, after average pooling."""
-    return tuple(each for each in features.stages if isinstance(each, ImageLayer))
+    return tuple(each for each in features.stages if isinstance(each, ImageStage))

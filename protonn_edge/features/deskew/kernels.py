@@ -99,7 +99,7 @@ class DeskewKernel(Kernel):
         functions += _MOVED_FUNCTIONS * moved
         around = compiled.calls(functions, self.core) + 2 * compiled.DIVISION_CYCLES
         around += compiled.TURN_CYCLES * moved * image.columns.pixels
-        return self._in_one_step(
+        return self._with_code(
             summed + around,
             0,
             state=image.columns.pixels,  # a row that is shifted too far

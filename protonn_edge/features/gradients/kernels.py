@@ -58,7 +58,7 @@ class GradientsKernel(Kernel):
         loops, cells = self.loops, self.stage.cells
         cycles = loops.all_pixels + self._around
         tables = LEVELS + len(cells.rows.runs) + len(cells.columns.runs) + 2
-        return self._in_one_step(cycles, tables, state=self._state)
+        return self._with_code(cycles, tables, state=self._state)
 
     @property
     def listings(self) -> tuple[Listing, ...]:

@@ -20,6 +20,7 @@ from typing import ClassVar, Self
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.kernel import Feed, Kernel
 from protonn_edge.features.images.pixel_stage import DERIVED
+from protonn_edge.model.feature_stage import FeatureStage
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.point_format import PointFormat, check_points
 from protonn_edge.model.shapes import ImageShape, image_text
@@ -32,7 +33,7 @@ Margins = tuple[tuple[int, int], tuple[int, int]]
 
 
 @dataclass(frozen=True, eq=False)
-class ImageStage(IntegerStage):
+class ImageStage(FeatureStage):
     """A layer of a network."""
 
     shape: ImageShape  # height, width and channels of the input image
@@ -42,7 +43,7 @@ class ImageStage(IntegerStage):
     behind: tuple[ImageStage, ...] = field(default=(), kw_only=True, repr=False, metadata=DERIVED)
 
     def among(
-        self, before: IntegerStage | PointFormat, behind: tuple[IntegerStage, ...], /
+        self, before: FeatureStage | PointFormat, behind: tuple[FeatureStage, ...], /
     ) -> Self:
         """Return the layer linked to the layers behind it; `InputError` if it does not fit."""
         by_rows = isinstance(before, ImageStage)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 from protonn_edge.features.images.cropped_image import CroppedImage
-from protonn_edge.model.integer_stage import IntegerStage
+from protonn_edge.model.feature_stage import FeatureStage
 from protonn_edge.model.point_format import Form, PointFormat, check_points
 from protonn_edge.model.shapes import shape_text
 from protonn_edge.system.checks import check
@@ -16,7 +16,7 @@ DERIVED = {"stored": False}
 """The metadata of fields of a stage that follow from the stages around it."""
 
 
-class PixelStage(IntegerStage):
+class PixelStage(FeatureStage):
     """A stage that reads the crop of an image."""
 
     @property
@@ -29,7 +29,7 @@ class RowSource(PixelStage):
     """A stage that passes on the rows of the crop one by one, to a `RowReader`."""
 
     def among(
-        self, before: IntegerStage | PointFormat, behind: tuple[IntegerStage, ...], /
+        self, before: FeatureStage | PointFormat, behind: tuple[FeatureStage, ...], /
     ) -> Self:
         """Return the stage, if it comes first, and the next one reads rows."""
         check_points(before, self.kind, self.source.image_shape, "image")
@@ -48,7 +48,7 @@ class RowReader(PixelStage):
     by_rows: bool = field(default=False, kw_only=True, repr=False, metadata=DERIVED)
     forms: ClassVar[tuple[Form, ...]] = ("image",)  # of raw points that it reads
 
-    def among(self, before: IntegerStage | PointFormat, _: tuple[IntegerStage, ...], /) -> Self:
+    def among(self, before: FeatureStage | PointFormat, _: tuple[FeatureStage, ...], /) -> Self:
         """Return the stage for the pixels, or the rows, that it receives."""
         by_rows = isinstance(before, RowSource)
         if isinstance(before, RowSource):

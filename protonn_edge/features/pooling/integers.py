@@ -15,6 +15,7 @@ import numpy as np
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, ImageStage
 from protonn_edge.features.images.pixel_stage import RowReader
 from protonn_edge.features.pooling.areas import AREA_LIMIT, Areas
+from protonn_edge.model.feature_stage import FeatureStage
 from protonn_edge.model.formulas import Operand, arrays_of
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.model.integer_stage import IntegerStage, Range, check_holds
@@ -169,7 +170,7 @@ class IntegerAveragePooling(Averaging, RowReader):
         check_holds(fits, what, f"averages of 0 to {self.maximum} and multipliers up to {most:,}")
 
     def among(
-        self, before: IntegerStage | PointFormat, behind: tuple[IntegerStage, ...], /
+        self, before: FeatureStage | PointFormat, behind: tuple[FeatureStage, ...], /
     ) -> Self:
         """Return the stage, with the largest average that a next stage takes, or None."""
         known = "unknown" if self.maximum is None else f"{self.maximum:,}"

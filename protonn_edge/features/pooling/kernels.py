@@ -121,7 +121,7 @@ class PoolingKernel(ImageKernel):
         cycles: float = count * self._row + outputs * self._averaging
         cycles += compiled.TURN_CYCLES * begins * stage.output_values
         cycles += compiled.calls(count + outputs, self.core)
-        return self._in_one_step(
+        return self._with_code(
             cycles + rows.cycles(feed),
             0,
             state=1 + 2 * stage.output_values * self.averages + rows.state(feed),
@@ -212,7 +212,7 @@ class AveragePoolingKernel(Kernel):
 
     def cost(self, feed: Feed | None, /) -> Cost:
         """Return its cost."""
-        return self._in_one_step(self._cycles(feed), 0, state=self._state(feed))
+        return self._with_code(self._cycles(feed), 0, state=self._state(feed))
 
     @property
     def listings(self) -> tuple[Listing, ...]:

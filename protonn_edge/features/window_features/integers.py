@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 from protonn_edge.features.window_features.windows import Windows
+from protonn_edge.model.feature_stage import FeatureStage
 from protonn_edge.model.input_quantizer import InputQuantizer
-from protonn_edge.model.integer_stage import IntegerStage, Range
+from protonn_edge.model.integer_stage import Range
 from protonn_edge.model.point_format import PointFormat, check_points
 from protonn_edge.model.raw_inputs import RawQuantizer, raw_quantizer
 from protonn_edge.model.statistics import InputStatistics
@@ -15,7 +16,7 @@ from protonn_edge.system.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerWindowFeatures(IntegerStage):
+class IntegerWindowFeatures(FeatureStage):
     """Maps the samples of a window to its features, quantized to bytes."""
 
     kind: ClassVar[str] = "window_features"
@@ -40,7 +41,7 @@ class IntegerWindowFeatures(IntegerStage):
         assert self.quantizer is not None
         return Range.of_bytes(self.window.n_outputs, self.quantizer.maximum)
 
-    def among(self, before: IntegerStage | PointFormat, _: tuple[IntegerStage, ...], /) -> Self:
+    def among(self, before: FeatureStage | PointFormat, _: tuple[FeatureStage, ...], /) -> Self:
         """Return the stage, if it comes first."""
         check_points(before, self.kind, (self.window.window, self.window.channels), "window")
         return self

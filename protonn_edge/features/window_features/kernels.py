@@ -257,7 +257,7 @@ class WindowKernel(Kernel):
     def cost(self, feed: Feed | None, /) -> Cost:
         """Return its cost; the work is the same for all samples."""
         assert feed is not None
-        return self._in_one_step(
+        return self._with_code(
             self._cycles(feed),
             SCALE_BYTES * self.stage.n_outputs,
             state=_STATE_BYTES

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
-from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Cost, Feed, Step
+from protonn_edge.codegen.kernels.kernel import Cost, Feed
 from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.codegen.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.dense.integers import IntegerDense
@@ -21,8 +19,6 @@ _LIMIT = """
 @dataclass(frozen=True, eq=False)
 class DenseKernel(MatvecKernel):
     """A hidden layer with weights in columns, as instructions, or two per byte."""
-
-    saves: ClassVar[bool] = False
 
     stage: IntegerDense
 
@@ -63,17 +59,9 @@ class DenseKernel(MatvecKernel):
         return (self.rectifying,)
 
     def cost(self, _: Feed | None, /) -> Cost:
-        """Return its cost."""
-        return self._cost(self._rectify)
-
-    @property
-    def _rectify(self) -> Step:
-        """The step that converts sums to bytes."""
-        units = self.stage.n_outputs
-        # Few units reach the limit.
+        """Return its cost; few units reach the limit."""
         each = self.rectifying.path("sum", ["sum"], {"store": 1, "sum": 1})
-        cycles = units * each + compiled.calls(1, self.core)
-        return Step("rectify", "loop", self.rectifying.code_bytes, cycles)
+        return self._cost(self.stage.n_outputs * each)
 
 
 kernels = DenseKernel.of

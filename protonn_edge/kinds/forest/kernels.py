@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
 from protonn_edge.chips.cores import Core
-from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.kernel import Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing
 from protonn_edge.kinds.forest import IF_ELSE, LEAF_LISTS
@@ -54,14 +52,9 @@ class IfElseKernel(ForestKernel):
         return self.code.leaf_cycles
 
     @property
-    def _saved(self) -> int:
-        """The number of changed registers that a function must save."""
-        return sum(int(register[1:]) in KEPT_BY_CALLEE for register in self.changed)
-
-    @property
     def cycles_once(self) -> float:
         """Cycles of setting registers and scores."""
-        return self.code.around_cycles + compiled.SAVED_CYCLES * self._saved
+        return self.code.around_cycles
 
     @property
     def table_bytes(self) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import HeldKernel
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest import WALK
 from protonn_edge.kinds.forest.integers import IntegerForest
@@ -67,8 +68,10 @@ _COUNTED = f"""
 
 
 @dataclass(frozen=True, eq=False)
-class ForestKernel(HeldKernel):
+class ForestKernel(Kernel):
     """Walks through a table."""
+
+    names_plan: ClassVar[bool] = True
 
     stage: IntegerForest
     name: str = WALK
@@ -165,12 +168,13 @@ class ForestKernel(HeldKernel):
         """Flash of the trees."""
         return self.stage.table.n_bytes
 
-    @property
-    def assembly(self) -> float:
-        """About the cycles of all trees, whose leaves are reached as often, and around them."""
+    def cost(self, _: Feed | None, /) -> Cost:
+        """Return its cost, where the leaves of a tree are reached as often."""
         starts, leaves = self.stage.trees.leaf_starts, self.leaf_cycles
         numbers = np.diff(np.append(starts, len(leaves)))
-        return self.cycles_once + float((np.add.reduceat(leaves, starts) / numbers).sum())
+        cycles = self.cycles_once + float((np.add.reduceat(leaves, starts) / numbers).sum())
+        scores = self.stage.n_outputs * self.stage.output.bits // 8
+        return self._with_code(cycles, self.table_bytes, state=scores)
 
     @property
     def lines(self) -> tuple[bytes, ...]:

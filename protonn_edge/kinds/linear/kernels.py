@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Cost, Feed, Step
+from protonn_edge.codegen.kernels.kernel import Cost, Feed
 from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.codegen.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.linear.integers import IntegerLinear
@@ -51,19 +50,9 @@ class LinearKernel(MatvecKernel):
 
     def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""
-        if not self.from_sums:
-            return self._cost()
-        more = self.stage.n_outputs * self.stage.output.bits // 8 - self.matvec.sum_bytes
-        return self._cost(self._scores(), state=max(0, more))
-
-    def _scores(self) -> Step:
-        """Return the step from sums to scores."""
-        stage = self.stage
-        if stage.n_sums < stage.n_outputs:
-            negate = compiled.TURN_CYCLES * stage.accumulator_bits // 8
-            return Step("scores", "negate", 0, negate)
-        widen = self.widening.path("sum", ["sum"], {"sum": 1}) * stage.n_sums
-        return Step("scores", "widen", 0, widen + compiled.calls(1, self.core))
+        more = self.stage.n_outputs * self.stage.output.bits // 8 - self.sum_bytes
+        widening = sum(each.path("sum", ["sum"], {"sum": 1}) for each in self.listings)
+        return self._cost(widening * self.stage.n_sums, state=self.from_sums * max(0, more))
 
 
 kernels = LinearKernel.of

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from protonn_edge.codegen.kernels.kernel import Cost, Feed, Step
+from protonn_edge.codegen.kernels.kernel import Cost, Feed
 from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing
 from protonn_edge.codegen.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.projection.integers import IntegerProjection
@@ -131,8 +131,7 @@ class ProjectionKernel(MatvecKernel):
         scalings = stage.n_outputs * (3 + 2 * stage.clamps)
         around = loop.path(BEGIN, ["sum"], {}) + loop.path("last", [END], {})
         each = loop.path("sum", ["sum"], {"sum": 1, "within": 1})
-        requantize = Step("requantize", "loop", scalings, around + stage.n_outputs * each)
-        return self._cost(requantize, tables=scalings)
+        return self._cost(around + stage.n_outputs * each, tables=scalings)
 
 
 kernels = ProjectionKernel.of

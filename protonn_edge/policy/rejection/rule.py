@@ -219,10 +219,8 @@ class IntegerRejection(_Thresholds, IntegerRule):
 
     def cost(self) -> RuleCost:
         """Return the cost of the comparisons."""
-        flash, cycles = (
-            sum(each) for each in zip(*(_COSTS[name] for name in self.statistics), strict=True)
-        )
-        return RuleCost(", ".join(self.statistics), flash, cycles)
+        costs = (_COSTS[name] for name in self.statistics)
+        return RuleCost(*(sum(each) for each in zip(*costs, strict=True)))
 
     def page_data(self) -> JsonObject:
         """Return the index of the answer "unknown"."""

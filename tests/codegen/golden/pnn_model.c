@@ -5,9 +5,8 @@
  * Model 5ece9d60e53f2054e0a26209506220dbd1d3f766fa3dc7e31730e62899125f39
  *
  * The plan, on an ATmega328P:
- *     projection      columns, 102 B flash
- *     requantize      loop, 15 B flash
- *     prototypes      point in registers, 16-bit scores, 280 B flash
+ *     projection      columns, 509 B flash
+ *     prototypes      listed, 812 B flash
  *     decision        largest, 0 B flash
  *
  * The arithmetic:

@@ -1,4 +1,4 @@
-"""What conversion adds to tables of the core's tests: files of other programs."""
+"""What conversion adds to tables of the core's tests: files of other programs, and int8 layers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from convolution_factory import random_model as random_convolutional_model
 from extensions.conversion.files import BOOSTERS, flowers
+from extensions.conversion.int8_factory import random_int8_layer, whole_window
+
+from protonn_edge.features.convolution.making import layered
+from protonn_edge.model.model import Model
 
 
 def write_run(folder: Path) -> Path:
@@ -46,4 +51,15 @@ OF_OTHERS = {
     "net.onnx": b"no network",
     **{f"a net{end}": b"\0\1\2\3 but no zip" for end in (".skops", ".ubj", ".tflite", ".ONNX")},
 }
-ADDITIONS: Mapping[str, Mapping[str, Any]] = {"given files": {"of others": write_others}}
+
+
+def int8_layers() -> Model:
+    """Return a model of two layers in int8."""
+    layers = random_int8_layer(3), whole_window(4, (4, 5, 3), 2)
+    return random_convolutional_model(layered(layers))
+
+
+ADDITIONS: Mapping[str, Mapping[str, Any]] = {
+    "given files": {"of others": write_others},
+    "stored models": {"layers in int8": int8_layers},
+}

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from audio_factory import audio_of, hearing, random_audio_model
 from avr_tools import needs_emulated_avr
 from chains import replace as with_numbers
 from extensions.sensing.logger_builds import listening, noise
+from extensions.sound.audio_factory import audio_of, hearing, random_audio_model
 from model_factory import random_window_model, window_features_of
 
 from protonn_edge.chips.boards import Board as TargetBoard

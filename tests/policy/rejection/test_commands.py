@@ -90,7 +90,7 @@ def test_the_whole_way_with_unknown_answers(folder: Path, model_file: Path) -> N
     points = folder / "strange.csv"
     built = run_json("build", model_file, "-o", project, "--data", points)
     assert 0.4 < built["unknown_share"] < 0.65
-    assert built["plan"]["stages"][-1]["name"] == "rejection"
+    assert built["plan"]["stages"][-1]["flash_bytes"] > 0  # of the comparison
     header = (project / "firmware" / "generated" / "pnn_model.h").read_text()
     assert "#define PNN_UNKNOWN 255u" in header
     done = run("hil", points, "--emulate", "--project", project, "-o", results)

@@ -33,7 +33,6 @@ from protonn_edge.policy.rejection.calibration import statistics_of, with_reject
 from protonn_edge.policy.rejection.rule import IntegerRejection
 
 BOARD = load_board("uno")
-STEPS = ["projection", "requantize", "prototypes", "decision"]
 
 
 def known_and_strange(by: tuple[str, ...], wide: bool = False) -> tuple[Model, np.ndarray]:
@@ -77,18 +76,15 @@ def run_on_the_uno(model: Model, Q: np.ndarray) -> tuple[list[int | None], np.nd
     return [result.predicted for result in results], cycles, bound
 
 
-def test_the_plan_has_a_stage_for_it_only_where_there_is_something_to_do() -> None:
+def test_the_decision_costs_what_it_compares() -> None:
     model, _ = known_and_strange(("score", "margin"))
-    with_check, without = (
-        make_plan(quantize(model)),
-        make_plan(quantize(without_rules(model))),
-    )
-    assert [step.name for step in without.steps] == STEPS
-    search, stage = with_check.steps[len(STEPS) - 1 :]
-    assert (stage.name, stage.kernel) == ("rejection", "score, margin")
-    second = search.cycles - without.steps[-1].cycles
-    assert with_check.cycles == without.cycles + second + stage.cycles
-    assert with_check.flash_bytes == without.flash_bytes + stage.flash_bytes
+    chain = quantize(model)
+    with_check, without = make_plan(chain), make_plan(quantize(without_rules(model)))
+    cost = chain.policy.rules[0].cost()
+    assert with_check.flash_bytes == without.flash_bytes + cost.code
+    assert with_check.steps[-1].flash_bytes == cost.code
+    second = with_check.cycles - without.cycles - cost.cycles
+    assert 0 < second < without.cycles
 
 
 def test_the_name_of_unknown_is_unknown(tmp_path: Path) -> None:

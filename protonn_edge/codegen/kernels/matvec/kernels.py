@@ -11,9 +11,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
 from protonn_edge.chips.cores import Core
-from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels import kernel as base
 from protonn_edge.codegen.kernels.kernel import code_bytes
 from protonn_edge.codegen.kernels.listing import (
@@ -103,46 +101,15 @@ class Pass:
         return sum(map(len, self.rows)), self.listing.code_bytes
 
 
-@dataclass(frozen=True, eq=False)
-class Matvec:
-    """The product of weights (d, D) and inputs of at most `maximum`, in sums of `width` bytes."""
-
-    weights: NDArray[np.int8]
-    width: int
-    maximum: int
-    kernel: KernelName
-    core: Core
-
-    @cached_property
-    def passes(self) -> tuple[Pass, ...]:
-        """The passes over the inputs."""
-        together = 2 if self.kernel == "packed" else 1
-        return tuple(
-            Pass(self.kernel, block, self.weights[block.first : block.last + 1], self.maximum)
-            for block in loops.blocks_of(len(self.weights), self.width, together)
-        )
-
-    @property
-    def cycles(self) -> int:
-        """Cycles of setting the sums, and of the passes over inputs none of which is 0."""
-        return sum(each.cycles for each in self.passes) + compiled.SET_CYCLES * self.sum_bytes
-
-    @property
-    def saved(self) -> int:
-        """Cycles of saving the registers of the caller that hold sums."""
-        most = max(each.block.bytes for each in self.passes)
-        return compiled.SAVED_CYCLES * min(most, len(KEPT_BY_CALLEE))
-
-    @cached_property
-    def bytes(self) -> tuple[int, int]:
-        """Flash of the weights, and of the code that reads them."""
-        weights, code = zip(*(each.bytes for each in self.passes), strict=True)
-        return sum(weights), sum(code)
-
-    @property
-    def sum_bytes(self) -> int:
-        """Bytes of all sums."""
-        return len(self.weights) * self.width
+def passes_of(
+    weights: NDArray[np.int8], width: int, maximum: int, kernel: KernelName
+) -> tuple[Pass, ...]:
+    """Return the passes for weights (d, D), inputs up to `maximum`, and sums of `width` bytes."""
+    together = 2 if kernel == "packed" else 1
+    blocks = loops.blocks_of(len(weights), width, together)
+    return tuple(
+        Pass(kernel, each, weights[each.first : each.last + 1], maximum) for each in blocks
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,9 +117,6 @@ class MatvecKernel(base.Kernel):
     """A kernel of a stage that begins with a product, for one way of storing weights."""
 
     names_plan: ClassVar[bool] = True
-
-    # whether the registers that a prediction saves count; else, they do in a product behind it
-    saves: ClassVar[bool] = True
 
     stage: IntegerMatvec
     name: KernelName
@@ -164,23 +128,24 @@ class MatvecKernel(base.Kernel):
         return tuple(cls(stage, core, name) for name in KERNELS if able.get(name, True))
 
     @cached_property
-    def matvec(self) -> Matvec:
-        """The product."""
+    def passes(self) -> tuple[Pass, ...]:
+        """The passes over the inputs."""
         stage = self.stage
-        width = stage.accumulator_bits // 8
-        return Matvec(stage.weights, width, stage.input_maximum, self.name, self.core)
+        return passes_of(stage.weights, stage.accumulator_bits // 8, stage.input_maximum, self.name)
 
-    def _cost(self, *behind: base.Step, tables: int = 0, state: int = 0) -> base.Cost:
-        """Return the cost of the product, and of the steps after it, which take the rest."""
-        product = self.matvec
-        weights, code_of_product = product.bytes
-        cycles = product.cycles + product.saved * self.saves
-        step = base.Step(self.stage.kind, self.name, sum(product.bytes), cycles)
+    @property
+    def sum_bytes(self) -> int:
+        """Bytes of all sums."""
+        return self.stage.n_sums * self.stage.accumulator_bits // 8
+
+    def _cost(self, behind: float, *, tables: int = 0, state: int = 0) -> base.Cost:
+        """Return the cost of the product, and of what is behind it: its cycles, and more bytes."""
+        weights, code = zip(*(each.bytes for each in self.passes), strict=True)
         return base.Cost(
-            steps=(step, *behind),
-            tables=weights + product.sum_bytes + tables,
-            code=code_of_product + code_bytes(self),
-            state=product.sum_bytes + state,
+            sum(each.cycles for each in self.passes) + behind,
+            tables=sum(weights) + self.sum_bytes + tables,
+            code=sum(code) + code_bytes(self),
+            state=self.sum_bytes + state,
         )
 
     @property

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.extensions.conversion.affine import rows_in_order
 from protonn_edge.extensions.conversion.answered import Answers
 from protonn_edge.extensions.conversion.search import Candidate, ModelSearch, Rule
-from protonn_edge.features.convolution.making import ImageLayer, layered
+from protonn_edge.features.convolution.making import layered
+from protonn_edge.features.images.image_rows import ImageStage
 from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.model.head import Remedies
@@ -32,7 +33,7 @@ Pair = tuple[int, int]
 class Int8Network(Rule):
     """The layers of a network, and the scales of its input and output; a `Rule`."""
 
-    layers: tuple[ImageLayer, ...]
+    layers: tuple[ImageStage, ...]
     pixels: PixelScale  # from real values to the bytes of its input
     output_step: float  # the real value of a step of its output
     output_zero: int  # the byte of the output's zero point
@@ -98,13 +99,13 @@ class Int8Network(Rule):
     def remedies(self) -> Remedies:
         """The advice for a network that does not fit: on the layer that takes the most memory."""
 
-        def smaller(size: Callable[[ImageLayer], int]) -> str:
+        def smaller(size: Callable[[ImageStage], int]) -> str:
             layer = max(self.layers, key=size)
             shapes = f"{image_text(layer.shape)} to {image_text(layer.output_shape)}"
             number = self.layers.index(layer) + 1
             return f"a smaller layer {number} (the largest: {shapes})"
 
-        def buffered(layer: ImageLayer) -> int:
+        def buffered(layer: ImageStage) -> int:
             return layer.n_inputs if layer is self.layers[0] else layer.lines * layer.line_bytes
 
         parameters = smaller(lambda layer: sum(array.nbytes for array in layer.parameters()))

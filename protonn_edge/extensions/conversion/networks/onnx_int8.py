@@ -19,6 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.extensions.conversion.features.int8_layer.integers import (
+    MOST_RIGHT,
+    IntegerInt8Layer,
+)
 from protonn_edge.extensions.conversion.networks.int8_network import (
     INT8_ZERO,
     Int8Network,
@@ -35,7 +39,6 @@ from protonn_edge.extensions.conversion.networks.onnx_chain import (
 from protonn_edge.extensions.conversion.networks.onnx_decision import Decision
 from protonn_edge.extensions.conversion.networks.onnx_file import FLOATS, Node, OnnxGraph
 from protonn_edge.features.images.pixel_scale import PixelScale
-from protonn_edge.features.int8_layer.integers import MOST_RIGHT, IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.shapes import ImageShape

@@ -20,7 +20,6 @@ from protonn_edge.data import recordings
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.division import digest_of
 from protonn_edge.data.naming import Notice, check_names, label_text, listed, quoted
-from protonn_edge.data.onset import THRESHOLDS
 from protonn_edge.data.options import TableOptions
 from protonn_edge.extensions.sensing.commands.windows_file import WindowsFile
 from protonn_edge.extensions.sensing.recordings.recorded import (
@@ -31,6 +30,7 @@ from protonn_edge.extensions.sensing.recordings.recorded import (
 )
 from protonn_edge.extensions.sensing.recordings.tested_takes import last_takes, takes_among_all
 from protonn_edge.extensions.sensing.recordings.triggers import Trigger
+from protonn_edge.extensions.sound.onset import THRESHOLDS
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.registry import modules_named
 from protonn_edge.model.signals import SAMPLE_RATES

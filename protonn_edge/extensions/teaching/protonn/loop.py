@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from protonn_edge.codegen.kernels.compiled import bytes_of
-from protonn_edge.codegen.kernels.kernel import Cost, Step
+from protonn_edge.codegen.kernels.kernel import Cost
 from protonn_edge.codegen.kernels.listing import BEGIN, END, Facts, Listing, Passed, moved, repeated
 from protonn_edge.extensions.teaching.examples import Store
 from protonn_edge.extensions.teaching.protonn.votes import NearestExamples
@@ -253,10 +253,9 @@ class TaughtVoting(VotersKernel):
     @property
     def cost(self) -> Cost:
         """Its cost, from no examples to as many as there is room for."""
-        step = Step("taught", "in EEPROM", _CODE_BYTES, float(self.none))
         state = self.teaching.slots + self.stage.n_inputs + _STATE_BYTES
         state += _ENTRY_BYTES * (self.teaching.neighbours + 2)
-        return Cost((step,), tables=0, code=_CODE_BYTES, state=state)
+        return Cost(self.none, tables=0, code=_CODE_BYTES, state=state)
 
     @property
     def none(self) -> int:

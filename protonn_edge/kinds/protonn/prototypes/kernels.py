@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel, Step, code_bytes
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel, code_bytes
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.codegen.kernels.matvec.loops import blocks_of
 from protonn_edge.kinds.protonn.additions import voters_kernel
@@ -104,31 +104,21 @@ class PrototypesKernel(Kernel):
         """Return its cost."""
         stage = self.stage
         flash = int(stage.prototypes.nbytes + stage.labels.nbytes + stage.table.nbytes)
-        steps = [self._step(flash)]
-        code = code_bytes(self)
+        cycles, code = self._cycles, code_bytes(self)
         state = stage.n_outputs * stage.output.bits // 8
         state += _NEIGHBOUR_BYTES * self.neighbours_at_once
         if self.voters is not None:
             added = self.voters.cost
-            steps += added.steps
+            cycles += added.cycles
             code += added.code
             state += added.state
-        return Cost(
-            steps=tuple(steps),
-            tables=flash,
-            code=code,
-            state=state,
-        )
+        return Cost(cycles, flash, code, state)
 
-    def _step(self, flash_bytes: int) -> Step:
-        stage, voting = self.stage, self.voting
-        clear = self.clearing.path("score", ["score"], {"score": 1}) * stage.n_outputs
-        around = compiled.calls(1, self.core) + clear
-        around += voting.once + voting.accident * _accidents(stage)
-        fetched = any(step.register is None for step in voting.steps)
-        where = "partly in registers" if fetched else "in registers"
-        kernel = f"point {where}, {stage.output.bits}-bit scores"
-        return Step("prototypes", kernel, flash_bytes, around + self._compared)
+    @property
+    def _cycles(self) -> float:
+        """About the cycles without other voters."""
+        clear = self.clearing.path("score", ["score"], {"score": 1}) * self.stage.n_outputs
+        return compiled.calls(1, self.core) + clear + self._compared
 
     @property
     def _compared(self) -> float:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
-from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing, moved, repeated
+from protonn_edge.codegen.kernels.listing import Listing, moved, repeated
 from protonn_edge.codegen.kernels.matvec.loops import Block
 from protonn_edge.codegen.kernels.matvec.products import multiplied
 
@@ -221,28 +221,7 @@ class Voting:
         listed = (
             self._cycles("vote", "voter0") + votes + self._cycles("voted", "again", on=0, done=0)
         )
-        return listed + self.start
-
-    @property
-    def empty_round(self) -> int:
-        """Cycles of an empty list."""
-        return self.start + self._cycles("vote", "voted", some=0)
-
-    @property
-    def start(self) -> int:
-        """Cycles up to the first prototype of a list."""
-        return self._cycles("again", "step0")
-
-    @property
-    def accident(self) -> int:
-        """Extra cycles of a prototype whose end has the same lower address byte as the last end."""
-        return self._cycles("far", "step0", accident=1) - self._cycles("far", "step0")
-
-    @cached_property
-    def once(self) -> int:
-        """Cycles around all lists."""
-        end = self._cycles("far", "vote", accident=1, compare=0)
-        return self._cycles(BEGIN, "again") + end + self._cycles("done", END)
+        return listed + self._cycles("again", "step0")
 
 
 def _listed(shift: int, stride: int) -> str:

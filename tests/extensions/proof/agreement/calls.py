@@ -30,7 +30,7 @@ def _add(stage: Stage, function: str) -> Iterator[Case]:
     """One input and its weights may be any at a time."""
     number, n = int(function.rpartition("_")[2]), stage.kernel.stage.n_inputs
     assert stage.kernel.name == "columns", "write how its inputs and weights are passed"
-    table, row = f"{stage.name}_weights_{number}", len(stage.kernel.matvec.passes[number].rows[0])
+    table, row = f"{stage.name}_weights_{number}", len(stage.kernel.passes[number].rows[0])
     arguments, buffers = [(To("inputs"), 2)], {"inputs": n}
     for place in {0, n - 1}:
         fixed = {"inputs": [None if k == place else 0 for k in range(n)]}
@@ -273,7 +273,7 @@ LISTINGS = {
     "kinds.protonn.prototypes.loops.code": "add_votes",
     "kinds.protonn.prototypes.loops.listing": "add_votes",
     "extensions.teaching.protonn.loop.comparing": "add_taught",
-    "features.audio.kernels.band_loop": "filter",
+    "extensions.sound.features.audio.kernels.band_loop": "filter",
     "features.pooling.loops.averaging": "complete_row",
     "features.pooling.loops.part": "pool_row",
     "features.pooling.loops.summing": "add_row",
@@ -283,8 +283,8 @@ LISTINGS = {
     "features.deskew.kernels": "sum_row",
     "features.gradients.loop.pixel_loop": "add_runs",
     "features.gradients.loop.root_loop": "take_roots",
-    "features.int8_layer.sums.listing": "add_up",
-    "features.int8_layer.values.listing": "make_values",
+    "extensions.conversion.features.int8_layer.sums.listing": "add_up",
+    "extensions.conversion.features.int8_layer.values.listing": "make_values",
     "features.pooling.kernels.average_loop": "average",
     "features.pooling.kernels.loop": "add_row",
     "features.window_features.kernels.sample": "take_sample",

@@ -9,15 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arduino_ide import build_sketch, export_for_uno, needs_arduino_core
-from audio_factory import audio_of, hearing, random_audio_model
 from chains import replace as with_numbers
 from extensions.sensing.logger_builds import listening
+from extensions.sound.audio_factory import audio_of, hearing, random_audio_model
 from model_factory import random_window_model, window_features_of
 from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.data.onset import onsets_of
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.live import Reporter
 from protonn_edge.extensions.sensing.played import PlayedSensor
@@ -25,6 +24,7 @@ from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_board import UNDECIDED
 from protonn_edge.extensions.sensing.sensor_kinds import MICROPHONE
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
+from protonn_edge.extensions.sound.onset import onsets_of
 from protonn_edge.extensions.teaching.board import with_taught
 from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.model.integer_chain import coordinates

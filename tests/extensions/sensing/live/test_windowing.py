@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from audio_factory import audio_of, hearing, random_audio_model
 from avr_tools import needs_emulated_avr
 from command_line import run, run_json
 from convolution_factory import random_convolution
 from convolution_factory import random_model as random_convolution_model
 from extensions.sensing.logger_builds import answers_of, assert_computed, compile_live, noise
+from extensions.sound.audio_factory import audio_of, hearing, random_audio_model
 from model_factory import random_model, random_window_model, scaled, window_features_of, with_points
 from refusals import refused_by
 
@@ -24,7 +24,6 @@ from protonn_edge.codegen.projects.folder import read_plan
 from protonn_edge.codegen.renderer import template_environment
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import sample_names
-from protonn_edge.data.onset import onsets_of
 from protonn_edge.data.units import unit_of
 from protonn_edge.extensions.sensing.commands.live import LiveOptions
 from protonn_edge.extensions.sensing.described import sensor_kind
@@ -35,6 +34,7 @@ from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_board import UNDECIDED, WindowAnswer
 from protonn_edge.extensions.sensing.sensor_projects import build_live, live_files
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
+from protonn_edge.extensions.sound.onset import onsets_of
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.model.file import save_model

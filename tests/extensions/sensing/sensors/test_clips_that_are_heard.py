@@ -8,16 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from audio_factory import audio_of, random_audio_model
 from avr_tools import EMULATED_AVR, skip_without
 from checkout import CHECKOUT
+from extensions.sound.audio_factory import audio_of, random_audio_model
 from generated_programs import write_c
 
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.planner import make_plan
-from protonn_edge.data.onset import clip_of
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.played import PlayedSensor
+from protonn_edge.extensions.sound.onset import clip_of
 from protonn_edge.model.quantization import quantize
 
 ONSET = 6

@@ -283,7 +283,7 @@ def test_a_damaged_file_of_sensors_ends_the_emulator(
 ) -> None:
     elf = compile_firmware("int main(void) { idle_for_ever(); }")
     uno = EmulatedUno(elf, sensors=[PlayedSensor(sensor_kind("mpu6050"), noise(6), 100.0)])
-    place = uno._options.index("--sensor-bytes") + 1
+    place = uno._options.index("--parts-bytes") + 1
     uno._sensors = content + b"\xff" * 11
     uno._options[place] = str(len(uno._sensors))
     with refused_by("chips.emulator.board", kind=EmulatorError):

@@ -8,7 +8,7 @@ less time, flash or SRAM than the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise, product
 from typing import Any, ClassVar, TypeVar
@@ -20,7 +20,6 @@ from protonn_edge.codegen.kernels.kernel import (
     Cost,
     Feed,
     Kernel,
-    Step,
     code_bytes,
     kernels_of,
 )
@@ -118,8 +117,8 @@ class PartPlan:
     @property
     def takes(self) -> tuple[float, int, int]:
         """Mean cycles, flash and SRAM."""
-        cycles = sum(step.cycles for cost in self.costs for step in cost.steps)
-        flash = sum(cost.tables + cost.code for cost in self.costs)
+        cycles = sum(cost.cycles for cost in self.costs)
+        flash = sum(cost.flash for cost in self.costs)
         return cycles, flash, self.state
 
     @property
@@ -214,18 +213,11 @@ class CascadeKernel(Kernel):
     def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost: of the second model, a share of the cycles."""
         plans = [PartPlan.with_kernels(kernels) for kernels in self.kernels]
-        steps = [
-            replace(step, name=f"{part.n} {step.name}", cycles=step.cycles * weight)
-            for part, plan, weight in zip(self.programs, plans, (1.0, _USUAL_SHARE), strict=True)
-            for cost in plan.costs
-            for step in cost.steps
-        ]
         costs = [cost for plan in plans for cost in plan.costs]
-        between = Step("passing on", "margin", code_bytes(self), self._between(_USUAL_SHARE))
-        steps.insert(len(plans[0].costs), between)
+        first, second = (plan.takes[0] for plan in plans)
         scores = self.stage.n_outputs * self.stage.output.bits // 8
         return Cost(
-            tuple(steps),
+            first + _USUAL_SHARE * second + self._between(_USUAL_SHARE),
             sum(cost.tables for cost in costs),
             sum(cost.code for cost in costs) + code_bytes(self),
             max(plan.state for plan in plans) + scores,

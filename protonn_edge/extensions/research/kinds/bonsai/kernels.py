@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import HeldKernel, Kernel
+from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.codegen.kernels.matvec.loops import COUNTED_IN_A_BYTE
 from protonn_edge.extensions.research.kinds.bonsai import DENSE, SPARSE
@@ -88,8 +88,10 @@ def _shifted(shift: int) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class BonsaiTreeKernel(HeldKernel):
+class BonsaiTreeKernel(Kernel):
     """Walks through the tree; inputs are the projection's outputs, or in a buffer."""
+
+    names_plan: ClassVar[bool] = True
 
     # registers that the walk uses in addition to Z and its operands
     clobbered: ClassVar[tuple[int, ...]] = (*range(10, 28), 0)
@@ -257,15 +259,12 @@ class BonsaiTreeKernel(HeldKernel):
         """Flash of the tree and the tanh."""
         return len(self.stage.flash.content) + int(self.stage.table.size)
 
-    @property
-    def assembly(self) -> float:
-        """About the cycles of the walk."""
-        always = (
-            compiled.calls(1, self.core)
-            + self.cycles.around
-            + self.cycles.clear * self.stage.n_rows
-        )
-        return always + self._mean(self._shares)
+    def cost(self, _: Feed | None, /) -> Cost:
+        """Return its cost."""
+        setup = self.cycles.around + self.cycles.clear * self.stage.n_rows
+        cycles = compiled.calls(1, self.core) + setup + self._mean(self._shares)
+        scores = self.stage.n_outputs * self.stage.output.bits // 8
+        return self._with_code(cycles, self.table_bytes, state=scores)
 
     @property
     def _shares(self) -> NDArray[np.float64]:

@@ -1,0 +1,1 @@
+"""The stages that only converted networks have."""

@@ -1,0 +1,1 @@
+"""The stage that computes features of sound."""
