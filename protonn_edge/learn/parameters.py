@@ -285,10 +285,10 @@ class FeatureParameters(Parameterized):
     @property
     def asked(self) -> FeatureRequest | None:
         """The request in the text, if any; raises `InputError` if it cannot be read."""
-        from protonn_edge.learn.requests import read_features
-
         if self.features is None:
             return None
+        from protonn_edge.learn.requests import read_features  # imports all kinds of features
+
         request: FeatureRequest = read_features(self.features)
         return request
 
