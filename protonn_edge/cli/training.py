@@ -80,6 +80,8 @@ def _learner_and_data(given: TrainOptions) -> tuple[DeviceClassifier, Target, Da
     for added in given.added:
         target = added.completed(target)
     dataset = fitting.load_divided(given, target)
+    for added in given.added:
+        added.check(dataset)
     if dataset.estimator != Dataset.estimator:
         learner = given.classifier.untrained(given.seed, dataset.estimator)
         target = learner.frozen().target

@@ -31,6 +31,8 @@ class RuleKind:
     """
 
     name: ClassVar[str]  # of its folder, its rules and its templates
+    array: ClassVar[str]  # of its rule in a model file
+    keys: ClassVar[tuple[str, ...]] = ()  # of `FloatRule.described`; null without the rule
 
     def rule(self) -> type[FloatRule]:
         """Return the rule of a float model."""
@@ -99,8 +101,14 @@ def policy_of(arrays: Mapping[str, Array]) -> FloatPolicy:
     """Return the policy of which a model file has these arrays, among others."""
     from protonn_edge.model.policy import FloatPolicy
 
-    rules = (kind.rule() for kind in rule_kinds())
-    return FloatPolicy(tuple(r.of_array(arrays[r.array]) for r in rules if r.array in arrays))
+    stored = ((kind, arrays[kind.array]) for kind in rule_kinds() if kind.array in arrays)
+    return FloatPolicy(tuple(kind.rule().of_array(array) for kind, array in stored))
+
+
+def arrays_of(policy: FloatPolicy) -> dict[str, Array]:
+    """Return a policy's arrays in a model file."""
+    names = {kind.name: kind.array for kind in rule_kinds()}
+    return {names[rule.name]: rule.to_array() for rule in policy.rules}
 
 
 def fitted_rules(classifier: Any, points: ArrayLike, targets: Array) -> list[FloatRule]:
@@ -111,6 +119,5 @@ def fitted_rules(classifier: Any, points: ArrayLike, targets: Array) -> list[Flo
 
 def described(policy: FloatPolicy) -> JsonObject:
     """Return what the JSON object of a command has of a policy, with None for absent rules."""
-    rules = [kind.rule() for kind in rule_kinds()]
-    absent = {key: value for rule in rules for key, value in rule.ABSENT.items()}
+    absent = dict.fromkeys(key for kind in rule_kinds() for key in kind.keys)
     return absent | {key: value for rule in policy.rules for key, value in rule.described().items()}

@@ -19,6 +19,8 @@ class RejectionKind(RuleKind):
     """The thresholds of statistics of the scores."""
 
     name: ClassVar[str] = "rejection"
+    array: ClassVar[str] = "rejection"
+    keys: ClassVar[tuple[str, ...]] = ("rejection",)
 
     def rule(self) -> type[Rejection]:
         """Return the rule."""

@@ -22,6 +22,8 @@ class ValueKind(RuleKind):
     """The scale of numbers."""
 
     name: ClassVar[str] = "value"
+    array: ClassVar[str] = "value"
+    keys: ClassVar[tuple[str, ...]] = ("value",)
 
     def rule(self) -> type[Value]:
         """Return the rule."""
