@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -22,10 +23,10 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import with_group_column
 from protonn_edge.cli.train_given import TrainOptions
 from protonn_edge.cli.train_options import flags, was_given
-from protonn_edge.cli.tune_given import TuneOptions
 from protonn_edge.data.arrays import source_of
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.division import Division, digest_of
+from protonn_edge.data.expected import is_same_rate
 from protonn_edge.data.groups import (
     of_one_class_each,
     overlapping_runs,
@@ -35,7 +36,6 @@ from protonn_edge.data.groups import (
 from protonn_edge.data.naming import Notice, channel_names, listed, quoted
 from protonn_edge.data.options import TableOptions, texts_of
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.recordings import is_same_rate
 from protonn_edge.data.splits import hold_groups_out, named_groups
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.features import AUTO, LONGEST_WINDOW, FeatureRequest
@@ -46,6 +46,9 @@ from protonn_edge.learn.refusals import check_compatible
 from protonn_edge.learn.targets import Target
 from protonn_edge.model.model import Model
 from protonn_edge.system.errors import InputError, Interrupted, counted
+
+if TYPE_CHECKING:
+    from protonn_edge.cli.tune_given import TuneOptions
 
 _SHORTEST = "the remaining steps are shortened so that a complete model is written"
 DEFAULT_SHARE = 0.2  # of the points, or of the groups, that are held out
