@@ -11,7 +11,7 @@ import click
 from protonn_edge.cli.command import option
 from protonn_edge.cli.options import SHARE
 from protonn_edge.cli.train_additions import TrainAddition
-from protonn_edge.learn.searched import BEST
+from protonn_edge.learn.search import BEST
 from protonn_edge.policy.rejection import STATISTICS, Statistic
 
 if TYPE_CHECKING:

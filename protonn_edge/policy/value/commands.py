@@ -11,7 +11,7 @@ import click
 from protonn_edge.cli.command import option
 from protonn_edge.cli.options import FiniteRange
 from protonn_edge.cli.train_additions import TrainAddition
-from protonn_edge.learn.searched import BEST
+from protonn_edge.learn.search import BEST
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import AddedOptions
 
