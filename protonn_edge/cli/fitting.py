@@ -56,7 +56,17 @@ _NUMBERED = re.compile(r"(.*?)(\d+(?:\.\d+)?)(\D*)")  # a name, by its last numb
 _AXES = 2  # samples and channels of a window, height and width of an image
 
 
-def load_divided(given: TrainOptions | TuneOptions, target: Target | None = None) -> Dataset:
+def load_for(given: TrainOptions | TuneOptions, target: Target) -> tuple[Target, Dataset]:
+    """Return the target as added options change it, and the data set, which they have checked."""
+    for added in given.added:
+        target = added.completed(target)
+    dataset = _load_divided(given, target)
+    for added in given.added:
+        added.check(dataset)
+    return target, dataset
+
+
+def _load_divided(given: TrainOptions | TuneOptions, target: Target) -> Dataset:
     """Return the data set in DATA, with a part held out for testing unless it has a test part.
 
     Groups are those of ``--groups`` or, without it, the file's own. A part of the points of
@@ -65,7 +75,6 @@ def load_divided(given: TrainOptions | TuneOptions, target: Target | None = None
     """
     data, groups, share = given.data, given.groups, given.test_share
     table = with_group_column(given.table, groups)
-    target = target or Target()
     dataset = load_dataset(data, table, least_classes=target.least_classes, target=target.read_as)
     if groups is None:
         dataset, groups = with_own_groups(dataset, data)

@@ -124,12 +124,7 @@ def train_best(given: TrainOptions, out: Output) -> None:
 
 def _loaded(given: TuneOptions, out: Output) -> Dataset:
     """Return the data set, with labels that are what the options say, and groups to divide."""
-    target = Target()
-    for added in given.added:
-        target = added.completed(target)
-    dataset = fitting.load_divided(given, target)
-    for added in given.added:
-        added.check(dataset)
+    _, dataset = fitting.load_for(given, Target())
     check_points(dataset.as_targets(dataset.y_train))
     dataset, notices = with_groups_to_divide(dataset)
     out.notice(notices)

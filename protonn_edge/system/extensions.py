@@ -103,12 +103,8 @@ class Extension:
     # the classes of what it adds to other extensions, and to kinds of classifiers, by their names;
     # these have a base class for it, such as `protonn_edge.kinds.protonn.additions.ProtoNNAddition`
     additions: ClassVar[Mapping[str, str]] = {}
-
-    # --- the command line ---
-
-    def option_groups(self) -> Mapping[str, str]:
-        """Return the titles of groups of options in a command's help, by option."""
-        return {}
+    # the titles of groups of options in a command's help, by option
+    option_groups: ClassVar[Mapping[str, str]] = {}
 
     # --- data and models ---
 

@@ -17,10 +17,10 @@ class OneClassExtension(Extension):
     name: ClassVar[str] = "one_class"
     options: ClassVar[Mapping[str, str]] = {"train": "commands:NormalOptions"}
     additions: ClassVar[Mapping[str, str]] = {"protonn": "addition:OneClassProtoNN"}
-
-    def option_groups(self) -> Mapping[str, str]:
-        """Return the group of its options."""
-        return {"--one-class": "Training", "--normal": "Training"}
+    option_groups: ClassVar[Mapping[str, str]] = {
+        "--one-class": "Training",
+        "--normal": "Training",
+    }
 
 
 EXTENSION = OneClassExtension()

@@ -16,10 +16,7 @@ class ResearchExtension(Extension):
 
     name: ClassVar[str] = "research"
     additions: ClassVar[Mapping[str, str]] = {"protonn": "paper.addition:PaperProtoNN"}
-
-    def option_groups(self) -> Mapping[str, str]:
-        """Return the group of the optimizer's options."""
-        return {"--optimizer": "Training", "--loss": "Training"}
+    option_groups: ClassVar[Mapping[str, str]] = {"--optimizer": "Training", "--loss": "Training"}
 
 
 EXTENSION = ResearchExtension()

@@ -30,10 +30,7 @@ class TeachingExtension(Extension):
         "sensing": "listener:TaughtStream",
         "proof": "protonn.proof.program:ExamplesProof",
     }
-
-    def option_groups(self) -> Mapping[str, str]:
-        """Return the group of ``--teachable``."""
-        return {"--teachable": "Training"}
+    option_groups: ClassVar[Mapping[str, str]] = {"--teachable": "Training"}
 
     def part_of(self, model: Any) -> FirmwarePart | None:
         """Return the examples of a model that can be taught."""

@@ -224,11 +224,6 @@ class Voting:
         return listed + self.start
 
     @property
-    def empty_round(self) -> int:
-        """Cycles of an empty list."""
-        return self.start + self._cycles("vote", "voted", some=0)
-
-    @property
     def start(self) -> int:
         """Cycles up to the first prototype of a list."""
         return self._cycles("again", "step0")
