@@ -32,7 +32,7 @@ class RuleKind:
     name: ClassVar[str]  # of its folder, its rules and its templates
     array: ClassVar[str]  # of its rule in a model file
     keys: ClassVar[tuple[str, ...]] = ()  # of `FloatRule.described`; null without the rule
-    # the classes of options that it adds, as `Extension.options`; for `train`, a `TrainAddition`
+    # as `protonn_edge.system.extensions.Extension.options`
     options: ClassVar[Mapping[str, str]] = {}
 
     def rule(self) -> type[FloatRule]:

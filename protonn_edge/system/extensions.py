@@ -97,11 +97,11 @@ class Extension:
 
     name: ClassVar[str]
     has_sensors: ClassVar[bool] = False  # whether it has firmware that reads sensors
-    # the classes of options that it adds, by command, each as "module:class", its module named from
-    # the extension's package; the command's module has what it calls, such as `InspectAddition`
+    # by command, the class of the options that it adds, as "module:class" in its package; the
+    # command's module describes what it calls, such as `InspectAddition` of `inspect`
     options: ClassVar[Mapping[str, str]] = {}
-    # the classes of what it adds to other extensions, and to kinds of classifiers, by their names;
-    # these have a base class for it, such as `protonn_edge.kinds.protonn.additions.ProtoNNAddition`
+    # by another extension, or a kind of classifier, the class of what it adds there, which derives
+    # from a class of theirs, such as `protonn_edge.kinds.protonn.additions.ProtoNNAddition`
     additions: ClassVar[Mapping[str, str]] = {}
     # the titles of groups of options in a command's help, by option
     option_groups: ClassVar[Mapping[str, str]] = {}
@@ -247,7 +247,7 @@ def missing_extension(name: str) -> InputError:
 
 
 def named_by(owner: object, place: str) -> Any:
-    """Return what "module:name" names, its module from the package of its owner's class."""
+    """Return the object that "module:name" names in the package of its owner."""
     module, name = place.split(":")
     return getattr(import_module(f"{type(owner).__module__}.{module}"), name)
 
