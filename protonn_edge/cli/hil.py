@@ -44,8 +44,7 @@ from protonn_edge.device.results import check_finished
 from protonn_edge.learn.evaluation import terminal
 from protonn_edge.learn.evaluation.figures import budget_fact, saturation_figure
 from protonn_edge.learn.evaluation.measurement import Measurement, measure
-from protonn_edge.model.expected_points import why_clamped
-from protonn_edge.model.model import Model
+from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import about_answers
 from protonn_edge.system.errors import Interrupted, counted
 from protonn_edge.system.figures import facts_of

@@ -22,10 +22,9 @@ from protonn_edge.data.tables import opened_table
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.learn.evaluation.figures import accuracy_figure, saturation_figure
 from protonn_edge.learn.evaluation.terminal import fact_table
-from protonn_edge.model.expected_points import why_clamped
 from protonn_edge.model.file import load_model
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.model import Model
+from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import Policy, about_answers
 from protonn_edge.model.quantization import answers_of
 from protonn_edge.model.sensor_counts import with_unit

@@ -35,8 +35,8 @@ from protonn_edge.learn.evaluation.accuracy import is_labelled, share_right
 from protonn_edge.learn.evaluation.figures import accuracy_figure, saturation_figure
 from protonn_edge.learn.evaluation.terminal import row_table
 from protonn_edge.model.device_model import DeviceModel, load_device_model
-from protonn_edge.model.expected_points import why_clamped
 from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.model import why_clamped
 from protonn_edge.system import shell
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import AddedOptions

@@ -216,6 +216,12 @@ def _scores_and_nearest(model: Model, X: ArrayLike) -> tuple[Float64, Float64]:
     return scores, nearest
 
 
+def why_clamped(model: Model) -> str:
+    """Return why inputs outside their range are clamped on purpose; empty if they are not."""
+    by_thresholds = model.head.kind == "forest" and model.features is None
+    return "on purpose: they are beyond all thresholds of the trees" if by_thresholds else ""
+
+
 def checked_points(model: Model, X: ArrayLike) -> Array:
     """Return raw points (n, features); `InputError` if not finite numbers."""
     points: Array = np.asarray(X)

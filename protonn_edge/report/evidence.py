@@ -19,9 +19,8 @@ from protonn_edge.device.instruments import BenchReading
 from protonn_edge.device.results import Origin, Result, Summary, summarize
 from protonn_edge.learn.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.learn.evaluation.figures import budget_fact, run_figures, saturation_figure
-from protonn_edge.model.expected_points import why_clamped
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.model import Model
+from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import about_answers
 from protonn_edge.model.quantization import StageLoss
 from protonn_edge.model.shapes import Shape

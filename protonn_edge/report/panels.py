@@ -15,7 +15,7 @@ from protonn_edge.codegen.verification.agreement import PROVEN
 from protonn_edge.device.instruments import BenchReading
 from protonn_edge.learn.evaluation.figures import saturation_figure
 from protonn_edge.learn.evaluation.terminal import PLAN_CAPTION, plan_rows, stage_rows
-from protonn_edge.model.expected_points import why_clamped
+from protonn_edge.model.model import why_clamped
 from protonn_edge.report import figures
 from protonn_edge.report.content import PageTable, Panel
 from protonn_edge.report.evidence import Evidence

@@ -9,7 +9,7 @@ from protonn_edge.data.division import Division
 from protonn_edge.data.expected import Expected
 from protonn_edge.data.preparation import Preparation
 from protonn_edge.model.features import signal_of
-from protonn_edge.model.model import Model
+from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.shapes import Shape
 
 Float64 = NDArray[np.float64]
@@ -44,12 +44,6 @@ def known_image_shape(model: Model) -> Shape | None:
     if min(shape) < 1:
         return None
     return (shape[0], shape[1]) if shape[0] * shape[1] == model.n_features else None
-
-
-def why_clamped(model: Model) -> str:
-    """Return why inputs outside their range are clamped on purpose; empty if they are not."""
-    by_thresholds = model.head.kind == "forest" and model.features is None
-    return "on purpose: they are beyond all thresholds of the trees" if by_thresholds else ""
 
 
 def limits_of_training(model: Model, least: Float64, end: Float64) -> tuple[Float64, Float64]:
