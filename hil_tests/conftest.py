@@ -28,8 +28,9 @@ from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.device import protocol
 from protonn_edge.device.session import Session
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.expected import expected_by
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.model import Model, expected_by, raw_ends
+from protonn_edge.model.model import Model, raw_ends
 from protonn_edge.system.extensions import extensions
 
 if TYPE_CHECKING:

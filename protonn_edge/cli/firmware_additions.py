@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from protonn_edge.model.integer_chain import IntegerChain
-
-if TYPE_CHECKING:
     from protonn_edge.codegen.export.sensor_windows import SensorWindows
+    from protonn_edge.model.integer_chain import IntegerChain
 
 _Kind = TypeVar("_Kind")
 

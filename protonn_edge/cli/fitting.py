@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -22,10 +23,10 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import with_group_column
 from protonn_edge.cli.train_given import TrainOptions
 from protonn_edge.cli.train_options import flags, was_given
-from protonn_edge.cli.tune_given import TuneOptions
 from protonn_edge.data.arrays import source_of
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.division import Division, digest_of
+from protonn_edge.data.expected import is_same_rate
 from protonn_edge.data.groups import (
     of_one_class_each,
     overlapping_runs,
@@ -35,7 +36,6 @@ from protonn_edge.data.groups import (
 from protonn_edge.data.naming import Notice, channel_names, listed, quoted
 from protonn_edge.data.options import TableOptions, texts_of
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.recordings import is_same_rate
 from protonn_edge.data.splits import hold_groups_out, named_groups
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.features import AUTO, LONGEST_WINDOW, FeatureRequest
@@ -47,13 +47,26 @@ from protonn_edge.learn.targets import Target
 from protonn_edge.model.model import Model
 from protonn_edge.system.errors import InputError, Interrupted, counted
 
+if TYPE_CHECKING:
+    from protonn_edge.cli.tune_given import TuneOptions
+
 _SHORTEST = "the remaining steps are shortened so that a complete model is written"
 DEFAULT_SHARE = 0.2  # of the points, or of the groups, that are held out
 _NUMBERED = re.compile(r"(.*?)(\d+(?:\.\d+)?)(\D*)")  # a name, by its last number
 _AXES = 2  # samples and channels of a window, height and width of an image
 
 
-def load_divided(given: TrainOptions | TuneOptions, target: Target | None = None) -> Dataset:
+def load_for(given: TrainOptions | TuneOptions, target: Target) -> tuple[Target, Dataset]:
+    """Return the target as added options change it, and the data set, which they have checked."""
+    for added in given.added:
+        target = added.completed(target)
+    dataset = _load_divided(given, target)
+    for added in given.added:
+        added.check(dataset)
+    return target, dataset
+
+
+def _load_divided(given: TrainOptions | TuneOptions, target: Target) -> Dataset:
     """Return the data set in DATA, with a part held out for testing unless it has a test part.
 
     Groups are those of ``--groups`` or, without it, the file's own. A part of the points of
@@ -62,7 +75,6 @@ def load_divided(given: TrainOptions | TuneOptions, target: Target | None = None
     """
     data, groups, share = given.data, given.groups, given.test_share
     table = with_group_column(given.table, groups)
-    target = target or Target()
     dataset = load_dataset(data, table, least_classes=target.least_classes, target=target.read_as)
     if groups is None:
         dataset, groups = with_own_groups(dataset, data)

@@ -39,8 +39,6 @@ def row(option: click.Option, ctx: click.Context) -> tuple[str, str]:
 
 def group_of(param: click.Parameter) -> str:
     """Return the title of an option's group, or an empty string."""
-    groups = dict(_GROUP_OF)
-    for added in extensions():
-        groups |= added.option_groups()
+    titles = [_GROUP_OF, *(each.option_groups for each in extensions())]
     own: str = getattr(param, "group", "")
-    return own or next((groups[name] for name in param.opts if name in groups), "")
+    return own or next((each[name] for each in titles for name in param.opts if name in each), "")

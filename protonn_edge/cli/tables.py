@@ -133,7 +133,7 @@ def points_for(
     from protonn_edge.data.images import has_images
     from protonn_edge.data.reading import read_points
     from protonn_edge.learn.evaluation.swapped_labels import about_swapped_labels
-    from protonn_edge.model.model import expected_by, known_image_shape, limits_of_training
+    from protonn_edge.model.expected import expected_by, known_image_shape, limits_of_training
     from protonn_edge.model.quantization import quantize, why_floats_alone
     from protonn_edge.model.sensor_counts import converter_for
 

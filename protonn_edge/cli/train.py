@@ -9,7 +9,7 @@ from protonn_edge.cli.command import OUTPUT, Output, command, options_of
 from protonn_edge.cli.paths import check_output, check_there
 from protonn_edge.cli.train_given import TrainOptions
 from protonn_edge.cli.train_options import ClassifierCommand
-from protonn_edge.learn.searched import BEST
+from protonn_edge.learn.search import BEST
 
 
 @command(

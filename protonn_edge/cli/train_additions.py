@@ -21,7 +21,7 @@ class TrainAddition(AddedOptions):
         return target
 
     def check(self, dataset: Dataset) -> None:
-        """Refuse a data set before a search, with labels that may be something else."""
+        """Refuse a data set with labels that may be something else."""
 
     def step(self, target: Target | None) -> Any:  # noqa: ARG002
         """Return what the options ask for, by default what the target does; None for nothing.

@@ -48,5 +48,4 @@ class TrainOptions:
 
     def steps(self, target: Target | None = None) -> list[Any]:
         """Return what the options of rules ask for, see `TrainAddition`."""
-        steps = (each.step(target) for each in self.added)
-        return [step for step in steps if step is not None]
+        return [step for each in self.added if (step := each.step(target)) is not None]

@@ -22,7 +22,7 @@ from protonn_edge.learn.parameters import (
     Sides,
     Subset,
 )
-from protonn_edge.learn.searched import ANY, BEST
+from protonn_edge.learn.search import ANY, BEST
 from protonn_edge.model.registry import ESTIMATORS, PARAMETERS, REGRESSORS
 from protonn_edge.system.errors import InputError
 

@@ -76,10 +76,7 @@ def train_model(given: TrainOptions, out: Output) -> None:
 def _learner_and_data(given: TrainOptions) -> tuple[DeviceClassifier, Target, Dataset]:
     """Return what learns, the target of its training, and the data set."""
     learner = given.classifier.untrained(given.seed)
-    target = learner.frozen().target
-    for added in given.added:
-        target = added.completed(target)
-    dataset = fitting.load_divided(given, target)
+    target, dataset = fitting.load_for(given, learner.frozen().target)
     if dataset.estimator != Dataset.estimator:
         learner = given.classifier.untrained(given.seed, dataset.estimator)
         target = learner.frozen().target

@@ -32,7 +32,7 @@ from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.evaluation.fidelity import Promise
 from protonn_edge.learn.folds import search_folds, with_groups_to_divide
 from protonn_edge.learn.parameters import SharedParameters
-from protonn_edge.learn.search import BEST
+from protonn_edge.learn.search import ANY, BEST
 from protonn_edge.learn.search import choice as choices
 from protonn_edge.learn.search.cluster import DaskWorkers
 from protonn_edge.learn.search.limits import ACCURACY, TuningLimits, metric_of
@@ -43,7 +43,7 @@ from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.learn.search.store import Record, SearchFile
 from protonn_edge.learn.search.tables import candidate_table
 from protonn_edge.learn.search.workers import Processes, Workers
-from protonn_edge.learn.searched import ANY, FEATURES, KIND, settings_of_kind
+from protonn_edge.learn.searched import FEATURES, KIND, settings_of_kind
 from protonn_edge.learn.targets import Target
 from protonn_edge.model.file import save_model
 from protonn_edge.system.errors import (
@@ -124,12 +124,7 @@ def train_best(given: TrainOptions, out: Output) -> None:
 
 def _loaded(given: TuneOptions, out: Output) -> Dataset:
     """Return the data set, with labels that are what the options say, and groups to divide."""
-    target = Target()
-    for added in given.added:
-        target = added.completed(target)
-    dataset = fitting.load_divided(given, target)
-    for added in given.added:
-        added.check(dataset)
+    _, dataset = fitting.load_for(given, Target())
     check_points(dataset.as_targets(dataset.y_train))
     dataset, notices = with_groups_to_divide(dataset)
     out.notice(notices)

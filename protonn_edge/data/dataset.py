@@ -27,13 +27,12 @@ LABEL_LIMIT = 20_000  # labels in sets of labels
 INDEX_LIMIT = 10**6  # features of points whose zeros a file leaves out
 _BLOCK_VALUES = 2**18  # hashed at once
 
-Matrix = Array
 Float32 = NDArray[np.float32]
 Indices = NDArray[np.int64]
 _Part = TypeVar("_Part", bound="Table")
 
 
-def row_hashes(X: Matrix) -> NDArray[np.uint64]:
+def row_hashes(X: Array) -> NDArray[np.uint64]:
     """Return a hash (n,) of the float32 of each row of X (n, D), the same on all machines.
 
     It is the sum of products with a random number per column, folded and mixed; -0 counts as 0.
@@ -107,7 +106,7 @@ class Provenance:
     sample_rate: float | None = None  # sampling rate of a recording or of windows
     onset: int | None = None  # the level at which clips of sound begin, if windows were cut there
     # (k, D): windows of noise, to mix into copies of training windows; see `with_noise`
-    background_noise: Matrix | None = None
+    background_noise: Array | None = None
     instrument: Instrument | None = None  # the sensor of the values, if known
     columns: Sequence[Column] = ()  # the columns of a table
     preparation: Preparation | None = None  # if not all features are columns

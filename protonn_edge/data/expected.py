@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from protonn_edge.data.instruments import Converter, Instrument
     from protonn_edge.data.preparation import Preparation
 
+_SAME_RATE = 0.05  # maximum relative difference of a recording's rate from the model's
+
 
 @dataclass(frozen=True)
 class Expected:
@@ -55,3 +57,8 @@ class Expected:
     def label(self) -> str:
         """The column of labels of the training file; empty if unknown."""
         return "" if self.division is None else self.division.label
+
+
+def is_same_rate(rate: float | None, wanted: float | None) -> bool:
+    """Return whether data at this sampling rate suits a model of another one; unknown rates do."""
+    return not rate or not wanted or abs(rate - wanted) <= _SAME_RATE * rate

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from protonn_edge.data.class_files import has_tables, read_class_files
 from protonn_edge.data.dataset import Table, widened
 from protonn_edge.data.expected import Expected
-from protonn_edge.data.images import has_images, read_images
 from protonn_edge.data.libsvm import (
     LIBSVM_SUFFIXES,
     contains_libsvm,
@@ -17,7 +15,6 @@ from protonn_edge.data.libsvm import (
 )
 from protonn_edge.data.options import SHOWN, USUAL_DELIMITERS, TableOptions
 from protonn_edge.data.points import read_table
-from protonn_edge.data.takes import WAVES
 from protonn_edge.data.text import TEXT_LIMIT_BYTES, check_is_text
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.files import check_file
@@ -29,10 +26,6 @@ _OF_KINDS: dict[str, tuple[tuple[str, ...], str]] = {  # options for other data
     "size": (("images",), "a folder of images"),
     "files": ((), "a folder of recordings for 'windows'"),
 }
-_FOLDERS = (
-    ("images", has_images, lambda path, options, _: read_images(path, options)),
-    ("class files", has_tables, read_class_files),
-)
 
 
 def refuse_options(path: Path, options: TableOptions | None, kind: str = "") -> None:
@@ -55,10 +48,15 @@ def read_tables(
         return _text_table(path, options, expected), None
     if (path / "train.txt").is_file():
         return _reference_layout(path, options, expected)
-    for kind, is_there, read in _FOLDERS:
-        if is_there(path):
-            refuse_options(path, options, kind)
-            return read(path, options or TableOptions(), expected)
+    from protonn_edge.data.class_files import has_tables, read_class_files  # only for folders
+    from protonn_edge.data.images import has_images, read_images
+
+    if has_images(path):
+        refuse_options(path, options, "images")
+        return read_images(path, options or TableOptions())
+    if has_tables(path):
+        refuse_options(path, options, "class files")
+        return read_class_files(path, options or TableOptions(), expected)
     raise InputError(
         f"{path} is a folder without train.txt, tables or images; name a file, or cut a folder of "
         "recordings with 'protonn-edge windows'"
@@ -96,6 +94,8 @@ def _text_table(
 ) -> Table:
     suffix = path.suffix.lower()
     if suffix not in (*USUAL_DELIMITERS, *LIBSVM_SUFFIXES, *_OPEN_SUFFIXES) and path.exists():
+        from protonn_edge.data.takes import WAVES  # only for folders, and for this sentence
+
         remedy = "convert the file to one of these formats"
         if suffix in WAVES:
             remedy = "cut the sound into windows with 'protonn-edge windows'"

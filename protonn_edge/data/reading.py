@@ -38,7 +38,7 @@ from protonn_edge.data.dataset import (
     several_labels,
 )
 from protonn_edge.data.division import digest_of
-from protonn_edge.data.expected import Expected
+from protonn_edge.data.expected import Expected, is_same_rate
 from protonn_edge.data.formats import is_text_table, read_tables, refuse_options
 from protonn_edge.data.groups import groups_of_division
 from protonn_edge.data.label_sets import (
@@ -68,7 +68,6 @@ from protonn_edge.data.options import (
     TableOptions,
     with_keywords,
 )
-from protonn_edge.data.recordings import is_same_rate
 from protonn_edge.data.values import (
     Values,
     has_values,

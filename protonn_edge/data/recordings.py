@@ -21,14 +21,8 @@ from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, counted
 
 _LIMIT_BYTES = 2**31  # limit of windows in memory
-_SAME_RATE = 0.05  # maximum relative difference of a recording's rate from the model's
 
 Run = tuple[int, int]
-
-
-def is_same_rate(rate: float | None, wanted: float | None) -> bool:
-    """Return whether data at this sampling rate suits a model of another one; unknown rates do."""
-    return not rate or not wanted or abs(rate - wanted) <= _SAME_RATE * rate
 
 
 @dataclass(frozen=True, eq=False)

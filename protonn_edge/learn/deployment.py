@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from protonn_edge.chips.boards import Board, board_of
 from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model
 
 if TYPE_CHECKING:
+    from protonn_edge.chips.boards import Board
     from protonn_edge.codegen.export import Export, Kind
     from protonn_edge.codegen.projects.project import Build
     from protonn_edge.learn.evaluation.measurement import Measurement
@@ -120,6 +120,7 @@ class Deployable:
         ValueError
             If there are no points.
         """
+        from protonn_edge.chips.boards import board_of
         from protonn_edge.codegen.projects.project import trial_build
         from protonn_edge.learn.evaluation.measurement import measure
 

@@ -62,7 +62,7 @@ class FeatureRequest:
     can_be_clipped: ClassVar[bool] = False  # whether outliers of its values can be clamped
     # how copies of a signal are moved
     movement: ClassVar[SignalMovement] = SignalMovement(0.05, speed=1.2, gain=1.2, noise=0.1)
-    # its conflicts, in addition to the rows of `protonn_edge.learn.refusals`
+    # what a request of this kind refuses, in addition to `protonn_edge.learn.refusals`
     refusals: ClassVar[tuple[Refusal, ...]] = ()
 
     @classmethod

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.model.limits import NORMALIZER_KINDS, SAMPLE_RATES
 from protonn_edge.model.shapes import Shape
-from protonn_edge.model.signals import SAMPLE_RATES
-from protonn_edge.model.statistics import NORMALIZER_KINDS
 from protonn_edge.system.errors import InputError, InvalidValue
 
 if TYPE_CHECKING:
@@ -285,10 +284,10 @@ class FeatureParameters(Parameterized):
     @property
     def asked(self) -> FeatureRequest | None:
         """The request in the text, if any; raises `InputError` if it cannot be read."""
-        from protonn_edge.learn.requests import read_features
-
         if self.features is None:
             return None
+        from protonn_edge.learn.requests import read_features  # imports all kinds of features
+
         request: FeatureRequest = read_features(self.features)
         return request
 

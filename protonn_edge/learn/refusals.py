@@ -16,6 +16,7 @@ from protonn_edge.learn.refusal import (
     Refusal,
     TrainingRequest,
     excluded,
+    without_effect,
 )
 from protonn_edge.system.errors import InputError
 
@@ -69,15 +70,14 @@ def check_before_points(
 
 def refusal_of(case: TrainingRequest, own: Iterable[Refusal] = ()) -> str | None:
     """Return the sentence of the first refusal that applies, or None."""
-    every = chain(REFUSALS, IMAGES, COPIES, _of_features(), own)
+    every = chain(REFUSALS, IMAGES, COPIES, _of_features(case), WITHOUT_FEATURES, own)
     return next(filter(None, (each.refused(case) for each in every)), None)
 
 
-def _of_features() -> Iterator[Refusal]:
-    from protonn_edge.learn.requests import REQUESTS  # imports all kinds of features
-
-    for each in REQUESTS:
-        yield from each.refusals
+def _of_features(case: TrainingRequest) -> Iterator[Refusal]:
+    """Yield what the requested kind of features refuses."""
+    if case.asked is not None:
+        yield from case.asked.refusals
 
 
 def _for_one_label_each(case: TrainingRequest) -> str:
@@ -223,5 +223,29 @@ COPIES: tuple[Refusal, ...] = (
         "{copies} is {settings.copies}, but copies are moved at random, which is possible only for "
         "images, windows of samples and clips of sound; omit {copies}, or declare the points as "
         "one of these with {image_shape}, or with {window_shape} and {features}",
+    ),
+)
+
+
+def _of_no_windows(case: TrainingRequest) -> str:
+    """Return what describes windows, although no features of windows are requested."""
+    from protonn_edge.learn.features import is_of_windows
+
+    if is_of_windows(case):
+        return ""
+    has_shape = case.settings.window_shape is not None
+    return "{window_shape}" if has_shape else case.first_given("sample_rate")
+
+
+WITHOUT_FEATURES: tuple[Refusal, ...] = (
+    without_effect(
+        lambda case: not case.asks_for("conv"),
+        "network_epochs network_moved_share network_still_epochs",
+        "no convolutions are learned",
+    ),
+    Refusal(
+        _of_no_windows,
+        "{it} is given, but no features of windows are requested; name some, such as "
+        "{features} mean,deviation,min,max, or leave {it} out",
     ),
 )

@@ -58,12 +58,6 @@ FEATURES = "feature_stage"
 KIND = "classifier"
 """The name of the kind of classifier in a trial's settings, if several are searched."""
 
-ANY = "any"
-"""The name of all kinds together."""
-
-BEST = "best"
-"""The name of the best of all kinds, found in a limited time."""
-
 
 def settings_of_kind(settings: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
     """Return the kind of a trial, if several are searched, and the settings that it has."""

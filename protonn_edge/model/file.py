@@ -32,9 +32,8 @@ from protonn_edge.model.head import Head
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.model import Model, units_of
 from protonn_edge.model.other_files import others_refused
-from protonn_edge.model.policy import policy_arrays
 from protonn_edge.model.registry import HEADS, stage_class
-from protonn_edge.model.rule_kinds import policy_of, rule_kinds
+from protonn_edge.model.rule_kinds import arrays_of, policy_of, rule_kinds
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.model.watch import statistics_in, statistics_kinds, watchable_inputs
 from protonn_edge.system.arrays import Array
@@ -153,7 +152,7 @@ def _arrays_of(model: Model) -> Arrays:
     if model.expected is not None:
         arrays[model.expected.array] = model.expected.to_array()
     arrays |= {} if model.features is None else stored.to_arrays(model.features, _FEATURES)
-    arrays |= policy_arrays(model.policy)
+    arrays |= arrays_of(model.policy)
     arrays |= {"raw_exponents": units_of(model), **instruments.to_arrays(model.instrument)}
     return {name: checks.little_endian(array) for name, array in arrays.items()}
 
@@ -218,7 +217,7 @@ def _check_names(arrays: Arrays) -> None:
     for name in _ARRAYS:
         if name not in arrays:
             raise _missing(name)
-    allowed = {*_ARRAYS, *_OPTIONAL_ARRAYS, *(kind.rule().array for kind in rule_kinds())}
+    allowed = {*_ARRAYS, *_OPTIONAL_ARRAYS, *(kind.array for kind in rule_kinds())}
     allowed |= {each.array for each in statistics_kinds()}
     for name in arrays:
         owner, _, below = name.partition(".")

@@ -13,19 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.data.dataset import Matrix
-from protonn_edge.data.division import Division
-from protonn_edge.data.expected import Expected
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import check_names
-from protonn_edge.data.preparation import Preparation
 from protonn_edge.model import raw_inputs
 from protonn_edge.model.checks import check_count, checked_record, set_checked
-from protonn_edge.model.features import Features, signal_of
+from protonn_edge.model.features import Features
 from protonn_edge.model.head import Head, Size, size_facts
 from protonn_edge.model.nearness import NearestHead, head_scores
 from protonn_edge.model.policy import FloatPolicy
-from protonn_edge.model.shapes import Shape
 from protonn_edge.model.statistics import CHUNK_BYTES, InputStatistics, Normalizer
 from protonn_edge.model.watch import AnswerStatistics
 from protonn_edge.system.arrays import Array
@@ -201,7 +196,7 @@ def _raw_ends(model: Model, *ends: Float64) -> tuple[Float64, ...]:
     return np.minimum(scale.zero, scale.end), np.maximum(scale.zero, scale.end)
 
 
-def with_units_of(model: Model, points: Matrix) -> Model:
+def with_units_of(model: Model, points: Array) -> Model:
     """Return the model with exponents chosen for raw training points (n, features)."""
     ends = raw_ends(model)
     decimals = raw_inputs.decimals_of(points, len(ends[0]))
@@ -221,58 +216,15 @@ def _scores_and_nearest(model: Model, X: ArrayLike) -> tuple[Float64, Float64]:
     return scores, nearest
 
 
-def expected_by(model: Model) -> Expected:
-    """Return what a model requires of points, for `load_points`."""
-    preparation = Preparation.of_record(model.record, model.n_features)
-    facts = model.n_features, model.feature_names, model.classes, model.instrument
-    signal = signal_of(model.features)
-    rate = None if signal is None else signal.rate
-    division = Division.of_record(model.record)
-    return Expected(
-        *facts,
-        preparation=preparation,
-        division=division,
-        sample_rate=rate,
-        predicts=model.policy.predicts,
-    )
-
-
-def known_image_shape(model: Model) -> Shape | None:
-    """Return a point's height and width from the model or its training record, None if unknown."""
-    if model.features is not None:
-        return model.features.points.drawn_shape
-    settings = model.record.get("settings")
-    shape = settings.get("image_shape") if isinstance(settings, dict) else None
-    if not (isinstance(shape, list) and [type(side) for side in shape] == [int, int]):
-        return None
-    if min(shape) < 1:
-        return None
-    return (shape[0], shape[1]) if shape[0] * shape[1] == model.n_features else None
-
-
 def why_clamped(model: Model) -> str:
     """Return why inputs outside their range are clamped on purpose; empty if they are not."""
     by_thresholds = model.head.kind == "forest" and model.features is None
     return "on purpose: they are beyond all thresholds of the trees" if by_thresholds else ""
 
 
-_DEVIATIONS = 3.0
-
-
-def limits_of_training(model: Model, least: Float64, end: Float64) -> tuple[Float64, Float64]:
-    """Return the ends (D,) of the training data's range, from those that bytes distinguish.
-
-    The bytes of a forest need not cover the range, so it reaches three deviations from the mean.
-    """
-    if not why_clamped(model):
-        return least, end
-    mean, reach = model.inputs.mean, _DEVIATIONS * model.inputs.deviation
-    return np.minimum(least, mean - reach), np.maximum(end, mean + reach)
-
-
-def checked_points(model: Model, X: ArrayLike) -> Matrix:
+def checked_points(model: Model, X: ArrayLike) -> Array:
     """Return raw points (n, features); `InputError` if not finite numbers."""
-    points: Matrix = np.asarray(X)
+    points: Array = np.asarray(X)
     if points.dtype.kind not in "buif" or points.ndim != 2:
         raise InvalidValue(
             "the points",

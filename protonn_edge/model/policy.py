@@ -10,7 +10,7 @@ integer chain in units of the integer scores.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
@@ -118,9 +118,6 @@ class PolicyRule(ABC):
 class FloatRule(PolicyRule):
     """A rule in the units of a float model, as a model file stores it."""
 
-    array: ClassVar[str]  # its name in a model file
-    ABSENT: ClassVar[Mapping[str, object]] = {}  # `described` for a model without it
-
     @classmethod
     @abstractmethod
     def of_array(cls, array: Array) -> Self:
@@ -155,7 +152,7 @@ class FloatRule(PolicyRule):
         return []
 
     def described(self) -> JsonObject:
-        """Return what the JSON object of a command has of it; the same keys as `ABSENT`."""
+        """Return what the JSON object of a command has of it, by the keys of its kind."""
         return {}
 
 
@@ -321,11 +318,6 @@ def about_answers(policy: Policy[Any]) -> Facts:
 
 FloatPolicy = Policy[FloatRule]
 IntegerPolicy = Policy[IntegerRule]
-
-
-def policy_arrays(policy: FloatPolicy) -> dict[str, NDArray[np.float64]]:
-    """Return a policy's arrays in a model file."""
-    return {rule.array: rule.to_array() for rule in policy.rules}
 
 
 def in_integers(policy: FloatPolicy, units: Units) -> IntegerPolicy:

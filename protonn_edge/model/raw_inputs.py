@@ -49,8 +49,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.data.dataset import Matrix
 from protonn_edge.model.input_quantizer import InputQuantizer
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check_kind, check_range, check_shape
 
 Exponents = NDArray[np.int64]
@@ -100,7 +100,7 @@ def choose_exponents(
     return np.where(kept, 0, np.minimum(wanted, np.maximum(fitting, exponents[0])))
 
 
-def decimals_of(points: Matrix, columns: int) -> Exponents:
+def decimals_of(points: Array, columns: int) -> Exponents:
     """Count the decimals of numbers (n, m), of `columns` interleaved features.
 
     They may have been rounded to 32 bits. Returns 0 if all numbers are whole, up to 6 if these
@@ -142,7 +142,7 @@ def unit_words(exponent: int) -> str:
     return _WORDS.get(exponent, "" if exponent == 0 else f"units of 1e{-exponent}")
 
 
-def _numbers(table: Matrix, decimals: Exponents) -> tuple[NDArray[np.float64], Exponents]:
+def _numbers(table: Array, decimals: Exponents) -> tuple[NDArray[np.float64], Exponents]:
     """Return the numbers with decimals in some points, and the feature of each."""
     features = np.arange(table.shape[1]) % len(decimals)
     counted = decimals[features] < MANY_DECIMALS

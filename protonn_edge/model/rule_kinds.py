@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from protonn_edge.system.arrays import Array
-from protonn_edge.system.extensions import AddedOptions
 from protonn_edge.system.lazy import folders_of
 from protonn_edge.system.schema import JsonObject
 
@@ -31,6 +30,10 @@ class RuleKind:
     """
 
     name: ClassVar[str]  # of its folder, its rules and its templates
+    array: ClassVar[str]  # of its rule in a model file
+    keys: ClassVar[tuple[str, ...]] = ()  # of `FloatRule.described`; null without the rule
+    # as `protonn_edge.system.extensions.Extension.options`
+    options: ClassVar[Mapping[str, str]] = {}
 
     def rule(self) -> type[FloatRule]:
         """Return the rule of a float model."""
@@ -55,11 +58,6 @@ class RuleKind:
         del dataset, asked
 
     # --- commands ---
-
-    def options(self, command: str) -> type[AddedOptions] | None:
-        """Return the options that it adds to a command; for `train`, a `TrainAddition`."""
-        del command
-        return None
 
     def describe(self, model: Any, dataset: Dataset, out: Any) -> JsonObject:
         """Return what a command prints as JSON about a trained model whose answers are no classes.
@@ -99,8 +97,14 @@ def policy_of(arrays: Mapping[str, Array]) -> FloatPolicy:
     """Return the policy of which a model file has these arrays, among others."""
     from protonn_edge.model.policy import FloatPolicy
 
-    rules = (kind.rule() for kind in rule_kinds())
-    return FloatPolicy(tuple(r.of_array(arrays[r.array]) for r in rules if r.array in arrays))
+    stored = ((kind, arrays[kind.array]) for kind in rule_kinds() if kind.array in arrays)
+    return FloatPolicy(tuple(kind.rule().of_array(array) for kind, array in stored))
+
+
+def arrays_of(policy: FloatPolicy) -> dict[str, Array]:
+    """Return a policy's arrays in a model file."""
+    names = {kind.name: kind.array for kind in rule_kinds()}
+    return {names[rule.name]: rule.to_array() for rule in policy.rules}
 
 
 def fitted_rules(classifier: Any, points: ArrayLike, targets: Array) -> list[FloatRule]:
@@ -111,6 +115,5 @@ def fitted_rules(classifier: Any, points: ArrayLike, targets: Array) -> list[Flo
 
 def described(policy: FloatPolicy) -> JsonObject:
     """Return what the JSON object of a command has of a policy, with None for absent rules."""
-    rules = [kind.rule() for kind in rule_kinds()]
-    absent = {key: value for rule in rules for key, value in rule.ABSENT.items()}
+    absent = dict.fromkeys(key for kind in rule_kinds() for key in kind.keys)
     return absent | {key: value for rule in policy.rules for key, value in rule.described().items()}

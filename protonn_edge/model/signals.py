@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protonn_edge.data.naming import channel_names
+from protonn_edge.model.limits import SAMPLE_RATES
 from protonn_edge.system.errors import InvalidValue, counted
-
-SAMPLE_RATES = (1e-3, 1e6)  # the range of samples per second of a channel
 
 _CHANNELS_SHOWN = 12
 

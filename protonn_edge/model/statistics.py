@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.checks import checked_vector, set_checked
+from protonn_edge.model.limits import NORMALIZER_KINDS
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_choice, check_range
-
-NORMALIZER_KINDS = ("none", "standard", "l2")
 
 _LARGEST_SCALE = 1e30
 

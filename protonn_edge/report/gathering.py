@@ -26,8 +26,9 @@ from protonn_edge.device.results import Origin, Result, check_finished, read_res
 from protonn_edge.learn.evaluation.accuracy import is_labelled
 from protonn_edge.learn.evaluation.right_answers import RightAnswers, check_rows
 from protonn_edge.model.device_model import DeviceModel
+from protonn_edge.model.expected import known_image_shape
 from protonn_edge.model.integer_chain import MODEL_HASH_BYTES, IntegerChain
-from protonn_edge.model.model import Model, known_image_shape
+from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, stage_losses
 from protonn_edge.model.shapes import Shape
 from protonn_edge.report.evidence import (

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from protonn_edge.data.naming import channel_names
 from protonn_edge.device.results import Result
+from protonn_edge.model.expected import expected_by
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.integer_chain import MODEL_HASH_BYTES
-from protonn_edge.model.model import expected_by
 from protonn_edge.report import figures
 from protonn_edge.report.content import figure
 from protonn_edge.report.evidence import Evidence

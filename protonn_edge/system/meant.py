@@ -56,8 +56,8 @@ def _initials(name: str) -> str:
     return "".join(part[0].lower() for part in _parts(name))
 
 
-def did_you_mean(word: str, names: Iterable[str], *, alike: float = 0.6) -> str:
+def did_you_mean(word: str, names: Iterable[str]) -> str:
     """Return the question for a message about an unknown name, or nothing."""
-    found = meant(word, names, alike=alike)
+    found = meant(word, names)
     quoted = " or ".join(shortened(repr(each)) for each in found)
     return f"; did you mean {quoted}?" if found else ""

@@ -17,8 +17,8 @@ from protonn_edge.data.options import TableOptions
 from protonn_edge.data.preparation import Preparation
 from protonn_edge.data.reading import load_dataset, load_points
 from protonn_edge.data.splits import holdout
+from protonn_edge.model.expected import expected_by
 from protonn_edge.model.file import load_model, save_model
-from protonn_edge.model.model import expected_by
 from protonn_edge.system.errors import InputError
 
 GAPS = ("", " ", "NA", "nan", "NULL", "?", "-", "n/a", "None", "k.A.")

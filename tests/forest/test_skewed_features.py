@@ -11,7 +11,7 @@ from protonn_edge.kinds.forest.quantize import byte_inputs
 from protonn_edge.kinds.forest.ranges import between_thresholds, with_best_steps
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.forest.value.train import ForestRegressor
-from protonn_edge.model.model import limits_of_training
+from protonn_edge.model.expected import limits_of_training
 from protonn_edge.model.quantization import quantize
 
 N_TRAIN = 700

@@ -18,14 +18,15 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from stored_models import RULES, stored_models
+from stored_models import stored_models
 
 from protonn_edge.model.file import load_model, model_bytes, save_model
 from protonn_edge.model.quantization import quantize, why_floats_alone
+from protonn_edge.model.rule_kinds import rule_kinds
 from protonn_edge.model.stored import same
 from protonn_edge.system.errors import InputError
 
-_OF_RULES = {rule.array for rule in RULES.values()}  # a model may have them or not
+_OF_RULES = {kind.array for kind in rule_kinds()}  # a model may have them or not
 _OPTIONAL = {*_OF_RULES, "observation.expected"}
 _NUMBERS = {*_OF_RULES, "features.points.scale.step"}  # of any float type
 _GONE = object()

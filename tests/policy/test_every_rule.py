@@ -36,6 +36,7 @@ from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import IntegerRule, with_rules, without_rules
 from protonn_edge.model.quantization import quantize
+from protonn_edge.model.rule_kinds import rule_kinds
 from protonn_edge.system.errors import InputError
 
 PAIRS = list(combinations(RULES, 2))
@@ -108,7 +109,8 @@ def test_the_hash_has_what_changes_answers(name: str) -> None:
 
 @every_rule
 def test_commands_describe_a_model_with_it_and_without_it(name: str, tmp_path: Path) -> None:
-    absent = dict(RULES[name].ABSENT)
+    keys = next(kind.keys for kind in rule_kinds() if kind.name == name)
+    absent = dict.fromkeys(keys)
     for rule in rules_of(name):
         model, path = model_with(rule), tmp_path / "model.npz"
         assert rule.described().keys() == absent.keys()

@@ -13,13 +13,13 @@ from tuning.trials import drawn
 
 from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
+from protonn_edge.learn.search import ANY
 from protonn_edge.learn.search.limits import Metric, TuningLimits
 from protonn_edge.learn.search.objective import Objective
 from protonn_edge.learn.search.points import TrialPoints
 from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.learn.search.store import new_study
 from protonn_edge.learn.searched import (
-    ANY,
     KIND,
     Among,
     Between,

@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from protonn_edge.system.extensions import AddedOptions, Extension
+from protonn_edge.system.extensions import Extension
 
 
 class Margins(Extension):
     """The option `--close` of `inspect`, and a paragraph of each README."""
 
     name: ClassVar[str] = "margins"
-
-    def options(self, command: str) -> type[AddedOptions] | None:
-        """Return the option of `inspect`."""
-        if command != "inspect":
-            return None
-        from protonn_edge_margins.options import MarginOptions
-
-        return MarginOptions
+    options: ClassVar[Mapping[str, str]] = {"inspect": "options:MarginOptions"}
 
     def library_readme(self, files: Mapping[str, str], prefix: str, board: Any, tried: Any) -> str:
         """Return the paragraph on close answers."""

@@ -21,8 +21,6 @@ from protonn_edge.chips.avr.instruction_set import (
 )
 from protonn_edge.chips.cores import Core
 
-INTERRUPT_FLAG = 7
-
 _EEPROM_CONTROL = (0x1C, 0x1F)
 """EECR, which is at one of two addresses."""
 

@@ -183,7 +183,7 @@ def pnn_values(pytestconfig: pytest.Config, pnn_model: Model) -> Array | None:
 
 def _read(data: Path, model: Model) -> ModelPoints:
     from protonn_edge.data.reading import read_points
-    from protonn_edge.model.model import expected_by
+    from protonn_edge.model.expected import expected_by
 
     return read_points(data, expected_by(model))
 

@@ -14,7 +14,6 @@ from protonn_edge.extensions.sensing.sensor_board import LiveDescription
 class HealthStream(StreamPart):
     """The counters of a board that observes its answers."""
 
-    name: ClassVar[str] = "observation"
     KINDS: ClassVar[tuple[type[Message], ...]] = (HealthReply,)
 
     def __init__(self) -> None:

@@ -8,33 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from protonn_edge.system.extensions import AddedOptions, Extension
+from protonn_edge.system.extensions import Extension
 
 
 class OneClassExtension(Extension):
     """Training on normal points."""
 
     name: ClassVar[str] = "one_class"
-
-    def options(self, command: str) -> type[AddedOptions] | None:
-        """Return the option of `train` that names the normal classes."""
-        if command != "train":
-            return None
-        from protonn_edge.extensions.one_class.commands import NormalOptions
-
-        return NormalOptions
-
-    def option_groups(self) -> Mapping[str, str]:
-        """Return the group of its options."""
-        return {"--one-class": "Training", "--normal": "Training"}
-
-    def addition_to(self, name: str) -> object:
-        """Return what it adds to ProtoNN."""
-        if name != "protonn":
-            return None
-        from protonn_edge.extensions.one_class.addition import OneClassProtoNN
-
-        return OneClassProtoNN()
+    options: ClassVar[Mapping[str, str]] = {"train": "commands:NormalOptions"}
+    additions: ClassVar[Mapping[str, str]] = {"protonn": "addition:OneClassProtoNN"}
+    option_groups: ClassVar[Mapping[str, str]] = {
+        "--one-class": "Training",
+        "--normal": "Training",
+    }
 
 
 EXTENSION = OneClassExtension()

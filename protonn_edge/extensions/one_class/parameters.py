@@ -33,6 +33,8 @@ class OneClassParameters(MiniBatchParameters):
     @property
     def target(self) -> Any:
         """The target of the training."""
+        if not self.one_class:
+            return super().target
         from protonn_edge.extensions.one_class.train.target import OneClass
 
-        return OneClass() if self.one_class else super().target
+        return OneClass()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from protonn_edge.system.extensions import addition_of
+from protonn_edge.system.extensions import additions_to
 
 
 class ProofAddition:
-    """What an extension's ``addition_to("proof")`` returns."""
+    """What an extension adds to "proof"."""
 
     # a function of firmware with the extension, and the template of calls for an analysis of the C
     function: ClassVar[str]
@@ -22,4 +22,4 @@ class ProofAddition:
 
 def voters_proof(extension: str, stage: Any, proof: Any) -> Any:
     """Return the proof of the voters of a stage, which an extension has."""
-    return addition_of(extension, "proof", ProofAddition).voters_proof(stage, proof)
+    return additions_to("proof", ProofAddition)[extension].voters_proof(stage, proof)

@@ -53,9 +53,8 @@ class NamedAnswer:
 
 
 class StreamPart:
-    """What an extension takes from the messages of a board: its ``addition_to("sensing")``."""
+    """What an extension takes from the messages of a board: its addition to "sensing"."""
 
-    name: ClassVar[str]  # of the extension
     KINDS: ClassVar[tuple[type[Message], ...]]  # of its messages
 
     def take(self, message: Message, description: LiveDescription) -> Message | None:
@@ -98,9 +97,7 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
     )
 
     def __init__(self) -> None:
-        self.parts: dict[str, StreamPart] = {
-            each.name: each for each in additions_to("sensing", StreamPart)
-        }
+        self.parts = additions_to("sensing", StreamPart)
         more = (kind for part in self.parts.values() for kind in part.KINDS)
         super().__init__(more)
         self.names: dict[int, str] = {}  # names of classes that the board has sent so far

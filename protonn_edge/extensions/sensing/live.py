@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.codegen.context import as_it_is
 from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.expected import is_same_rate
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import (
     NO_CLASS,
@@ -22,7 +23,7 @@ from protonn_edge.data.naming import (
     channel_names,
     listed,
 )
-from protonn_edge.data.recordings import is_same_rate, runs_of
+from protonn_edge.data.recordings import runs_of
 from protonn_edge.extensions.sensing.recordings.recorded import Recording
 from protonn_edge.extensions.sensing.sensor_board import UNDECIDED
 from protonn_edge.model.features import signal_of

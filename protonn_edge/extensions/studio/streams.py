@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from protonn_edge.chips.boards import Board
+from protonn_edge.cli.additions import added_to
 from protonn_edge.codegen.export.folder import LIVE, LOGGER
 from protonn_edge.data.naming import Notice
 from protonn_edge.device.connection import Link
@@ -24,7 +25,6 @@ from protonn_edge.extensions.sensing.recorder import Recorder
 from protonn_edge.extensions.studio.board_answers import BoardAnswers
 from protonn_edge.extensions.studio.stream_takes import StreamTakes
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
-from protonn_edge.system.extensions import extensions
 from protonn_edge.system.schema import JsonObject
 
 _Order = Callable[[Any], None]
@@ -169,11 +169,10 @@ class BoardStream:
 
 def talks() -> JsonObject:
     """Return the extensions that talk to a board in `monitor`, and so in the page, by name."""
-    added = {each.name: each.options("monitor") for each in extensions()}
     return {
         name: each
-        for name, each in added.items()
-        if each is not None and issubclass(each, MonitorAddition) and each.listener is not Listener
+        for name, each in added_to("monitor").items()
+        if issubclass(each, MonitorAddition) and each.listener is not Listener
     }
 
 

@@ -21,9 +21,10 @@ from protonn_edge.extensions.studio.facts import recording_at
 from protonn_edge.extensions.studio.places import WindowPlaces
 from protonn_edge.learn.evaluation.accuracy import Quality, confusion_matrix, wilson_interval
 from protonn_edge.learn.evaluation.figures import accuracy_figure, quality_figures
+from protonn_edge.model.expected import known_image_shape
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.file import load_model
-from protonn_edge.model.model import Model, known_image_shape
+from protonn_edge.model.model import Model
 from protonn_edge.model.policy import about_answers
 from protonn_edge.model.quantization import answers_of
 from protonn_edge.system.arrays import Array

@@ -38,7 +38,6 @@ Outcome = Literal["taught", "forgotten", "too late"]
 class TaughtStream(StreamPart):
     """What a board sends about its examples."""
 
-    name: ClassVar[str] = "teaching"
     KINDS: ClassVar[tuple[type[Message], ...]] = (
         TaughtMessage,
         LearnReply,

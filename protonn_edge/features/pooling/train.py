@@ -33,11 +33,7 @@ class PoolingRequest(features.ImageRequest):
     of_samples: ClassVar[bool] = True
     refusals: ClassVar[tuple[Refusal, ...]] = (
         excluded(
-            lambda case: (
-                isinstance(case.asked, PoolingRequest)
-                and case.asked.deskew
-                and case.settings.window_shape is not None
-            ),
+            lambda case: case.asked.deskew and case.settings.window_shape is not None,
             "it straightens images, and the points are windows of samples",
             "deskew",
         ),

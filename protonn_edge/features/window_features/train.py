@@ -11,7 +11,6 @@ from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.making import fitted_to, samples_as_features
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
 from protonn_edge.learn import features
-from protonn_edge.learn import refusal as rows
 from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.model.features import Features
 from protonn_edge.model.shapes import Shape
@@ -38,19 +37,6 @@ class WindowRequest(features.FeatureRequest):
     form: ClassVar[str] = "mean,max,bands:4"
     of_samples: ClassVar[bool] = True
     can_be_clipped: ClassVar[bool] = True
-    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
-        rows.Refusal(
-            lambda case: (
-                not features.is_of_windows(case)
-                and (
-                    "{window_shape}" * (case.settings.window_shape is not None)
-                    or case.first_given("sample_rate")
-                )
-            ),
-            "{it} is given, but no features of windows are requested; name some, such as "
-            "{features} mean,deviation,min,max, or leave {it} out",
-        ),
-    )
 
     kinds: FeatureSet
 

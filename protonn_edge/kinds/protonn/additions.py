@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from protonn_edge.system.extensions import addition_of, additions_to, extensions
+from protonn_edge.system.extensions import additions_to
 
 if TYPE_CHECKING:
     from protonn_edge.data.naming import Notice
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ProtoNNAddition:
-    """What an extension's ``addition_to("protonn")`` returns; by default nothing.
+    """What an extension adds to "protonn"; by default nothing.
 
     Its methods import what they return.
     """
@@ -49,19 +49,17 @@ class ProtoNNAddition:
         raise NotImplementedError
 
 
-def protonn_additions() -> list[ProtoNNAddition]:
-    """Return what all extensions add to ProtoNN."""
+def protonn_additions() -> dict[str, ProtoNNAddition]:
+    """Return what all extensions add to ProtoNN, by their names."""
     return additions_to("protonn", ProtoNNAddition)
 
 
 def voters_by_extension() -> dict[str, type[Any]]:
     """Return the kinds of voters that a model file may have, by their extensions' names."""
-    found = {each.name: each.addition_to("protonn") for each in extensions()}
-    added = {name: each for name, each in found.items() if isinstance(each, ProtoNNAddition)}
-    kinds = {name: each.voters() for name, each in added.items()}
+    kinds = {name: each.voters() for name, each in protonn_additions().items()}
     return {name: kind for name, kind in kinds.items() if kind is not None}
 
 
 def voters_kernel(extension: str, stage: Any) -> Any:
     """Return the kernel of the voters of a stage, which an extension has."""
-    return addition_of(extension, "protonn", ProtoNNAddition).voters_kernel(stage)
+    return protonn_additions()[extension].voters_kernel(stage)

@@ -40,7 +40,7 @@ PROTOTYPES_PER_CLASS = 4
 
 # the parameters of what may vote beside the prototypes, or train in another way
 _ADDED: tuple[type[object], ...] = tuple(
-    kind for added in protonn_additions() if (kind := added.parameters()) is not None
+    kind for added in protonn_additions().values() if (kind := added.parameters()) is not None
 )
 
 
@@ -195,7 +195,7 @@ class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
         """Return combinations that ProtoNN refuses, and what extensions add to it."""
         from protonn_edge.kinds.protonn.refusals import REFUSALS
 
-        added = (each for addition in protonn_additions() for each in addition.refusals())
+        added = (each for addition in protonn_additions().values() for each in addition.refusals())
         return (*added, *REFUSALS)
 
     def frozen(self, **changed: object) -> Self:

@@ -5,4 +5,10 @@ in cross-validation, on this machine or on a cluster; every finished trial is ke
 """
 
 CHOICES = BEST, SMALLEST, FASTEST = "best", "smallest", "fastest"
-"""Which trial is chosen: the most accurate, or the cheapest of those nearly as accurate."""
+"""Which trial is chosen: the most accurate, or the cheapest of those nearly as accurate.
+
+The first one also names the kind of classifier that `train` finds in a limited time.
+"""
+
+ANY = "any"
+"""The name of all kinds of classifiers together."""

@@ -19,9 +19,10 @@ from protonn_edge.learn.features import NO_FEATURES
 from protonn_edge.learn.input_space import count_inputs
 from protonn_edge.learn.refusal import TrainingRequest
 from protonn_edge.learn.refusals import check_compatible
+from protonn_edge.learn.search import ANY
 from protonn_edge.learn.search.alternatives import alternatives
 from protonn_edge.learn.search.limits import ACCURACY, Metric, TuningLimits
-from protonn_edge.learn.searched import ANY, FEATURES, settings_of_kind
+from protonn_edge.learn.searched import FEATURES, settings_of_kind
 from protonn_edge.model.registry import KINDS
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError

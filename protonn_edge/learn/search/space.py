@@ -13,9 +13,10 @@ import numpy as np
 import optuna
 
 from protonn_edge.learn.input_space import count_inputs
+from protonn_edge.learn.search import ANY
 from protonn_edge.learn.search.limits import FIRMWARE_FLASH_BYTES
 from protonn_edge.learn.search.points import TrialPoints
-from protonn_edge.learn.searched import ANY, FEATURES, KIND, Among, Between, SearchSpec, SearchTask
+from protonn_edge.learn.searched import FEATURES, KIND, Among, Between, SearchSpec, SearchTask
 from protonn_edge.system.schema import JsonObject
 
 _CODE_BYTES = 1_600  # approximate code of the classifier, in addition to its parameters

@@ -18,6 +18,7 @@ class ConfidenceKind(RuleKind):
     """The factor on scores before their softmax, which every training fits."""
 
     name: ClassVar[str] = "confidence"
+    array: ClassVar[str] = "sharpness"
 
     def rule(self) -> type[Sharpness]:
         """Return the rule."""

@@ -35,7 +35,6 @@ class Sharpness(FloatRule):
     """The factor on the float model's scores before the softmax: an inverse temperature."""
 
     name: ClassVar[str] = "confidence"
-    array: ClassVar[str] = "sharpness"
 
     factor: float  # above 0
 

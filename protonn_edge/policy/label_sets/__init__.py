@@ -22,6 +22,8 @@ class LabelSetsKind(RuleKind):
     """The threshold of labels."""
 
     name: ClassVar[str] = "label_sets"
+    array: ClassVar[str] = "threshold"
+    keys: ClassVar[tuple[str, ...]] = ("threshold",)
 
     def rule(self) -> type[LabelSets]:
         """Return the rule."""
@@ -32,9 +34,12 @@ class LabelSetsKind(RuleKind):
     def labels_of(self, y: ArrayLike | None) -> SetsOfLabels | None:
         """Recognize sets of labels."""
         from protonn_edge.policy.label_sets.targets import are_label_sets
+
+        if not are_label_sets(y):
+            return None
         from protonn_edge.policy.label_sets.train import SetsOfLabels
 
-        return SetsOfLabels() if are_label_sets(y) else None
+        return SetsOfLabels()
 
     def describe(self, model: Model, dataset: Dataset, out: Output) -> JsonObject:
         """Return how well a trained model ranks labels."""

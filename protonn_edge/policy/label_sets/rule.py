@@ -72,9 +72,6 @@ def _joined(ranks: Array, chosen: Array, classes: Sequence[str]) -> list[str]:
 class LabelSets(LabelRule, FloatRule):
     """The threshold of a float model."""
 
-    array: ClassVar[str] = "threshold"
-    ABSENT: ClassVar[JsonObject] = {"threshold": None}
-
     threshold: float
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ import click
 from protonn_edge.cli.command import option
 from protonn_edge.cli.options import SHARE
 from protonn_edge.cli.train_additions import TrainAddition
-from protonn_edge.learn.searched import BEST
+from protonn_edge.learn.search import BEST
 from protonn_edge.policy.rejection import STATISTICS, Statistic
 
 if TYPE_CHECKING:
@@ -48,8 +48,6 @@ class RejectionOptions(TrainAddition):
 
     def step(self, target: Target | None) -> ThresholdChoice | None:
         """Return what the options ask for, by default what a training's target does; or None."""
-        from protonn_edge.policy.rejection.steps import ThresholdChoice
-
         rate, by = self.rejection, [*dict.fromkeys(self.rejection_by)]
         if target is not None:
             rate, by = (
@@ -58,6 +56,8 @@ class RejectionOptions(TrainAddition):
             )
         if rate is None:
             return None
+        from protonn_edge.policy.rejection.steps import ThresholdChoice
+
         return ThresholdChoice(rate, tuple(by) or ("score",))
 
 

@@ -88,9 +88,6 @@ class _Thresholds(PolicyRule):
 class Rejection(_Thresholds, FloatRule):
     """Thresholds in the float model's units, 0 for none; `InputError` if out of range or all 0."""
 
-    array: ClassVar[str] = "rejection"
-    ABSENT: ClassVar[JsonObject] = {"rejection": None}
-
     score: float = 0.0  # minimum score of the winner, at least 0
     rbf: float = 0.0  # minimum RBF of the nearest prototype, 0..1
     margin: float = 0.0  # minimum difference of the two largest scores, at least 0

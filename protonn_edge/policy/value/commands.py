@@ -11,7 +11,8 @@ import click
 from protonn_edge.cli.command import option
 from protonn_edge.cli.options import FiniteRange
 from protonn_edge.cli.train_additions import TrainAddition
-from protonn_edge.learn.searched import BEST
+from protonn_edge.learn.search import BEST
+from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import AddedOptions
 
 if TYPE_CHECKING:
@@ -26,6 +27,13 @@ _TARGET = option(
 )
 
 
+def _ask_about_quantities(dataset: Dataset, *, is_given: bool) -> None:
+    """Refuse whole numbers that look like a quantity, unless the target is given."""
+    asked = [each.text for each in dataset.notices if each.kind == "quantity"]
+    if asked and not is_given:
+        raise InputError(f"{asked[0]}; say which with --target value or --target class")
+
+
 @dataclass(frozen=True)
 class WindowsOptions(AddedOptions):
     """The option of `windows`."""
@@ -34,9 +42,7 @@ class WindowsOptions(AddedOptions):
 
     def check(self, dataset: Dataset) -> None:
         """Ask what whole numbers are if they look like a quantity."""
-        from protonn_edge.policy.value.steps import ask_about_quantities
-
-        ask_about_quantities(dataset, is_given=self.target is not None)
+        _ask_about_quantities(dataset, is_given=self.target is not None)
 
 
 @dataclass(frozen=True)
@@ -47,10 +53,10 @@ class ValueOptions(TrainAddition):
 
     def completed(self, target: Target) -> Target:
         """Return the target that is asked for."""
-        from protonn_edge.policy.value.train import NamedClasses, ValueTarget
-
         if self.predicted is None:
             return target
+        from protonn_edge.policy.value.train import NamedClasses, ValueTarget
+
         if target.least_classes < 2:
             raise click.UsageError("--one-class learns no labels; omit --target")
         asked: Target = ValueTarget() if self.predicted == "value" else NamedClasses()
@@ -58,9 +64,7 @@ class ValueOptions(TrainAddition):
 
     def check(self, dataset: Dataset) -> None:
         """Ask what whole numbers are if they look like a quantity."""
-        from protonn_edge.policy.value.steps import ask_about_quantities
-
-        ask_about_quantities(dataset, is_given=self.predicted is not None)
+        _ask_about_quantities(dataset, is_given=self.predicted is not None)
 
 
 @dataclass(frozen=True)
@@ -75,13 +79,19 @@ class TrainingOptions(ValueOptions):
         FiniteRange(0, 1e9, min_open=True),
     )
 
+    def check(self, dataset: Dataset) -> None:
+        """Refuse a tolerance of labels that are no numbers, too."""
+        super().check(dataset)
+        if self.within is not None and dataset.predicts != "value":
+            raise unneeded("--within", "is for numbers, but the labels are classes")
+
     def step(self, target: Target | None) -> Any:
-        """Return the questions before a training, and the interval after it."""
+        """Return the interval after a training on numbers."""
+        if target is None or target.labels.are_classes:
+            return None
         from protonn_edge.policy.value.steps import ValueStep
 
-        if target is None:
-            return None
-        return ValueStep(target, is_given=self.predicted is not None, tolerance=self.within)
+        return ValueStep(self.within)
 
 
 """What this rule adds to commands."""

@@ -97,9 +97,6 @@ class ValueRule(PolicyRule):
 class Value(ValueRule, FloatRule):
     """How the score of a float model becomes a value in the label's unit."""
 
-    array: ClassVar[str] = "value"
-    ABSENT: ClassVar[JsonObject] = {"value": None}
-
     scale: float  # by which a score of 1 exceeds a score of 0, above 0
     offset: float  # the value for a score of 0, the mean of the training points
     decimals: int  # that a device distinguishes, 0..`MOST_DECIMALS`

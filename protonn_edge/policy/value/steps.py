@@ -9,7 +9,6 @@ from protonn_edge.cli.command import Output
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice
 from protonn_edge.learn.base import DeviceClassifier
-from protonn_edge.learn.targets import Target
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize, why_floats_alone
@@ -17,7 +16,6 @@ from protonn_edge.policy.value.figures import ValueFigures, explained_share
 from protonn_edge.policy.value.interval import predicted_by, with_interval
 from protonn_edge.policy.value.rule import Value
 from protonn_edge.system.arrays import Array
-from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.schema import JsonObject
 
 Float64 = Array
@@ -25,43 +23,26 @@ Float64 = Array
 _LEAST_R2 = 0.05
 
 
-def ask_about_quantities(dataset: Dataset, *, is_given: bool) -> None:
-    """Refuse whole numbers that look like a quantity, unless the target is given."""
-    asked = [each.text for each in dataset.notices if each.kind == "quantity"]
-    if asked and not is_given:
-        raise InputError(f"{asked[0]}; say which with --target value or --target class")
-
-
 @dataclass(frozen=True)
 class ValueStep:
-    """The questions before a training, and the interval after it."""
+    """The interval after a training."""
 
     needs_classes: ClassVar[bool] = False
+    flag: ClassVar[str] = "the interval"
 
-    target: Target
-    is_given: bool  # whether --target is given
     tolerance: float | None = None  # of errors
 
-    @property
-    def flag(self) -> str:
-        """The step after the training, in words; empty for classes."""
-        return "" if self.target.labels.are_classes else "the interval"
-
-    def prepare(self, learner: DeviceClassifier, dataset: Dataset) -> None:  # noqa: ARG002
-        """Ask what whole numbers are if they look like a quantity."""
-        ask_about_quantities(dataset, is_given=self.is_given)
-        if self.tolerance is not None and self.target.labels.are_classes:
-            raise unneeded("--within", "is for numbers, but the labels are classes")
+    def prepare(self, learner: DeviceClassifier, dataset: Dataset) -> None:
+        """There is nothing to prepare."""
 
     def check(self, dataset: Dataset, *, floats_alone: bool) -> None:
         """There is nothing that could fail after the training."""
 
     def after(self, learner: DeviceClassifier, dataset: Dataset, out: Output) -> None:  # noqa: ARG002
         """Measure the interval on points that are held out."""
-        if not self.target.labels.are_classes:
-            model = with_interval(learner.model_, dataset)
-            value = replace(value_of(model), tolerance=self.tolerance)
-            learner.model_ = with_rules(model, value)
+        model = with_interval(learner.model_, dataset)
+        value = replace(value_of(model), tolerance=self.tolerance)
+        learner.model_ = with_rules(model, value)
 
 
 def value_of(model: Model) -> Value:

@@ -165,9 +165,9 @@ def squared_error(
     return value, weighted(residual * (2.0 / len(Y)), weights), np.zeros_like(sharpness)
 
 
-def decimals_for(deviation: float, mean: float, most: int = MOST_DECIMALS) -> int:
+def decimals_for(deviation: float, mean: float) -> int:
     """Return the decimals of values on a device: those that matter, as far as they fit 32 bits."""
-    wanted = int(np.clip(_DIGITS - 1 - np.floor(np.log10(deviation)), 0, most))
+    wanted = int(np.clip(_DIGITS - 1 - np.floor(np.log10(deviation)), 0, MOST_DECIMALS))
     fitting = int(np.floor(np.log10(2**30 / (abs(mean) + 20 * deviation + 1e-300))))
     return max(0, min(wanted, fitting))
 

@@ -31,13 +31,13 @@ from protonn_edge.extensions.cascades.kinds.cascade.integers import (
 from protonn_edge.extensions.cascades.kinds.cascade.train import joined
 from protonn_edge.extensions.cascades.tuning import faster_cascade
 from protonn_edge.learn.folds import fold_numbers
-from protonn_edge.learn.search import BEST, FASTEST
+from protonn_edge.learn.search import ANY, BEST, FASTEST
 from protonn_edge.learn.search import choice as choices
 from protonn_edge.learn.search.choice import Refitted, refit
 from protonn_edge.learn.search.limits import Figures, TuningLimits
 from protonn_edge.learn.search.points import TrialPoints
 from protonn_edge.learn.search.store import Record
-from protonn_edge.learn.searched import ANY, KIND
+from protonn_edge.learn.searched import KIND
 from protonn_edge.model.file import load_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, stage_losses

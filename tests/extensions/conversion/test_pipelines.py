@@ -35,7 +35,8 @@ from protonn_edge import from_pipeline, from_sklearn, load_model, quantize, save
 from protonn_edge.data.preparation import Preparation
 from protonn_edge.data.reading import load_points
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.model.model import Model, expected_by, units_of
+from protonn_edge.model.expected import expected_by
+from protonn_edge.model.model import Model, units_of
 from protonn_edge.system.errors import InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore:Skipping features without any observed values")

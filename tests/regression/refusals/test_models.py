@@ -22,8 +22,8 @@ from refusals import refused_by, refuses
 from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.expected import known_image_shape
 from protonn_edge.model.file import load_model, save_model
-from protonn_edge.report.gathering import known_image_shape
 from protonn_edge.report.panels import energy_panels
 
 

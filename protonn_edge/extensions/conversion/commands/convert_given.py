@@ -15,7 +15,7 @@ from protonn_edge.cli.paths import MODEL, NETWORK, OutputFile
 from protonn_edge.cli.tables import TABLE, names_option
 from protonn_edge.data.options import TableOptions
 from protonn_edge.extensions.conversion import EPOCHS, LAYOUTS, Features
-from protonn_edge.model.statistics import NORMALIZER_KINDS
+from protonn_edge.model.limits import NORMALIZER_KINDS
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ def prove(folder: Path, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
     source, model, report = (folder / name for name in names)
     environment = template_environment("export", prefix)
     header = (folder / f"{prefix}_model.h").read_text(encoding="utf-8")
-    calls = additions_to("proof", ProofAddition)
+    calls = additions_to("proof", ProofAddition).values()
     added = [each.calls for each in calls if f"{prefix}_{each.function}(" in header]
     driver = environment.get_template(f"proof/{_DRIVER}.c.j2")
     other = _other_calls(header, driver.render(added=added, calls=[]), prefix)

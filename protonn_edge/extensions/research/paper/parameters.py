@@ -67,9 +67,11 @@ class PaperParameters(ProtoNNDefaults):
     @property
     def other_optimizer(self) -> Any:
         """The alternating optimizer, if it is chosen."""
+        if self.optimizer != "alternating":
+            return super().other_optimizer
         from protonn_edge.extensions.research.paper.train.alternating import Alternating
 
-        return Alternating() if self.optimizer == "alternating" else super().other_optimizer
+        return Alternating()
 
     @property
     def learns_logits(self) -> bool:
@@ -78,10 +80,10 @@ class PaperParameters(ProtoNNDefaults):
 
     def loss_for(self, data: TrainingSet) -> Loss:
         """Return the chosen loss."""
-        from protonn_edge.extensions.research.paper.train.losses import loss_named
-
         if self.loss == CROSS_ENTROPY:
             return super().loss_for(data)
+        from protonn_edge.extensions.research.paper.train.losses import loss_named
+
         loss: Loss = loss_named(self.loss)
         return loss
 

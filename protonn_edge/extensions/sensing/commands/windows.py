@@ -19,6 +19,7 @@ from protonn_edge.cli.tables import RECORDING_TABLE
 from protonn_edge.data import recordings
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.division import digest_of
+from protonn_edge.data.expected import is_same_rate
 from protonn_edge.data.naming import Notice, check_names, label_text, listed, quoted
 from protonn_edge.data.options import TableOptions
 from protonn_edge.extensions.sensing.commands.windows_file import WindowsFile
@@ -32,8 +33,8 @@ from protonn_edge.extensions.sensing.recordings.tested_takes import last_takes, 
 from protonn_edge.extensions.sensing.recordings.triggers import Trigger
 from protonn_edge.extensions.sound.onset import THRESHOLDS
 from protonn_edge.learn.evaluation.terminal import fact_table
+from protonn_edge.model.limits import SAMPLE_RATES
 from protonn_edge.model.registry import modules_named
-from protonn_edge.model.signals import SAMPLE_RATES
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import AddedOptions
 from protonn_edge.system.files import write_atomically
@@ -124,7 +125,7 @@ def windows_command(
             raise InputError(f"{recording}: {each.text}")
     if rate is not None:
         by_times = any(each.kind == "rate" for each in recorded.dataset.notices)
-        if not recordings.is_same_rate(recorded.rate, rate):
+        if not is_same_rate(recorded.rate, rate):
             text = (
                 f"--rate is {rate:g}, but {recording} has {recorded.rate:g} samples a second; the "
                 "data set stores the rate given with --rate"

@@ -38,8 +38,10 @@ class TeachableProtoNN(ProtoNNAddition):
 
         return notices(settings, n_projections)
 
-    def training(self, settings: Any) -> TeachableTraining:
-        """Return how training allows for examples."""
+    def training(self, settings: Any) -> TeachableTraining | None:
+        """Return how training allows for examples, if a device may be taught any."""
+        if not settings.teachable:
+            return None
         from protonn_edge.extensions.teaching.protonn.train.episodes import TeachableTraining
 
         return TeachableTraining(settings)

@@ -21,7 +21,7 @@ from protonn_edge.codegen.kernels.listing import BEGIN, END, Facts, Listing, Pas
 from protonn_edge.extensions.teaching.examples import Store
 from protonn_edge.extensions.teaching.protonn.votes import NearestExamples
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.kinds.protonn.prototypes.voters import VotersKernel
+from protonn_edge.kinds.protonn.prototypes.kernels import VotersKernel
 
 _ENTRY_BYTES = bytes_of("uint8_t", "uint16_t")  # a class and a distance
 _NO_CLASS = 255

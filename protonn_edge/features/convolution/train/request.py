@@ -27,12 +27,9 @@ _BITS = re.compile(r"bits:(\d)(?:/(\d))?")
 
 
 def _cropped_alone(case: rows.TrainingRequest) -> bool:
-    asked = case.asked
-    if not isinstance(asked, ConvolutionRequest):
-        return False
-    whole = asked.cropped_shape in (None, case.settings.image_shape)
+    whole = case.asked.cropped_shape in (None, case.settings.image_shape)
     of_window = case.settings.window_shape is not None
-    return not whole and (of_window or read_network(asked.layers)[0] == 1)
+    return not whole and (of_window or read_network(case.asked.layers)[0] == 1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,14 +51,9 @@ class ConvolutionRequest(ImageRequest):
             "with averages of an image; leave crop out, or, for images, begin with average2",
         ),
         rows.excluded(
-            lambda case: isinstance(case.asked, ConvolutionRequest) and case.asked.deskew,
+            lambda case: case.asked.deskew,
             "it applies to pool and gradients, not to convolutions",
             "deskew",
-        ),
-        rows.without_effect(
-            lambda case: not isinstance(case.asked, ConvolutionRequest),
-            "network_epochs network_moved_share network_still_epochs",
-            "no convolutions are learned",
         ),
     )
 

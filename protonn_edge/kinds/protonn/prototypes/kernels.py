@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from protonn_edge.codegen.kernels.matvec.loops import blocks_of
 from protonn_edge.kinds.protonn.additions import voters_kernel
 from protonn_edge.kinds.protonn.prototypes import loops
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.kinds.protonn.prototypes.voters import VotersKernel
 
 # Near prototypes listed before they vote: more need more SRAM, fewer take longer.
 _NEIGHBOURS_AT_LEAST, _NEIGHBOURS_AT_MOST = 10, 40
@@ -191,3 +191,16 @@ def coordinates_of(stage: IntegerPrototypes) -> tuple[Coordinate, ...]:
 
 
 kernels = PrototypesKernel.of
+
+
+@dataclass(frozen=True)
+class VotersKernel(ABC):
+    """The code that adds the votes of voters to a stage's scores; see its `template`."""
+
+    template: ClassVar[str]  # in ``templates/``, with macros as in ``prototypes/prototypes.j2``
+    stage: Any  # an `IntegerPrototypes`
+
+    @property
+    @abstractmethod
+    def cost(self) -> Cost:
+        """Its cost; mean cycles are those of a device without voters."""

@@ -1,4 +1,4 @@
-"""What may vote beside the prototypes, on a device: its integers and its kernel.
+"""What may vote beside the prototypes, on a device: its integers.
 
 An extension has them; see `protonn_edge.kinds.protonn.additions`. Most stages have none.
 """
@@ -6,10 +6,8 @@ An extension has them; see `protonn_edge.kinds.protonn.additions`. Most stages h
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from protonn_edge.codegen.kernels.kernel import Cost
 from protonn_edge.model.integer_stage import IntArray
 
 
@@ -36,16 +34,3 @@ class Voters(ABC):
     @abstractmethod
     def votes(self, stage: Any, P: IntArray) -> tuple[IntArray, IntArray]:
         """Return RBFs of voters near points P, (n, d), and all their votes, (n, L)."""
-
-
-@dataclass(frozen=True)
-class VotersKernel(ABC):
-    """The code that adds the votes to a stage's scores; see its `template`."""
-
-    template: ClassVar[str]  # in ``templates/``, with macros as in ``prototypes/prototypes.j2``
-    stage: Any  # an `IntegerPrototypes`
-
-    @property
-    @abstractmethod
-    def cost(self) -> Cost:
-        """Its cost; mean cycles are those of a device without voters."""

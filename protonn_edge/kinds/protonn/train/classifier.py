@@ -66,7 +66,7 @@ _STARTS: tuple[tuple[float, dict[str, Any]], ...] = (
 
 def _brought_to_searches() -> list[tuple[str, tuple[object, ...]]]:
     """Return the parameters that extensions have searches try, with their values."""
-    return [each for added in protonn_additions() for each in added.searched().items()]
+    return [each for added in protonn_additions().values() for each in added.searched().items()]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -233,7 +233,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
                 prototypes=asked or default_prototypes(dataset.n_classes, in_sets=in_sets),
                 classes=dataset.n_classes,
             )
-        added = protonn_additions()
+        added = protonn_additions().values()
         return [notice for each in added for notice in each.notices(self, projections)]
 
     @property

@@ -52,5 +52,5 @@ class VotersTraining:
 
 def voters_training(settings: Any) -> VotersTraining:
     """Return how training with these settings allows for voters."""
-    found = (added.training(settings) for added in protonn_additions())
+    found = (added.training(settings) for added in protonn_additions().values())
     return next((each for each in found if each is not None), VotersTraining(settings))

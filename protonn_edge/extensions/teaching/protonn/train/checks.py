@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from protonn_edge.data.naming import Notice
 from protonn_edge.learn.refusal import Refusal
 from protonn_edge.system.errors import CheckFailed
+
+if TYPE_CHECKING:
+    from protonn_edge.data.naming import Notice
 
 REFUSALS: Sequence[Refusal] = (
     Refusal(
@@ -22,6 +24,7 @@ def notices(settings: Any, n_projections: int) -> list[Notice]:
     if not settings.teachable:
         return []
     from protonn_edge.chips.boards import load_board
+    from protonn_edge.data.naming import Notice
     from protonn_edge.extensions.teaching.protonn.model import Teachable
 
     try:

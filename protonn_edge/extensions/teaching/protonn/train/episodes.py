@@ -35,25 +35,23 @@ _LEAST_VOTE = 0.01
 class TeachableTraining(VotersTraining):
     """How training allows for examples that a device learns."""
 
+    in_groups = True
+
     def __init__(self, settings: Any) -> None:
         super().__init__(settings)
         self.new_classes = int(settings.new_classes)
         self.gamma_factor = _NARROWER if self.new_classes else 1.0
-        self.in_groups = settings.teachable > 0
 
     def check(self, n_classes: int) -> None:
         """Raise `InputError` if no device has room for the examples of this number of classes."""
-        if self.settings.teachable:
-            check_teachable(self.settings.teachable, n_classes)
+        check_teachable(self.settings.teachable, n_classes)
 
     def labels(self, Z: Float32) -> Float32:
         """Return the label vectors Z (L, m) with those of new classes."""
         return with_new_classes(Z, self.new_classes)
 
-    def voters(self, parameters: Parameters, data: TrainingSet) -> Teachable | None:
+    def voters(self, parameters: Parameters, data: TrainingSet) -> Teachable:
         """Return the trained model's room for examples."""
-        if not self.settings.teachable:
-            return None
         room = int(self.settings.teachable)  # True is 1
         return Teachable(room, self._vote(parameters, data), self.new_classes)
 
@@ -72,7 +70,7 @@ class TeachableTraining(VotersTraining):
     def drawn_voters(self, data: TrainingSet) -> DrawnVoters | None:
         """Return the examples taught in batches, which adapt W; with new classes, W is fixed."""
         groups = data.points.group
-        if not self.settings.teachable or self.new_classes or groups is None:
+        if self.new_classes or groups is None:
             return None
         return Episodes(data.points.y, groups, data.n_classes, Teachable.vote)
 
