@@ -30,7 +30,7 @@ class Memory:
 
     notices: Callable[[str], Sequence[JsonObject]] = lambda _: ()  # of the file of a name
     accuracy: Callable[[str, str], JsonObject] = lambda _model, _points: {}
-    doubts: Callable[[str, Mapping[str, Any]], JsonObject] = lambda _table, _read: {}
+    columns: Callable[[str, Mapping[str, Any]], JsonObject] = lambda _table, _read: {}
     tried: Collection[str] = ()  # the hashes of models whose answers were seen
     uploaded: Collection[str] = ()  # the hashes of models that were uploaded
     has_port: bool = False
@@ -71,9 +71,10 @@ class Stages:
         read: Mapping[str, Any] | None = None,
     ) -> None:
         self._used, self._memory, self._chosen_read = related, memory or Memory(), read or {}
+        self._read = dict(self._chosen_read or self._read_in_training())
 
-    def to_json(self) -> dict[str, JsonObject]:
-        """Return the stages by their names, in their order."""
+    def to_json(self) -> JsonObject:
+        """Return the ``stages`` by their names, in their order, and how the table is ``read``."""
         data = self._data()
         train = self._train(data)
         tried = self._try() if train.has_result else _waits("needs a model")
@@ -104,7 +105,7 @@ class Stages:
             stage.notices = sorted(own, key=lambda notice: not notice["warning"])
             if warned and stage.mark == "done":
                 stage.mark = "warn"
-        return {name: vars(stage) for name, stage in made.items()}
+        return {"stages": {name: vars(stage) for name, stage in made.items()}, "read": self._read}
 
     def _data(self) -> Stage:
         facts = self._used.data_facts
@@ -156,33 +157,54 @@ class Stages:
         return [some.capitalize(), label, then], f"needs {n} more of {label}"
 
     def _of_table(self) -> Stage:
-        found = self._memory.doubts(self._used.data, self._read())
-        doubt: Sequence[str] = found.get("doubt", ())
-        lead = ["", self._used.data, f": {counted(found.get('rows', 0), 'row')}."]
+        found = self._memory.columns(self._used.data, self._read)
+        lead = ["", self._used.data, f": {counted(found['rows'], 'row')}."]
         if found.get("error"):
             return Stage("warn", "needs your decision", [found["error"]], facts=found)
-        if not doubt:
-            status = f"{found.get('rows', 0):,} rows"
-            if gaps := found.get("gaps"):
-                are = "is" if gaps == 1 else "are"
-                lead[2] += f" {counted(gaps, 'cell')} of its columns {are} empty."
-            return self._ready_data("done", status, lead, found)
-        n = len(doubt)
-        lead[2] += f" {_WORDS[n].capitalize() if n <= _FEW_TAKES else n} of its columns"
-        lead[2] += f" need{'s' * (n == 1)} your decision."
-        why = f"{doubt[0]}: use it, or leave it out?"
-        action = _action("Train a model", why=why)
-        return Stage("warn", f"{counted(n, 'column')} in doubt", lead, action, facts=found)
+        if found["asks"]:
+            return self._asking(found, lead)
+        if gaps := found["gaps"]:
+            self._read["missing"] = self._read.get("missing") or "median"
+            are = "is" if gaps == 1 else "are"
+            lead[2] += f" {counted(gaps, 'cell')} of its columns {are} empty."
+        return self._ready_data("done", f"{found['rows']:,} rows", lead, found)
 
-    def _read(self) -> Mapping[str, Any]:
-        """Return how the table is read: as the page chose, else as in the model's training."""
-        if self._chosen_read or not self._used.model_facts.get("read"):
-            return self._chosen_read
-        options, facts = options_of_texts(self._used.model_facts["read"]), self._used.model_facts
-        target = None if facts.get("predicts") == "labels" else facts.get("predicts")
-        read = {"keep_columns": [*options.keep], "drop": [*options.drop]}
-        named = {"column": options.label or facts.get("label"), "target": target}
-        return read | named | {"missing": options.missing}
+    @staticmethod
+    def _asking(found: JsonObject, lead: Sentence) -> Stage:
+        """Return a stage whose primary action leads to what the table does not state."""
+        text = "Train a model"
+        if found["asks"] == "column":
+            text, status, why = "Choose what to predict", "what to predict?", "needs an answer"
+            lead[2] += " Which of its columns has the answer?"
+        elif found["asks"] == "kind":
+            status = why = f"{found['label']}: a number or a class?"
+            lead[2] += " Is "
+            lead += [found["label"], " a number, or does each of its values stand for a class?"]
+        else:
+            doubt: Sequence[str] = found["doubt"]
+            n = len(doubt)
+            status = f"{counted(n, 'column')} in doubt"
+            lead[2] += f" {_WORDS[n].capitalize() if n <= _FEW_TAKES else n} of its columns"
+            lead[2] += f" need{'s' * (n == 1)} your decision."
+            why = f"{doubt[0]}: use it, or leave it out?"
+        action = _action(text, run="ask") | {"why": why}
+        return Stage("warn", status, lead, action, facts=found)
+
+    def _read_in_training(self) -> Mapping[str, Any]:
+        """Return how the table was read for the model, if it was trained on it."""
+        facts, used = self._used.model_facts, self._used
+        is_of_table = used.data_facts.get("kind") == "table" and used.model
+        if not is_of_table or used.data not in (used.origins(used.model) or [used.data]):
+            return {}
+        options, predicts = options_of_texts(facts.get("read", ())), facts.get("predicts")
+        return {
+            "column": options.label or facts.get("label"),
+            "target": None if predicts == "labels" else predicts,
+            "keep_columns": [*options.keep],
+            "drop": [*options.drop],
+            "one_hot": [*options.one_hot],
+            "missing": options.missing,
+        }
 
     def _ready_data(
         self, mark: str, status: str, lead: Sentence, facts: Mapping[str, Any]
@@ -197,7 +219,7 @@ class Stages:
 
     def _train(self, data: Stage) -> Stage:
         following = data.next or {}
-        ready = bool(following.get("ready"))
+        ready = bool(following.get("ready")) and following.get("run") != "ask"
         if not self._used.model:
             if not ready and not data.again:
                 return _waits(following.get("why") or "needs data")

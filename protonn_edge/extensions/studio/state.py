@@ -23,7 +23,6 @@ from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.schema import JsonObject
 
 _IN_USE = ("data", "model", "points", "project", "results", "report")
-_DOUBTS = ("rows", "gaps", "doubt", "error", "label", "target", "classes")
 
 
 class FolderState:
@@ -65,7 +64,7 @@ class FolderState:
             "source": source,
             **{name: getattr(used, name) or None for name in _IN_USE},
             "start": not used.data and not models,
-            "stages": Stages(used, self._memory(bool(source["ports"])), read).to_json(),
+            **Stages(used, self._memory(bool(source["ports"])), read).to_json(),
         }
 
     def models(self) -> list[JsonObject]:
@@ -118,16 +117,15 @@ class FolderState:
         return Memory(
             notices=lambda name: self._log.notices_of(name, self._identity(name)),
             accuracy=self.accuracy,
-            doubts=self._doubts,
+            columns=self._columns,
             tried=self._tried,
             uploaded={sha for name, sha in projects.items() if self._is_uploaded(name)},
             has_port=has_port,
         )
 
-    def _doubts(self, name: str, read: Mapping[str, Any]) -> JsonObject:
+    def _columns(self, name: str, read: Mapping[str, Any]) -> JsonObject:
         path = self._folder / name
-        found = columns_of(path, version_of(path), read)
-        return {key: found[key] for key in _DOUBTS if key in found}
+        return columns_of(path, version_of(path), read)
 
     def _is_uploaded(self, project: str) -> bool:
         entries = self._log.records_of(project, self._identity(project))
@@ -137,8 +135,8 @@ class FolderState:
 @lru_cache(maxsize=100)
 def _accuracy(model: Path, _: str, data: Path, __: str) -> Mapping[str, Any]:
     try:
-        return accuracy(model, data, {})
-    except ProtoNNEdgeError:  # of other options than the model remembers
+        return accuracy(model, data)
+    except ProtoNNEdgeError:
         return {}
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,10 @@ from protonn_edge.data.archive import ArrayArchive
 from protonn_edge.data.arrays import FILE_LIMIT_BYTES
 from protonn_edge.data.groups import OWN_GROUPS as GROUPS
 from protonn_edge.data.naming import NO_CLASS, NO_LABEL, answer_name
+from protonn_edge.data.options import TableOptions
 from protonn_edge.data.units import split_unit, units_of
 from protonn_edge.extensions.sensing.editing.edits import TakeEditor
 from protonn_edge.extensions.sensing.editing.takes import EditableRecording
-from protonn_edge.extensions.studio.columns import options_for
 from protonn_edge.extensions.studio.facts import recording_at
 from protonn_edge.extensions.studio.places import WindowPlaces
 from protonn_edge.learn.evaluation.accuracy import Quality, confusion_matrix, wilson_interval
@@ -114,12 +113,11 @@ class Tested:
     policy: Any
 
     @classmethod
-    def of(cls, model_file: Path, data: Path, read: Mapping[str, Any]) -> Tested:
-        """Test a model; `read` has the fields of a request that say how a table is read."""
+    def of(cls, model_file: Path, data: Path) -> Tested:
+        """Test a model; tables are read as in its training."""
         model = load_model(model_file)
         quiet: Any = _Silent()
-        asked = replace(options_for(read), missing=read.get("missing") or None)
-        points = points_for(model, data, asked, quiet, labels="optional")
+        points = points_for(model, data, TableOptions(), quiet, labels="optional")
         answers, scores, form = answers_of(model, points.X)
         return cls(data, model, points, answers, scores, form.policy)
 
@@ -154,9 +152,9 @@ class Tested:
         return found
 
 
-def accuracy(model_file: Path, data: Path, read: Mapping[str, Any]) -> JsonObject:
+def accuracy(model_file: Path, data: Path) -> JsonObject:
     """Return how good a model is: ``n`` and ``right``, or a ``value`` with its errors."""
-    tested = Tested.of(model_file, data, read)
+    tested = Tested.of(model_file, data)
     points = tested.points
     told: JsonObject = {"n": len(points.X), "right": None}
     if tested.model.policy.predicts != "class":
@@ -172,9 +170,9 @@ def accuracy(model_file: Path, data: Path, read: Mapping[str, Any]) -> JsonObjec
     return told | {"n": n, "right": right, "low": low, "high": high, "sessions": names}
 
 
-def figures(model_file: Path, data: Path, read: Mapping[str, Any]) -> JsonObject:
+def figures(model_file: Path, data: Path) -> JsonObject:
     """Return a model's answers to the points of a file that training held out."""
-    tested = Tested.of(model_file, data, read)
+    tested = Tested.of(model_file, data)
     model, points = tested.model, tested.points
     record: JsonObject = {"model": model_file.name, "data": data.name, "n": len(points.X)}
     if model.policy.predicts != "class":

@@ -11,7 +11,6 @@ from pathlib import Path
 from protonn_edge import __version__
 from protonn_edge.extensions.studio.actions import FIELDS, RECORDING, line_of, names_in, words_of
 from protonn_edge.extensions.studio.attached import AttachedBoard
-from protonn_edge.extensions.studio.columns import columns_of
 from protonn_edge.extensions.studio.facts import facts_of
 from protonn_edge.extensions.studio.folder import kind_of, version_of
 from protonn_edge.extensions.studio.jobs import Busy, Jobs
@@ -58,11 +57,10 @@ class Workspace:
     def state(self, request: PageRequest) -> JsonObject:
         """Return what is in the folder, how far each stage is, and what is going on."""
         data, model = (str(request.asked.get(name) or "") for name in ("data", "model"))
-        read = request.read if isinstance(request.asked.get("read"), dict) else {}
         return {
             "folder": self.folder.name,
             "version": __version__,
-            **self.files().to_json(data, model, read),
+            **self.files().to_json(data, model, request.read),
             "log": self.log.entries(),
             "job": self.jobs.latest,
             "stream": self.board.state,
@@ -188,7 +186,7 @@ def _part(_: Workspace, request: PageRequest) -> JsonObject:
 
 def _figures(_: Workspace, request: PageRequest) -> JsonObject:
     """Return the answers of a model to points that it was not trained on."""
-    return figures(request.path("model"), request.path("points"), request.read)
+    return figures(request.path("model"), request.path("points"))
 
 
 def _answers(_: Workspace, request: PageRequest) -> JsonObject:
@@ -197,12 +195,6 @@ def _answers(_: Workspace, request: PageRequest) -> JsonObject:
     take = int(FIELDS["take"](request.asked.get("take"), ()))
     path, model = request.path("recording"), request.path("model")
     return take_answers(model, path, version, take, int(hop) if hop else None)
-
-
-def _columns(_: Workspace, request: PageRequest) -> JsonObject:
-    """Return the columns of a table."""
-    path = request.path("data")
-    return columns_of(path, version_of(path), request.read)
 
 
 def _wires(_: Workspace, request: PageRequest) -> JsonObject:
@@ -241,7 +233,6 @@ QUESTIONS: Mapping[str, Answer] = {
     "part": _part,
     "figures": _figures,
     "answers": _answers,
-    "columns": _columns,
     "models": _models,
     "wires": _wires,
 }

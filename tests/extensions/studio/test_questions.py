@@ -26,38 +26,64 @@ def test_the_state_names_stages_source_and_next_step(site: Any) -> None:
     assert (table["data"], table["stages"]["try"].get("absent")) == ("table.csv", True)
 
 
+def columns_of(site: Any, table: str, **read: Any) -> Any:
+    """Return what the state says of the columns of a table that is read in some way."""
+    status, state = site.ask("/ask/state", {"data": table, "read": read})
+    assert (status, state["data"]) == (200, table)
+    return state["stages"]["data"]["facts"]
+
+
 def test_the_columns_of_any_table_are_shown(site: Any) -> None:
     rows = [f"{i % 24},{'ab'[i % 2]},{i * 13 % 29},{i * 7 % 41}.5" for i in range(120)]
     Path("house.csv").write_text("\n".join(["hour,name,wind,indoor", *rows, ""]))
-    found = site.ask("/ask/columns", {"data": "house.csv"})[1]
+    found = columns_of(site, "house.csv", column="indoor")
     by_name = {each["name"]: each for each in found["columns"]}
     assert (found["label"], found["target"], found["doubt"]) == ("indoor", "value", ["hour"])
-    assert found["can"] == {"value": True, "classes": 41}
+    assert (found["is_number"], found["classes"]) == (True, 41)
     assert (by_name["hour"]["used"], sum(by_name["hour"]["histogram"])) == (None, 120)
     assert by_name["name"]["values"] == ["a", "b"]
-    left_out = {"data": "house.csv", "drop": ["hour"], "column": "name", "target": "class"}
-    found = site.ask("/ask/columns", left_out)[1]
-    assert (found["label"], found["target"], found["doubt"]) == ("name", "class", [])
-    found = site.ask("/ask/columns", {"data": "house.csv", "column": "nothing"})[1]
+    found = columns_of(site, "house.csv", drop=["hour"], column="name", target="class")
+    assert (found["label"], found["target"], found["asks"]) == ("name", "class", "")
+    found = columns_of(site, "house.csv", column="nothing")
     assert "'nothing', which is not a column" in found["error"]
     assert [each["name"] for each in found["columns"]] == ["hour", "name", "wind", "indoor"]
-    for wrong in ({"column": "a\n"}, {"drop": [[]]}, {"target": "x"}, {"data": "../secret.csv"}):
-        assert site.ask("/ask/columns", {"data": "house.csv", **wrong})[0] == 400
+    for wrong in ({"column": "a\n"}, {"drop": [[]]}, {"target": "x"}, {"one_hot": [0]}):
+        assert site.ask("/ask/state", {"data": "house.csv", "read": wrong})[0] == 400
 
 
-def test_a_column_of_texts_that_is_used_is_refused_in_a_sentence(site: Any) -> None:
-    rows = [f"town {i},{i * 13 % 29},{'xy'[i % 2]}" for i in range(40)]
-    Path("towns.csv").write_text("\n".join(["town,wind,label", *rows, ""]))
-    asked = {"data": "towns.csv", "keep_columns": ["town"]}
-    found = site.ask("/ask/columns", asked)[1]
+def test_a_table_is_asked_for_what_it_does_not_state(site: Any) -> None:
+    rows = [f"{i * 13 % 29 / 7},{i * 7 % 5},{i * 11 % 31 / 9},{i * 5 % 3}" for i in range(120)]
+    Path("plant.csv").write_text("\n".join(["light,grade,soil,label", *rows, ""]))
+    assert columns_of(site, "plant.csv")["asks"] == ""  # which column is called label
+    assert columns_of(site, "plant.csv", column="grade")["asks"] == "kind"
+    assert columns_of(site, "plant.csv", column="grade", target="class")["asks"] == ""
+    assert columns_of(site, "plant.csv", column="light")["asks"] == ""  # which has decimals
+    Path("wide.csv").write_text("\n".join(["light,grade,soil,answer", *rows, ""]))
+    found = columns_of(site, "wide.csv")
+    assert (found["asks"], found["label"]) == ("column", None)
+    assert [each["used"] for each in found["columns"]] == [False] * 4
+
+
+def test_a_column_of_texts_is_encoded_if_it_has_few(site: Any) -> None:
+    rows = [f"town {i},{'ab'[i % 2]},{'xy'[i % 2]}" for i in range(120)]
+    Path("towns.csv").write_text("\n".join(["town,kind,label", *rows, ""]))
+    found = columns_of(site, "towns.csv")  # with texts alone
+    assert found["error"].startswith("towns.csv has text in")
+    assert [(each["name"], each["can"]) for each in found["columns"][:2]] == [
+        ("town", False), ("kind", True)
+    ]  # fmt: skip
+    found = columns_of(site, "towns.csv", one_hot=["kind"])
+    assert (found["asks"], [each["used"] for each in found["columns"]]) == (
+        "",
+        [False, True, False],
+    )
+    found = columns_of(site, "towns.csv", keep_columns=["town"])
     assert found["error"].startswith("towns.csv:2 has 'town 0' in column 'town'")
-    status, state = site.ask("/ask/state", {"data": "towns.csv", "read": asked})
-    assert (status, state["stages"]["data"]["mark"]) == (200, "warn")
 
 
 def test_a_table_that_cannot_be_read_has_its_columns_by_name(site: Any) -> None:
     Path("one.csv").write_text("reading\nx\n")
-    found = site.ask("/ask/columns", {"data": "one.csv", "column": "nothing"})[1]
+    found = columns_of(site, "one.csv", column="nothing")
     assert [each["name"] for each in found["columns"]] == ["reading"]
 
 

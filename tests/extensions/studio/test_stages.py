@@ -212,9 +212,12 @@ NO_MODEL = removed("linear.npz")
 TABLES: Mapping[str, tuple[str, Callable[[], object], Mapping[str, Any]]] = {
     "trained": ("ddnrn", lambda: None, {}),
     "edited": ("donrn", edited("house.csv", "\n1,", "\n2,"), {}),
-    "in doubt": ("wnnnn", NO_MODEL, {}),
-    "left out": ("drnnn", NO_MODEL, {"drop": ["hour"]}),
-    "used": ("drnnn", NO_MODEL, {"keep_columns": ["hour"]}),
+    "no column chosen": ("wnnnn", NO_MODEL, {}),
+    "in doubt": ("wnnnn", NO_MODEL, {"column": "indoor"}),
+    "left out": ("drnnn", NO_MODEL, {"column": "indoor", "drop": ["hour"]}),
+    "used": ("drnnn", NO_MODEL, {"column": "indoor", "keep_columns": ["hour"]}),
+    "a number or a class": ("wnnnn", NO_MODEL, {"column": "humidity", "drop": ["hour"]}),
+    "a number": ("drnnn", NO_MODEL, {"column": "humidity", "drop": ["hour"], "target": "value"}),
     "no such column": ("wonrn", lambda: None, {"column": "x"}),
     "its column chosen": ("ddnrn", lambda: None, {"column": "indoor", "drop": ["hour"]}),
     "another column": ("donrn", lambda: None, {"column": "outdoor", "drop": ["hour"]}),
@@ -245,9 +248,12 @@ def test_a_table_is_read_with_the_target_and_the_filling_of_its_model(
     succeed("train", "prices.csv", "-o", "m.npz", *read)
     asked = list[Mapping[str, Any]]()
     state = FolderState(tmp_path, Log(tmp_path))
-    monkeypatch.setattr(state, "_doubts", lambda _, read: asked.append(read) or {})
-    state.to_json()
-    assert {"column": "price", "target": "value", "missing": "median"}.items() <= asked[0].items()
+    columns = state._columns
+    monkeypatch.setattr(state, "_columns", lambda *how: asked.append(how[1]) or columns(*how))
+    shown = state.to_json()
+    wanted = {"column": "price", "target": "value", "missing": "median"}
+    assert wanted.items() <= asked[0].items()
+    assert wanted.items() <= shown["read"].items()
 
 
 def test_without_data_no_stage_is_absent_and_no_name_is_an_option(tmp_path: Path) -> None:

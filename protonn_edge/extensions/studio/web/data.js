@@ -18,7 +18,7 @@ export class Data extends Stage {
         this.scope = new Scope(find("#record"), WITH_WORDS);
         this.scope.after = () => this.#grow();
         this.editor = new Editor(this);
-        this.columns = new Columns(this);
+        this.columns = new Columns(studio);
         offer(find("#seconds"), LENGTHS, "2");
         offer(find("#pause"), PAUSES, "1");
         find("#person").addEventListener("change", () => this.#people());
@@ -49,7 +49,7 @@ export class Data extends Stage {
         find("#table").hidden = kind !== "table";
         find("#whole").hidden = !["points", "images"].includes(kind);
         if (kind === "table") {
-            await this.columns.show();
+            this.columns.show(this.facts);
         } else if (kind && studio.isOfSamples) {
             await this.#askTakes(studio.state.data);
         } else if (kind) {
@@ -60,21 +60,9 @@ export class Data extends Stage {
         }
     }
 
-    /** Whether the table that is shown waits for a decision. */
-    get #isInDoubt() {
-        return !find("#table").hidden && Boolean(this.columns.doubt);
-    }
-
-    mayPress(action) {
-        return super.mayPress(action) || this.#isInDoubt;
-    }
-
-    async press(action) {
-        if (this.#isInDoubt) {
-            this.columns.ask();
-        } else {
-            await super.press(action);
-        }
+    /** Lead to what the table does not state. */
+    async perform() {
+        this.columns.ask(this.facts.asks);
     }
 
     get takes() {

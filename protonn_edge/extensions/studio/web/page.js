@@ -55,23 +55,15 @@ class Studio {
         return ["recording", "takes"].includes(this.data?.kind);
     }
 
-    /** How the table in use is read, as fields of actions: as was chosen here, else as its model was trained. */
-    get read() {
-        const chosen = this.chosen.read?.[this.state.data];
-        const { gaps } = this.state.stages.data?.facts ?? {};
-        const { label: column, read = [] } = this.model ?? {};
-        if (this.data?.kind !== "table" || chosen || !column) {
-            return { ...chosen, ...(gaps && { missing: chosen?.missing ?? "median" }) };
-        }
-        const named = (option) => read.filter((one) => one.startsWith(`${option}=`)).flatMap((one) => one.slice(option.length + 1).split(","));
-        const [missing = gaps && "median"] = named("missing");
-        return { column, keep_columns: named("keep"), drop: named("drop"), target: this.model.predicts, ...(missing && { missing }) };
-    }
-
     choose(chosen) {
         Object.assign(this.chosen, chosen);
         sessionStorage.setItem(MEMORY, JSON.stringify(this.chosen));
         return this.renew();
+    }
+
+    /** How the table in use is read, in fields of actions; what was just chosen is ahead of the state. */
+    get read() {
+        return { ...this.state.read, ...this.chosen.read?.[this.state.data] };
     }
 
     chooseRead(read) {

@@ -13,14 +13,12 @@ export class Report extends Stage {
         }
         const { studio } = this;
         const { state } = studio;
-        const read = studio.isOfSamples ? {} : studio.read;
         const { board, port, played } = studio.source.where;
         const place = played ? { emulated: "yes" } : { port };
-        const points = { points: state.points, ...read };
         return this.run([
             ["build-points", { model: state.model, project: PROJECT, board }],
-            ["measure", { ...points, project: PROJECT, results: RESULTS, board, ...place }],
-            ["report", { ...points, project: PROJECT, results: RESULTS }],
+            ["measure", { points: state.points, project: PROJECT, results: RESULTS, board, ...place }],
+            ["report", { points: state.points, project: PROJECT, results: RESULTS }],
         ]);
     }
 

@@ -12,13 +12,13 @@ export class Result {
 
     /** Ask for the answers again, if the model or its points have changed. */
     async show() {
-        const { state, model, read } = this.studio;
+        const { state, model } = this.studio;
         const key = JSON.stringify([state.model, state.points, model?.at, model?.current]);
         if (this.asked === key || !state.points) {
             return;
         }
         this.asked = key;
-        const found = await this.studio.wire.ask("figures", { model: state.model, points: state.points, ...read });
+        const found = await this.studio.wire.ask("figures", { model: state.model, points: state.points });
         find("#each").hidden = !found.classes;
         if (found.error) {
             find("#matrix").replaceChildren(make("p", { class: "note" }, `The answers cannot be shown: ${found.error}`));

@@ -145,7 +145,7 @@ export class Train extends Stage {
         const board = state.source.board === "uno" ? undefined : state.source.board;
         const best = this.kind === "best";
         const shared = { epochs: best ? undefined : epochs, minutes: best ? minutes : undefined, teachable, budget, seed, board };
-        const read = cut ? {} : this.studio.read;
+        const read = cut ? {} : studio.read;
         const features = cut && !best ? FEATURES[this.sees] || undefined : undefined;
         const train = ["train", { points, model, classifier: this.kind, features, ...this.#held(), ...read, ...shared, size }];
         const steps = cut ? [["windows", { data: state.data, windows: points, window, stride }], train] : [train];
