@@ -31,10 +31,9 @@ ACTIONS: dict[str, str] = {
     "upload-logger": "upload logger --port={port}?",
     "record": f"record -o {RECORDING} --label={{label}} --session={{session}} "
     "--seconds={seconds} --pause={pause} --takes={takes}? --emulate+played --sensor={played}? "
-    "--port={port}? --baud={baud}? --board={board}?",
+    "--port={port}? --board={board}?",
     # cut, train
-    "windows": "windows {data} -o {windows} --window={window} --stride={stride}? --test={test}? "
-    "--trigger={trigger}?",
+    "windows": "windows {data} -o {windows} --window={window} --stride={stride}?",
     "train": "train {points} -o {model} --classifier={classifier} --features={features}? "
     "--epochs={epochs}? --size={size}? --label={column}? --target={target}? "
     "--keep={keep_columns}? --drop={drop}? --one-hot={one_hot}? --missing={missing}? "
@@ -147,7 +146,6 @@ FIELDS: Mapping[str, _Check] = {
     "played": _played,
     "rate": _number(0.001, 1e5, whole=False),
     "port": _matching(r"[\w/.:-]{1,200}", "a serial port"),
-    "baud": _number(300, 2e6),
     "board": _matching(r"\w{1,40}", "a board"),
     "seconds": _number(0.05, 86_400, whole=False),
     "pause": _number(0, 3600, whole=False),
@@ -155,8 +153,6 @@ FIELDS: Mapping[str, _Check] = {
     "windows": _new(".npz"),
     "window": _number(2, 65_535),
     "stride": _number(1, 65_535),
-    "test": _number(0, 0.9, whole=False),
-    "trigger": _matching(r"auto|\d{1,9}(\.\d{1,9})?", "a level, or 'auto'"),
     "model": _new(".npz"),
     "classifier": _matching(r"[a-z-]{1,40}", "a kind of classifier"),
     "features": _matching(r"[\w:,.x-]{1,300}", "a list of features"),

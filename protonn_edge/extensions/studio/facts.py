@@ -162,7 +162,6 @@ def _of_model(path: Path) -> JsonObject:
         "title": title_of(model),
         "classes": list(model.classes),
         "predicts": model.policy.predicts,
-        "bytes": None if integers is None else integers.model_bytes,
         "sha256": None if integers is None else integers.model_sha256,
         "sensors": _names(sensor),
         "rate": None if signal is None else signal.rate,

@@ -58,7 +58,7 @@ def _kind_of_file(path: Path, *_: int) -> str:
             with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
                 return "points" if {"X", "X_train"} & {*archive.names} else "model"
         except InputError:
-            return ""
+            return "model"  # whose error is shown
     if suffix not in (".csv", ".tsv"):
         return _BY_ENDING.get(suffix, "")
     for kind, is_one in (("recording", is_recording), ("results", is_results)):

@@ -104,6 +104,11 @@ class Log:
         """Return the last entries for the page, the oldest first."""
         return [_shown(entry) for entry in self._entries[-_KEPT:]]
 
+    def latest(self, *actions: str) -> str:
+        """Return which of some actions was the last one that was done; empty for none."""
+        done = (one["action"] for one in reversed(self._entries) if one["state"] == "done")
+        return next((action for action in done if action in actions), "")
+
     def records_of(self, name: str, sha256: str) -> Iterator[JsonObject]:
         """Yield the entries about a file's bytes, the newest first, one per action."""
         seen = set[str]()

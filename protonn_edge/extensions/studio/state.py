@@ -22,6 +22,7 @@ from protonn_edge.model.registry import ESTIMATORS, HEADS
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.schema import JsonObject
 
+_COPY_AGAIN = "copy the file here again, or remove it"
 _IN_USE = ("data", "model", "points", "project", "results", "report")
 
 
@@ -37,17 +38,15 @@ class FolderState:
     def _read(self) -> Iterator[tuple[str, JsonObject]]:
         for one in listing(self._folder):
             facts = facts_of(self._folder / one["name"], one["kind"])
-            if "sensors" in facts:
-                facts["sensor"] = ", ".join(facts["sensors"])
             yield one["name"], {**facts, **one}
 
     def to_json(
         self, data: str = "", model: str = "", read: Mapping[str, Any] | None = None
     ) -> JsonObject:
         """Return what the page shows, given the names and the reading that it has chosen."""
-        used = RelatedFiles(self.files, self._digest, data, model)
-        models = [name for name, facts in self.files.items() if facts["kind"] == "model"]
-        source = source_of(self.files, used.data, used.model)
+        used = self._related(data, model)
+        models = [name for name, facts in self.files.items() if _is_model(facts)]
+        source = self.source(data, model)
         for name in models:
             self.files[name]["current"] = used.is_current(name)
         if used.model:
@@ -67,10 +66,20 @@ class FolderState:
             **Stages(used, self._memory(bool(source["ports"])), read).to_json(),
         }
 
+    def _related(self, data: str, model: str) -> RelatedFiles:
+        return RelatedFiles(self.files, self._digest, data, model)
+
+    def source(self, data: str, model: str) -> JsonObject:
+        """Return where samples come from, given the names that the page has chosen."""
+        used = self._related(data, model)
+        return source_of(self.files, used.data, used.model)
+
     def models(self) -> list[JsonObject]:
-        """Return how good each model is, and the firmware that was built of it."""
+        """Return how good each model is, and the firmware that was built of it; or its error."""
         return [
-            {"name": name, "error": facts.get("error"), **self._figures(name, facts)}
+            {"name": name, **self._figures(name, facts)}
+            if _is_model(facts)
+            else {"name": name, "error": f"{facts['error'].partition(';')[0]}; {_COPY_AGAIN}"}
             for name, facts in self.files.items()
             if facts["kind"] == "model"
         ]
@@ -130,6 +139,11 @@ class FolderState:
     def _is_uploaded(self, project: str) -> bool:
         entries = self._log.records_of(project, self._identity(project))
         return any(one["action"] == "upload" and one["state"] == "done" for one in entries)
+
+
+def _is_model(facts: JsonObject) -> bool:
+    """Whether a file is a model that can be read."""
+    return facts["kind"] == "model" and not facts.get("error")
 
 
 @lru_cache(maxsize=100)

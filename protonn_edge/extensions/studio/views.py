@@ -20,7 +20,6 @@ from protonn_edge.extensions.sensing.editing.takes import EditableRecording
 from protonn_edge.extensions.studio.facts import recording_at
 from protonn_edge.extensions.studio.places import WindowPlaces
 from protonn_edge.learn.evaluation.accuracy import Quality, confusion_matrix, wilson_interval
-from protonn_edge.learn.evaluation.figures import accuracy_figure, quality_figures
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.file import load_model
 from protonn_edge.model.model import Model, known_image_shape
@@ -200,15 +199,10 @@ def _of_classes(tested: Tested, places: WindowPlaces) -> JsonObject:
     return {
         "classes": [*model.classes],
         "matrix": counts.tolist(),
-        "facts": [] if quality is None else facts_of(_figures(quality)),
         "quality": None if quality is None else quality.to_json(),
         "cells": cells,
         "by_session": _by_session(tested.sessions, known, said == y),
     }
-
-
-def _figures(quality: Quality) -> list[Figure]:
-    return [accuracy_figure(quality.accuracy, quality.n), *quality_figures(quality)]
 
 
 def _by_session(sessions: Any, known: Array, right: Array) -> list[JsonObject]:

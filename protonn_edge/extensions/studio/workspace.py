@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from protonn_edge import __version__
 from protonn_edge.extensions.studio.actions import FIELDS, RECORDING, line_of, names_in, words_of
 from protonn_edge.extensions.studio.attached import AttachedBoard
 from protonn_edge.extensions.studio.facts import facts_of
@@ -56,11 +55,9 @@ class Workspace:
 
     def state(self, request: PageRequest) -> JsonObject:
         """Return what is in the folder, how far each stage is, and what is going on."""
-        data, model = (str(request.asked.get(name) or "") for name in ("data", "model"))
         return {
             "folder": self.folder.name,
-            "version": __version__,
-            **self.files().to_json(data, model, request.read),
+            **self.files().to_json(*_chosen(request), request.read),
             "log": self.log.entries(),
             "job": self.jobs.latest,
             "stream": self.board.state,
@@ -90,12 +87,12 @@ class Workspace:
         if kind not in (LOGGER, "live") and kind not in talks():
             raise InvalidValue("the firmware", shortened(repr(kind)), "reload the page")
         steps = list[str]()
-        fields = request.fields("sensor", "rate", "played", "port", "baud", "board", "project")
+        fields = request.fields("sensor", "rate", "played", "port", "board", "project")
         if kind == LOGGER:
-            files = self.files().files
-            fields = wanted(files, fields)
-            steps += [] if is_for(files.get(LOGGER, {}), fields) else ["logger"]
-            if not fields["played"] and (steps or request.asked.get("upload")):
+            state = self.files()
+            fields = wanted(state.source(*_chosen(request)), fields)
+            steps += [] if is_for(state.files.get(LOGGER, {}), fields) else ["logger"]
+            if not fields["played"] and (steps or self.log.latest(*_UPLOADS) != "upload-logger"):
                 steps += ["upload-logger"]
         words = [(step, words_of(step, fields, request.names)) for step in steps]
         with self._lock:
@@ -153,6 +150,11 @@ class Workspace:
             line = line_of(words_of(action, fields, names_in(self.folder)))
             done = {"action": action, "stage": stage, "line": line, "state": "done"}
             self.tabs.tell(logged=self.log.add(done, []))
+
+
+def _chosen(request: PageRequest) -> tuple[str, str]:
+    """Return the names of the data and the model that the page has chosen."""
+    return str(request.asked.get("data") or ""), str(request.asked.get("model") or "")
 
 
 def read_ahead() -> None:

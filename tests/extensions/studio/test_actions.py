@@ -24,9 +24,9 @@ LISTED = ("recording.csv", "arm.csv", "windows.npz", "logger", "m.npz")
 VALUES: Mapping[str, Any] = {
     "recording": "recording.csv", "data": "recording.csv", "points": "windows.npz", "take": 3,
     "part": "5:10", "label": "--help", "session": "anna b", "sensor": ["mpu6050"],
-    "played": ["mpu6050=arm.csv,rate=50"], "rate": "100", "port": "/dev/ttyACM0", "baud": "115200",
+    "played": ["mpu6050=arm.csv,rate=50"], "rate": "100", "port": "/dev/ttyACM0",
     "board": "uno", "seconds": "1.5", "pause": "0", "takes": 1, "windows": "windows", "window": 50,
-    "stride": 10, "test": 0.3, "trigger": "auto", "model": "m.npz", "classifier": "linear",
+    "stride": 10, "model": "m.npz", "classifier": "linear",
     "features": "mean,bands:4", "epochs": 20, "size": "8x8", "holdout": 0.3,
     "column": "--help", "keep_columns": ["a,b", "--c"], "drop": ["d"],
     "one_hot": ["e"], "missing": "drop",

@@ -263,6 +263,20 @@ def test_without_data_no_stage_is_absent_and_no_name_is_an_option(tmp_path: Path
     assert [name for name, stage in shown["stages"].items() if stage["absent"]] == []
 
 
+def test_a_model_that_cannot_be_read_is_named_and_not_used(whole: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole / "house", tmp_path / "house")
+    broken = tmp_path / "house" / "broken.npz"
+    broken.write_bytes((whole / "linear.npz").read_bytes()[:99])
+    state = FolderState(broken.parent, Log(broken.parent))
+    shown = state.to_json(model=broken.name)
+    assert (shown["model"], [each["name"] for each in shown["models"]]) == (
+        "linear.npz", ["linear.npz"]
+    )  # fmt: skip
+    (error,) = [each["error"] for each in state.models() if each["name"] == broken.name]
+    assert error.startswith("broken.npz is damaged")
+    assert "remove it" in error
+
+
 def test_each_stage_has_one_next_step_and_it_leads_to_the_report(whole: Path) -> None:
     shown = FolderState(whole, Log(whole)).to_json()
     following = {name: stage["next"] for name, stage in shown["stages"].items()}
@@ -274,9 +288,9 @@ def test_each_stage_has_one_next_step_and_it_leads_to_the_report(whole: Path) ->
         "recording.csv", "linear.npz", "windows.npz", "live", "results.csv"
     ]  # fmt: skip
     assert shown["source"] | {"ports": []} == {
-        "sensor": "adxl345", "sensors": ["adxl345"], "rate": 50.0, "board": "uno", "ports": [],
-        "title": "Arduino Uno", "from": "recording", "plays": ["play.csv", "recording.csv"],
-        "play": "play.csv", "emulated": not shown["source"]["ports"], "logger": "same",
+        "sensors": ["adxl345"], "rate": 50.0, "board": "uno", "ports": [], "title": "Arduino Uno",
+        "plays": ["play.csv", "recording.csv"], "play": "play.csv",
+        "emulated": not shown["source"]["ports"],
     }  # fmt: skip
 
 

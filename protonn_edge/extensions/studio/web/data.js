@@ -129,7 +129,7 @@ export class Data extends Stage {
     }
 
     #showStream() {
-        const { stream, source } = this.studio.state;
+        const { stream } = this.studio.state;
         const live = this.#isLive;
         if (live) {
             this.scope.begin(stream);
@@ -150,8 +150,8 @@ export class Data extends Stage {
             renew(
                 this.offline,
                 make("p", {}, starting || "No samples come in now."),
-                !starting && source.sensor && button(text, () => this.connect(), { "data-key": "connect" }),
-                !starting && button(source.sensor ? "Another source" : "Connect a board", () => this.studio.source.open(), { class: "quiet", "data-key": "source" }),
+                !starting && button(text, () => this.connect(), { "data-key": "connect" }),
+                !starting && button("Another source", () => this.studio.source.open(), { class: "quiet", "data-key": "source" }),
             );
         }
         this.#showTake();

@@ -18,7 +18,7 @@ const MEMORY = "chosen"; // of this tab: which file, model and columns were chos
 class Studio {
     constructor() {
         this.wire = new Wire();
-        this.state = { stages: {}, files: [], models: [], boards: [], log: [], source: {}, job: {}, stream: {} };
+        this.state = { stages: {}, files: [], models: [], boards: [], log: [], sensors: [], source: { sensors: [], plays: [], ports: [] }, job: {}, stream: {} };
         this.job = {};
         this.chosen = JSON.parse(sessionStorage.getItem(MEMORY) ?? "{}");
         this.bar = new Bar(NAMES);
@@ -220,11 +220,18 @@ class Studio {
         }
         find("#files").value = "";
         await this.renew();
+        const broken = added.map((name) => this.file(name)?.error).find(Boolean);
+        const model = added.find((name) => this.state.models.some((one) => one.name === name));
         const usable = ["recording", "takes", "table", "images", "points"];
         const data = added.find((name) => usable.includes(this.file(name)?.kind));
         if (data) {
             await this.choose({ data });
             this.go("data");
+        } else if (broken) {
+            this.stages[this.current].fail(broken);
+        } else if (model) {
+            await this.choose({ model });
+            this.go("train");
         } else if (added.some((name) => this.state.source.plays.includes(name))) {
             await this.choose({ source: { ...this.chosen.source, emulated: true, play: added.at(-1) } });
             this.source.open(); // samples without classes: a sensor can play them

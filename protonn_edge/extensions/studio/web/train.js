@@ -177,28 +177,16 @@ export class Train extends Stage {
         result.classList.toggle("before", Boolean(job) && !trained); // the model of before
         result.inert = Boolean(job) && !trained;
         find("#preview").hidden = Boolean(model) || !this.studio.isOfSamples;
+        this.every = (await this.studio.wire.ask("models")).models ?? [];
+        this.#showModels();
         if (!model) {
             result.hidden = true;
-            find("#models").hidden = true;
             this.#preview();
             return;
         }
-        await this.#askModels();
         await this.answered.show();
         this.#answers();
         result.hidden = false;
-        this.#showModels();
-    }
-
-    async #askModels() {
-        const { models, files } = this.studio.state;
-        const version = JSON.stringify([models.map(({ name, at }) => [name, at]), files.filter(({ kind }) => ["live", "project"].includes(kind)).map(({ at, flash_bytes }) => [at, flash_bytes])]);
-        if (version !== this.version) {
-            const found = await this.studio.wire.ask("models");
-            if (!found.error) {
-                Object.assign(this, { version, every: found.models });
-            }
-        }
     }
 
     /** The figures of the model in use on points that it has not seen. */
@@ -238,7 +226,7 @@ export class Train extends Stage {
     // --- the models ---
 
     #showModels() {
-        const every = (this.every ?? []).filter(({ error }) => !error);
+        const { every } = this;
         const used = this.result;
         find("#models").hidden = !every.length;
         const right = { name: used.value ? "error" : "right", unit: used.value ? "" : " %", better: used.value ? -1 : 1, digits: used.value ? 3 : 1 };
@@ -260,6 +248,9 @@ export class Train extends Stage {
             return make("td", {}, change || null, isNaN(mine) ? "–" : `${number(+mine.toFixed(places))}${unit}`);
         };
         const row = (one) => {
+            if (one.error) {
+                return make("tr", {}, make("td"), make("th", { scope: "row" }, small(one.name)), make("td", { class: "text", colspan: columns.length }, one.error));
+            }
             const { kind, current } = this.studio.state.models.find(({ name }) => name === one.name) ?? {};
             const press = () => this.studio.choose({ model: one.name });
             const attributes = { type: "radio", name: "model", checked: one === used, "data-key": `use ${one.name}`, change: press };
