@@ -33,9 +33,9 @@ ACTIONS: dict[str, str] = {
     "--seconds={seconds} --pause={pause} --takes={takes}? --emulate+played --sensor={played}? "
     "--port={port}? --board={board}?",
     # cut, train
-    "windows": "windows {data} -o {windows} --window={window} --stride={stride}?",
+    "windows": "windows {data} -o {windows} --window={window} --stride={stride}? --name={names}?",
     "train": "train {points} -o {model} --classifier={classifier} --features={features}? "
-    "--epochs={epochs}? --size={size}? --label={column}? --target={target}? "
+    "--epochs={epochs}? --size={size}? --name={names}? --label={column}? --target={target}? "
     "--keep={keep_columns}? --drop={drop}? --one-hot={one_hot}? --missing={missing}? "
     "--holdout={holdout}? --groups={groups}? --minutes={minutes}? --budget={budget}? "
     "--teachable={teachable}? --seed={seed}? --board={board}?",
@@ -157,6 +157,7 @@ FIELDS: Mapping[str, _Check] = {
     "classifier": _matching(r"[a-z-]{1,40}", "a kind of classifier"),
     "features": _matching(r"[\w:,.x-]{1,300}", "a list of features"),
     "epochs": _number(1, 1e6),
+    "names": _matching(r"[\w{][\w{}/ .,+-]{0,100}", "a pattern of names"),
     "size": _matching(r"\d{1,4}x\d{1,4}", "a size such as 28x28"),
     "column": _text,
     "keep_columns": _text,

@@ -22,6 +22,7 @@ from protonn_edge.codegen.projects.built import built_file, built_in
 from protonn_edge.data.archive import ArrayArchive
 from protonn_edge.data.arrays import FILE_LIMIT_BYTES, source_of
 from protonn_edge.data.division import Division, digest_of
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.device.results import read_results
 from protonn_edge.extensions.sensing.editing.takes import EditableRecording, read_takes
 from protonn_edge.extensions.studio.folder import version_of
@@ -127,6 +128,10 @@ def _names(sensor: str) -> list[str]:
 
 
 def _of_points(path: Path) -> JsonObject:
+    if path.suffix.lower() != ".npz":
+        dataset = load_dataset(path)
+        counts = {"n_train": len(dataset.X_train), "n_test": len(dataset.X_test)}
+        return {"classes": [*dataset.classes], **counts}
     source = source_of(path)
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
         own = {

@@ -20,7 +20,9 @@ from protonn_edge.system.errors import InputError
 from protonn_edge.system.schema import JsonObject
 
 _SOUNDS = (".wav", ".csv", ".tsv", ".json", ".cbor")
-_BY_ENDING = {".html": "page", ".wav": "sound", ".zip": "zip", ".toml": "sensor"}
+_BY_ENDING = {
+    ".html": "page", ".svm": "points", ".toml": "sensor", ".wav": "sound", ".zip": "zip"
+}  # fmt: skip
 _OF_A_COMMAND = b"# protonn-edge"  # such as a power meter's trace
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge.extensions.studio.facts import identity
-from protonn_edge.extensions.studio.words import in_words
+from protonn_edge.extensions.studio.words import in_words, names_in
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import read_file, write_atomically
 from protonn_edge.system.schema import Check, JsonObject, list_of, record_of, text, whole
@@ -123,7 +123,9 @@ class Log:
         for entry in self.records_of(name, sha256):
             for notice in entry["record"].get("notices", ()):
                 if record_of(_NOTICE)(notice):
-                    shown = {**notice, "text": in_words(notice["text"]), "action": entry["action"]}
+                    text, action = notice["text"], entry["action"]
+                    shown = {**notice, "text": in_words(text), "action": action}
+                    shown["names"] = names_in(text)
                     found += [shown] * (shown not in found)
         return found
 

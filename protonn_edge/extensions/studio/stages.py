@@ -18,7 +18,10 @@ from protonn_edge.system.figures import percent
 from protonn_edge.system.schema import JsonObject
 
 _FEW_TAKES, _FEW_CLASSES = 3, 2
-_MOVE = "Move the board. This computer answers with the board's own integers."
+_MOVE, _SOUND = "Move the board.", "Make a sound near the microphone."
+_ANSWERS = "This computer answers with the board's own integers."
+_SOUND_HZ = 2_000  # from which samples are sound
+_FEW_NAMES = 3
 _WORDS = ("no", "one", "two", "three")
 
 Sentence = list[str]
@@ -243,7 +246,7 @@ class Stages:
         )
         lead = ["", self._used.model, f" is trained: {status}."]
         if held := facts.get("sessions"):
-            lead = ["Tested on ", ", ".join(held), ", of whom the model has seen nothing."]
+            lead = ["Tested on ", held_out(held), ", of which the model has seen nothing."]
         return Stage("done", status, lead, _action(go[1], go[0]), again, facts)
 
     def _other_column(self) -> str:
@@ -265,9 +268,11 @@ class Stages:
 
     def _try(self) -> Stage:
         go = _action("Put it on the board", "board")
+        is_sound = (self._used.data_facts.get("rate") or 0) >= _SOUND_HZ
+        lead = [f"{_SOUND if is_sound else _MOVE} {_ANSWERS}"]
         if self._used.model_facts.get("sha256") in self._memory.tried:
-            return Stage("done", "tried", [_MOVE], go)
-        return Stage("ready", "not tried yet", [_MOVE], go)
+            return Stage("done", "tried", lead, go)
+        return Stage("ready", "not tried yet", lead, go)
 
     def _board(self) -> Stage:
         project = self._used.files.get(self._used.project, {})
@@ -326,6 +331,11 @@ def _action(
     text: str, go: str | None = None, run: str | None = None, *, ready: bool = True, why: str = ""
 ) -> JsonObject:
     return {"text": text, "go": go, "run": run, "ready": ready and not why, "why": why}
+
+
+def held_out(names: Sequence[str]) -> str:
+    """Return the sessions or persons that a model was tested on, by their names if they are few."""
+    return ", ".join(names) if len(names) <= _FEW_NAMES else counted(len(names), "session")
 
 
 def _classes(n: int) -> str:

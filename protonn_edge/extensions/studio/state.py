@@ -16,7 +16,7 @@ from protonn_edge.extensions.studio.folder import listing, version_of
 from protonn_edge.extensions.studio.log import Log
 from protonn_edge.extensions.studio.related import RelatedFiles
 from protonn_edge.extensions.studio.sources import source_of
-from protonn_edge.extensions.studio.stages import Memory, Stages
+from protonn_edge.extensions.studio.stages import Memory, Stages, held_out
 from protonn_edge.extensions.studio.views import accuracy
 from protonn_edge.model.registry import ESTIMATORS, HEADS
 from protonn_edge.system.errors import ProtoNNEdgeError
@@ -51,7 +51,7 @@ class FolderState:
             self.files[name]["current"] = used.is_current(name)
         if used.model:
             found = self.accuracy(used.model, used.points)
-            self.files[used.model]["held"] = found.get("sessions", [])
+            self.files[used.model]["held"] = held_out(found.get("sessions", ()))
         return {
             "files": [*self.files.values()],
             "models": [

@@ -29,7 +29,7 @@ VALUES: Mapping[str, Any] = {
     "stride": 10, "model": "m.npz", "classifier": "linear",
     "features": "mean,bands:4", "epochs": 20, "size": "8x8", "holdout": 0.3,
     "column": "--help", "keep_columns": ["a,b", "--c"], "drop": ["d"],
-    "one_hot": ["e"], "missing": "drop",
+    "one_hot": ["e"], "names": "{person}_{take}", "missing": "drop",
     "target": "value", "zip": "x.zip",
     "groups": "groups", "minutes": 1, "budget": "2kB", "teachable": 5, "seed": 1,
     "project": "live", "hop": 25, "votes": 3, "results": "results.csv",

@@ -299,7 +299,8 @@ def test_notices_stay_until_their_file_is_replaced(
 ) -> None:
     shutil.copytree(whole, tmp_path / "folder")
     monkeypatch.chdir(tmp_path / "folder")
-    notice = {"kind": "k", "text": "42 leak; use --drop x", "warning": True, "columns": []}
+    text = "42 leak; use --drop x, or give --name '{person}_{take}'"
+    notice = {"kind": "k", "text": text, "warning": True, "columns": []}
     done = {"action": "train", "stage": "train", "line": "x", "state": "done", "number": 1}
     Log(Path.cwd()).add({**done, "record": {"notices": [notice, {"text": 3}]}}, ["linear.npz"])
 
@@ -309,6 +310,7 @@ def test_notices_stay_until_their_file_is_replaced(
     for name in ("train", "report"):
         (shown,) = stages()[name]["notices"]
         assert (shown["text"], shown["of"]) == ("42 leak", "linear.npz")
+        assert shown["names"] == "{person}_{take}"
     assert stages()["train"]["mark"] == "warn"
     shutil.copy("linear.npz", "copy.npz")
     retrained()

@@ -24,9 +24,7 @@ export class Board extends Stage {
         if (!several || !(studio.isOfSamples || kind === "points")) {
             return ["build-points", { model, project: "project", board }];
         }
-        const rate = studio.data.rate || studio.model?.rate;
-        const { hop = 0.5, votes = 3 } = studio.chosen;
-        return ["build", { model, project: "live", sensor: several, hop: rate ? Math.max(1, Math.round(hop * rate)) : undefined, votes, board }];
+        return ["build", { model, project: "live", sensor: several, ...studio.stages.try.pace, board }];
     }
 
     /** Whether the package describes a sensor; one of the user's own may be in recordings. */

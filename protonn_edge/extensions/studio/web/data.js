@@ -102,13 +102,8 @@ export class Data extends Stage {
     // --- the stream ---
 
     async connect() {
-        const { source } = this.studio;
         this.pressed = true;
-        if (!source.known.emulated || source.known.play) {
-            await this.order("connect", { kind: "logger", ...source.where });
-        } else {
-            source.open();
-        }
+        await this.studio.source.connect(this, { kind: "logger" });
     }
 
     get #isLive() {

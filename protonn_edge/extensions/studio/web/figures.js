@@ -2,7 +2,7 @@
 import { bold, brief, make, number, percent, short, small } from "/parts.js";
 
 /** How good a model is: [figure, unit, words]; null if nothing was held out for a test. */
-export function goodness({ n, right, low, high, value } = {}, of = "points") {
+export function goodness({ n, right, low, high, value } = {}, of) {
     if (right !== undefined && right !== null) {
         const words = `${number(right)} of ${number(n)} ${of}; ${percent(low)} to ${percent(high)} at 95 % confidence`;
         return [((100 * right) / n).toFixed(1), "% right", words];
@@ -11,7 +11,7 @@ export function goodness({ n, right, low, high, value } = {}, of = "points") {
         return null;
     }
     const { bound, error, mean_error: mean, unit = "" } = value;
-    const least = mean ? `, of always the mean: ${short(mean)}` : "";
+    const least = mean ? `, or ${short(mean)} for always saying the mean` : "";
     const within = bound ? "90 % of new values lie within; " : "";
     return [`±${short(bound ?? error)}`, unit ?? "", `${within}mean error ${short(error)}${least}`];
 }

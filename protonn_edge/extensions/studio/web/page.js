@@ -61,6 +61,11 @@ class Studio {
         return this.renew();
     }
 
+    /** What a point of the data is for people. */
+    get point() {
+        return this.isOfSamples ? "window" : ({ images: "image", table: "row" }[this.data?.kind] ?? "point");
+    }
+
     /** How the table in use is read, in fields of actions; what was just chosen is ahead of the state. */
     get read() {
         return { ...this.state.read, ...this.chosen.read?.[this.state.data] };

@@ -1,6 +1,6 @@
 /* The report: the measurement on a board, its proof and its warnings, and the page with all of it. */
 import { costs, digits, goodness, headline } from "/figures.js";
-import { button, find, make, number } from "/parts.js";
+import { button, counted, find, make } from "/parts.js";
 import { Stage } from "/stage.js";
 
 const RESULTS = "results.csv";
@@ -40,14 +40,13 @@ export class Report extends Stage {
         if (results?.n) {
             const { n, mismatches } = results;
             proof.classList.toggle("broken", mismatches > 0);
-            const what = this.studio.isOfSamples ? "windows" : "points";
-            proof.replaceChildren(make("span", {}, mismatches ? "!" : "✓"), ` NumPy = C = ${measured?.board === "uno" || !measured ? "Uno" : measured.board}: ${number(n)} ${what}, ${number(mismatches)} ${mismatches === 1 ? "mismatch" : "mismatches"}.`);
+            proof.replaceChildren(make("span", {}, mismatches ? "!" : "✓"), ` NumPy = C = ${measured?.board === "uno" || !measured ? "Uno" : measured.board}: ${counted(n, this.studio.point)}, ${counted(mismatches, "mismatch", "mismatches")}.`);
         }
         this.#headlines(results, measured);
     }
 
     #headlines(results, built) {
-        const good = results?.n ? goodness(this.studio.state.stages.train.facts) : null;
+        const good = results?.n ? goodness(this.studio.state.stages.train.facts, `${this.studio.point}s`) : null;
         const shown = good ? [headline("accuracy", ...good)] : [];
         if (results?.n && built?.flash_bytes) {
             const figures = Object.entries(costs(built));

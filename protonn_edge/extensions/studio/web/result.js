@@ -30,10 +30,6 @@ export class Result {
         }
     }
 
-    get #what() {
-        return this.studio.isOfSamples ? "window" : "point";
-    }
-
     #showClasses({ classes, matrix, quality, cells, by_session }) {
         const others = matrix.some((row) => row[classes.length]) ? ["unknown"] : [];
         Object.assign(this, { classes, matrix, cells, names: [...classes, ...others] });
@@ -64,7 +60,7 @@ export class Result {
         const table = make(
             "table",
             { class: names.length <= LEVEL ? "level" : "", style },
-            make("caption", {}, `Answers to held-out ${this.#what}s`),
+            make("caption", {}, `Answers to held-out ${this.studio.point}s`),
             make("thead", {}, make("tr", {}, make("td", {}, "actual \\ answer"), ...heads)),
             make("tbody", {}, ...rows),
         );
@@ -75,9 +71,9 @@ export class Result {
     #showCell(label, answer) {
         const { classes, names, cells, matrix } = this;
         const points = cells[`${label} ${answer}`] ?? [];
-        const title = `${classes[label]}, answered ${names[answer]}: ${counted(matrix[label][answer], this.#what)}`;
+        const title = `${classes[label]}, answered ${names[answer]}: ${counted(matrix[label][answer], this.studio.point)}`;
         const places = points.some(({ at }) => at) ? ", and a window to open its take" : "";
-        const hint = `Press a number to see its ${this.#what}s${places}.`;
+        const hint = `Press a number to see its ${this.studio.point}s${places}.`;
         const items = points.map((one, at) => make("li", {}, this.#point(one, at)));
         renew(find("#cell"), make("h2", { class: "sub" }, title), make("ul", { class: "strip-of" }, ...items), make("p", { class: "note" }, hint));
     }
@@ -106,7 +102,7 @@ export class Result {
         const [low, high] = rangeOf(shown.flat());
         const [x, y] = [(value) => 45 + (SIDE * (value - low)) / (high - low || 1), (value) => 355 - x(value)];
         const text = (left, top, words, anchor) => draw("text", { x: left, y: top, "text-anchor": anchor }, words);
-        const label = `${counted(shown.length, "held-out point")}: the predicted value against the actual one, from ${short(low)} to ${short(high)}`;
+        const label = `${counted(shown.length, `held-out ${this.studio.point}`)}: the predicted value against the actual one, from ${short(low)} to ${short(high)}`;
         const plot = draw(
             "svg",
             { viewBox: "0 0 360 350", role: "img", "aria-label": label, class: "values" },

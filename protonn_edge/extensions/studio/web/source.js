@@ -25,7 +25,7 @@ export class Source {
         find("b", this.button).textContent = emulated ? `Emulated ${title.replace(/^Arduino /, "")}` : title;
         find("small", this.button).textContent = `${sensors.map((name) => this.titleOf(name)).join(", ")}, ${rate} samples a second`;
         const { start } = this.studio.state;
-        this.button.parentElement.hidden = start;
+        this.button.parentElement.hidden = start || !(running || !this.studio.data || this.studio.isOfSamples);
         this.button.setAttribute("aria-label", `Samples come from: ${this.button.textContent}${running ? ", connected" : ""}`);
     }
 
@@ -40,6 +40,16 @@ export class Source {
         const { sensors, rate, board, port, emulated, play } = this.known;
         const place = emulated ? { played: [`${sensors[0]}=${play}`] } : { port };
         return { sensor: sensors, rate, board: board === "uno" ? undefined : board, ...place };
+    }
+
+    /** Have a stage listen to a board; ask where samples come from if nothing has some. */
+    async connect(stage, fields) {
+        const { ports, play } = this.known;
+        if (ports.length || play) {
+            await stage.order("connect", { ...fields, ...this.where });
+        } else {
+            this.open();
+        }
     }
 
     open() {

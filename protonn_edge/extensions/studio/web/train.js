@@ -12,6 +12,9 @@ const FEATURES = {
 };
 const SEES = { movement: "movement", vibration: "vibration", levels: "levels", raw: "the raw curve" };
 const LOOKS = [0.25, 0.5, 1, 2, 4];
+const SOUND_HZ = 2000; // from which samples are sound, heard in frames
+const FRAME = 256; // samples
+const BANDS = 12;
 const OVERLAP = 5; // windows that begin within one
 const TITLES = {
     protonn: "ProtoNN",
@@ -42,8 +45,7 @@ export class Train extends Stage {
 
     /** The samples of a window, and from one to the next. */
     get window() {
-        const look = this.fields.look ?? this.#looks()[this.#usual()]?.[0];
-        const window = Math.max(2, Math.round(look * (this.rate || 1)));
+        const window = Math.max(2, Math.round(this.look * (this.rate || 1)));
         return { window, stride: +this.fields.stride || Math.max(1, Math.round(window / OVERLAP)) };
     }
 
@@ -56,20 +58,40 @@ export class Train extends Stage {
         return n < window ? 0 : Math.floor((n - window) / stride) + 1;
     }
 
+    /** Whether the data are sound: its samples are too many for the features of movement. */
+    get isSound() {
+        return this.rate >= SOUND_HZ;
+    }
+
+    /** How long a window is: in seconds, or in samples if the rate is unknown. */
+    get look() {
+        return this.fields.look ?? this.#usual;
+    }
+
     #looks() {
         const longest = Math.max(0, ...this.studio.stages.data.takes.map(({ n }) => n));
         if (!this.rate) {
             return [20, 50, 100, 200].filter((n) => n <= (longest || n)).map((n) => [n, `${n} samples`]);
+        }
+        if (this.isSound) {
+            const frames = [5, 10, 20].filter((n) => n * FRAME <= (longest || Infinity));
+            return (frames.length ? frames : [1]).map((n) => [(n * FRAME) / this.rate, `${+((n * FRAME) / this.rate).toPrecision(2)} s`]);
         }
         const fits = LOOKS.filter((s) => s * this.rate <= (longest || Infinity) && s * this.rate >= 4 && s * this.rate <= LONG);
         const every = fits.length ? fits : [Math.max(2, Math.min(longest || LONG, LONG)) / this.rate];
         return every.map((s) => [s, `${+s.toPrecision(3)} s`]);
     }
 
-    #usual() {
+    get #usual() {
         const looks = this.#looks();
-        const second = looks.findIndex(([s]) => s === 1 || s === 50);
-        return second >= 0 ? second : looks.length - 1;
+        const second = looks.find(([s]) => s === 1 || s === 50);
+        return (second ?? looks.at(-1))[0];
+    }
+
+    /** The features of windows, as the command is told. */
+    get #features() {
+        const { window } = this.window;
+        return this.isSound ? `audio:${BANDS}x${window / FRAME}` : FEATURES[this.sees] || undefined;
     }
 
     #showSentence() {
@@ -83,8 +105,8 @@ export class Train extends Stage {
         const tests = choice("test", this.#tests(), fields.test ?? "", change("test"));
         const parts = studio.isOfSamples
             ? [
-                  labelled("Look at", choice("look", this.#looks(), this.fields.look ?? this.#looks()[this.#usual()]?.[0], change("look"))),
-                  labelled("for", choice("sees", Object.entries(SEES), this.sees, change("sees"))),
+                  labelled(this.isSound ? "Listen to" : "Look at", choice("look", this.#looks(), this.look, change("look"))),
+                  !this.isSound && labelled("for", choice("sees", Object.entries(SEES), this.sees, change("sees"))),
                   labelled("with", kind),
                   labelled("and test on", tests),
               ]
@@ -138,7 +160,7 @@ export class Train extends Stage {
         const { studio, fields } = this;
         const { state } = studio;
         const { window, stride } = this.window;
-        const { epochs, minutes, teachable, budget, seed, size } = fields;
+        const { epochs, minutes, teachable, budget, seed, size, names } = fields;
         const cut = studio.isOfSamples;
         const points = cut ? "windows.npz" : state.data;
         const model = `${this.kind}.npz`;
@@ -146,9 +168,9 @@ export class Train extends Stage {
         const best = this.kind === "best";
         const shared = { epochs: best ? undefined : epochs, minutes: best ? minutes : undefined, teachable, budget, seed, board };
         const read = cut ? {} : studio.read;
-        const features = cut && !best ? FEATURES[this.sees] || undefined : undefined;
-        const train = ["train", { points, model, classifier: this.kind, features, ...this.#held(), ...read, ...shared, size }];
-        const steps = cut ? [["windows", { data: state.data, windows: points, window, stride }], train] : [train];
+        const features = cut && !best ? this.#features : undefined;
+        const train = ["train", { points, model, classifier: this.kind, features, ...this.#held(), ...read, ...shared, size, names: cut ? undefined : names }];
+        const steps = cut ? [["windows", { data: state.data, windows: points, window, stride, names }], train] : [train];
         return [...steps, studio.stages.board.step(model)];
     }
 
@@ -198,8 +220,8 @@ export class Train extends Stage {
         const { board } = this.result;
         const warnings = (this.known.notices ?? []).filter(({ warning, action }) => warning && action !== "build");
         const warned = warnings.length > 0;
-        const held = this.studio.model?.held?.join(", ");
-        const of = `${this.studio.isOfSamples ? "windows" : "points"}${held ? ` of ${held}` : ""}`;
+        const { held } = this.studio.model;
+        const of = `${this.studio.point}s${held ? ` of ${held}` : ""}`;
         const head = (mark, words) => [make("span", { class: mark === "!" ? "caution" : "tick" }, mark), words];
         const good = goodness(this.facts, of) ?? ["–", "", "no point was held out for a test"];
         const lower = warnings.some(({ kind }) => LEAKS.includes(kind)) ? "lower on new data: see below" : "see below";
@@ -298,7 +320,12 @@ export class Train extends Stage {
         find("#preview ul").replaceChildren(...labels.slice(0, 12).map(card));
     }
 
-    helpsFor({ kind }) {
-        return LEAKS.includes(kind) ? [button("Show the data", () => this.studio.go("data"))] : [];
+    helpsFor({ kind, names }) {
+        const withNames = () => {
+            this.fields.names = names;
+            return this.perform();
+        };
+        const data = LEAKS.includes(kind) && button("Show the data", () => this.studio.go("data"));
+        return [data, names && button(`Train with names as ${names}`, withNames)].filter(Boolean);
     }
 }

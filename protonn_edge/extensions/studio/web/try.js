@@ -30,11 +30,17 @@ export class Try extends Stage {
         return this.studio.state.stream;
     }
 
-    /** The samples from one answer to the next, and how many of them vote: also those of the build. */
+    /** The samples from one answer to the next, and how many vote; a sound is answered once, when it is over. */
     get pace() {
-        const { hop = 0.5, votes = 3 } = this.studio.chosen;
-        const rate = this.studio.model?.rate || this.stream.rate;
-        return { hop: rate ? Math.max(1, Math.round(hop * rate)) : undefined, votes };
+        const { chosen, data, model, stages } = this.studio;
+        const { hop = 0.5, votes = 3 } = chosen;
+        const rate = data?.rate || model?.rate || this.stream.rate;
+        return stages.train.isSound ? {} : { hop: rate ? Math.max(1, Math.round(hop * rate)) : undefined, votes };
+    }
+
+    /** The firmware that answers, or whose samples this computer answers to. */
+    get #kind() {
+        return { [HERE]: "logger", board: "live" }[this.from] ?? this.from;
     }
 
     show() {
@@ -64,16 +70,15 @@ export class Try extends Stage {
 
     #choices() {
         const { hop = 0.5, votes = 3 } = this.studio.chosen;
-        const change = (name) => (value) => {
-            this.studio.choose({ [name]: +value });
-        };
+        const change = (name) => (value) => this.studio.choose({ [name]: +value });
+        const asks = this.from === HERE && this.pace.votes;
         const built = this.studio.files("live").length > 0;
         const places = [[HERE, "this computer"], ...(built ? [["board", "the board"]] : []), ...(built && this.#teaches ? [["teaching", "the board, to teach it"]] : [])];
         renew(
             find("#answering"),
             labelled("Answers from", choice("from", places, this.from, (from) => this.#from(from))),
-            this.from === HERE && labelled("every", choice("hop", HOPS.map((s) => [s, `${s} s`]), hop, change("hop"))),
-            this.from === HERE && labelled("by the majority of", choice("votes", VOTES.map((n) => [n, n === 1 ? "1 window" : `${n} windows`]), votes, change("votes"))),
+            asks && labelled("every", choice("hop", HOPS.map((s) => [s, `${s} s`]), hop, change("hop"))),
+            asks && labelled("by the majority of", choice("votes", VOTES.map((n) => [n, n === 1 ? "1 window" : `${n} windows`]), votes, change("votes"))),
         );
     }
 
@@ -89,13 +94,7 @@ export class Try extends Stage {
     }
 
     async connect() {
-        const { source } = this.studio;
-        if (this.from === HERE) {
-            await this.order("connect", { kind: "logger", ...source.where });
-        } else {
-            const kind = this.from === "board" ? "live" : this.from;
-            await this.order("connect", { kind, project: "live", ...source.where });
-        }
+        await this.studio.source.connect(this, { kind: this.#kind, project: "live" });
         this.show();
     }
 
@@ -117,7 +116,7 @@ export class Try extends Stage {
 
     #showStream() {
         const { stream } = this;
-        const kind = this.from === HERE ? "logger" : this.from === "board" ? "live" : this.from;
+        const kind = this.#kind;
         const live = Boolean(stream.running && stream.rate && stream.kind === kind);
         if (stream.running && stream.rate) {
             this.scope.begin(stream);
@@ -170,7 +169,7 @@ export class Try extends Stage {
         this.answers.push({ ...answer, sure });
         this.answers.splice(0, this.answers.length - MOST_ANSWERS);
         say(find("#says"), `${value ?? reported ?? label}`);
-        const { votes } = this.pace;
+        const { votes = 1 } = this.pace;
         const agree = this.answers.slice(-votes).filter((one) => one.label === (reported ?? label)).length;
         const words = !known ? [] : [bold(`${Math.round(share)} %`), " sure; "];
         find("#sure").replaceChildren(...(!isValue ? [...words, `${agree} of the last ${votes === 1 ? "window" : `${votes} windows`}`] : []));
