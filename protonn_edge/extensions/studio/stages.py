@@ -18,8 +18,8 @@ from protonn_edge.system.figures import percent
 from protonn_edge.system.schema import JsonObject
 
 _FEW_TAKES, _FEW_CLASSES = 3, 2
-_MOVE, _SOUND = "Move the board.", "Make a sound near the microphone."
-_ANSWERS = "This computer answers with the board's own integers."
+_MOVE = "Move the board, and watch its answers."
+_MAKE_A_SOUND = "Make a sound near the microphone, and watch the answers."
 _SOUND_HZ = 2_000  # from which samples are sound
 _FEW_NAMES = 3
 _WORDS = ("no", "one", "two", "three")
@@ -232,8 +232,9 @@ class Stages:
         again = _action("Train again", run="train", ready=not self._used.data or ready)
         status = _accuracy(facts)
         if self._used.is_current(self._used.model) is False:
-            changed = self._used.data or self._used.model
-            lead = ["", changed, " has changed since the model was trained."]
+            lead = ["The data of ", self._used.model, " are not here."]
+            if data_file := self._used.data:
+                lead = ["", self._used.model, " was not trained with ", data_file, " as it is now."]
             for name in self._used.origins(self._used.model)[:1]:
                 lead = ["", self._used.model, " is of ", name, "."]
             return Stage("old", "older than the data", lead, again, facts=facts)
@@ -244,9 +245,9 @@ class Stages:
         go = (
             ("try", "Try it live") if self._used.is_of_samples else ("board", "Put it on the board")
         )
-        lead = ["", self._used.model, f" is trained: {status}."]
+        lead = ["", self._used.model, f" is trained: {status}." if facts else " is trained."]
         if held := facts.get("sessions"):
-            lead = ["Tested on ", held_out(held), ", of which the model has seen nothing."]
+            lead = ["Tested on ", held_out(held), ", unseen in training."]
         return Stage("done", status, lead, _action(go[1], go[0]), again, facts)
 
     def _other_column(self) -> str:
@@ -269,7 +270,7 @@ class Stages:
     def _try(self) -> Stage:
         go = _action("Put it on the board", "board")
         is_sound = (self._used.data_facts.get("rate") or 0) >= _SOUND_HZ
-        lead = [f"{_SOUND if is_sound else _MOVE} {_ANSWERS}"]
+        lead = [_MAKE_A_SOUND if is_sound else _MOVE]
         if self._used.model_facts.get("sha256") in self._memory.tried:
             return Stage("done", "tried", lead, go)
         return Stage("ready", "not tried yet", lead, go)
@@ -317,7 +318,8 @@ class Stages:
             return Stage("warn", f"stopped at {n:,} of {points:,}", lead, first, facts=results)
         where = "the emulated board" if results["emulated"] else "the board"
         status = f"{wrong:,} mismatches" if wrong != 1 else "1 mismatch"
-        lead = [f"{counted(n, 'point')} ran on {where}: {status}."]
+        point = "window" if self._used.is_of_samples else "point"
+        lead = [f"{counted(n, point)} ran on {where}: {status}."]
         if self._used.files.get(self._used.report, {}).get("run") != results["run"]:
             return Stage("old", "measured since the report", lead, first, facts=results)
         return Stage("warn" if wrong else "done", status, lead, show, measure, results)
@@ -343,8 +345,8 @@ def _classes(n: int) -> str:
 
 
 def _accuracy(facts: Mapping[str, Any]) -> str:
-    if facts.get("right") is not None and facts.get("n"):
-        return f"{percent(facts['right'] / facts['n'], 1)} right"
+    if facts.get("share") is not None:
+        return f"{percent(facts['share'], 1)} right"
     value = facts.get("value") or {}
     if value.get("bound") or value.get("error"):
         return f"±{value.get('bound') or value['error']:.3g}"

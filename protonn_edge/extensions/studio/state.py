@@ -99,9 +99,8 @@ class FolderState:
             if facts.get("sha256") and one.get("model_sha256") == facts["sha256"]
         ]
         builds.sort(key=lambda one: one["kind"] != "live")
-        of_classes = found.get("right") is not None and found.get("n")
         return {
-            "accuracy": found | {"share": found["right"] / found["n"]} if of_classes else None,
+            "accuracy": found if found.get("share") is not None else None,
             "value": found.get("value"),
             "board": builds[0] if builds else None,
         }
@@ -114,7 +113,7 @@ class FolderState:
         for entry in self._log.records_of(model, self._digest(model)):
             share, n = entry["record"].get("accuracy"), entry["record"].get("n")
             if type(share) is float and type(n) is int and 0 <= share <= 1 and n > 0:
-                return {"n": n, "right": round(share * n), "low": None, "high": None}
+                return {"n": n, "right": round(share * n), "share": share}
         return {}
 
     def _memory(self, has_port: bool) -> Memory:

@@ -152,12 +152,17 @@ class Tested:
 
 
 def accuracy(model_file: Path, data: Path) -> JsonObject:
-    """Return how good a model is: ``n`` and ``right``, or a ``value`` with its errors."""
+    """Return how good a model is: the ``share`` that is right, or a ``value`` with its errors.
+
+    Of sets of labels, it is the share of the labels that are given, with their ``recall``.
+    """
     tested = Tested.of(model_file, data)
     points = tested.points
-    told: JsonObject = {"n": len(points.X), "right": None}
+    told: JsonObject = {"n": len(points.X), "share": None}
     if tested.model.policy.predicts != "class":
         more = tested.measured()[1] if points.values is not None else {}
+        if labels := more.get("labels"):
+            return told | {"share": labels["precision"], "recall": labels["recall"]}
         errors, interval = more.get("errors") or {}, more.get("interval") or {}
         value = {"error": errors.get("mae"), "mean_error": errors.get("mean_mae")}
         value |= {"bound": interval.get("half_width"), "n": told["n"]}
@@ -166,7 +171,8 @@ def accuracy(model_file: Path, data: Path) -> JsonObject:
     n, right = int(tested.known.sum()), int((tested.answers == points.y)[tested.known].sum())
     names = sorted({*(tested.sessions or ())})
     low, high = wilson_interval(right, n) if n else (0.0, 1.0)
-    return told | {"n": n, "right": right, "low": low, "high": high, "sessions": names}
+    share = right / n if n else None
+    return {"n": n, "right": right, "share": share, "low": low, "high": high, "sessions": names}
 
 
 def figures(model_file: Path, data: Path) -> JsonObject:

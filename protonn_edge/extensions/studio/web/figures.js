@@ -2,10 +2,11 @@
 import { bold, brief, make, number, percent, short, small } from "/parts.js";
 
 /** How good a model is: [figure, unit, words]; null if nothing was held out for a test. */
-export function goodness({ n, right, low, high, value } = {}, of) {
-    if (right !== undefined && right !== null) {
-        const words = `${number(right)} of ${number(n)} ${of}; ${percent(low)} to ${percent(high)} at 95 % confidence`;
-        return [((100 * right) / n).toFixed(1), "% right", words];
+export function goodness({ n, right, share, recall, low, high, value } = {}, of) {
+    if (Number.isFinite(share)) {
+        const interval = low === undefined ? "" : `; ${percent(low)} to ${percent(high)} at 95 % confidence`;
+        const sets = `of the labels it gives to ${number(n)} ${of}; it finds ${percent(recall)} of all`;
+        return [(100 * share).toFixed(1), "% right", recall === undefined ? `${number(right)} of ${number(n)} ${of}${interval}` : sets];
     }
     if (!value) {
         return null;

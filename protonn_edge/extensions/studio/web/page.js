@@ -184,8 +184,15 @@ class Studio {
         addEventListener("dragover", (event) => event.preventDefault());
         addEventListener("drop", (event) => {
             event.preventDefault();
-            this.drop(event.dataTransfer.files);
+            const { files, items } = event.dataTransfer;
+            const folder = [...items].map((one) => one.webkitGetAsEntry()).find((one) => one?.isDirectory);
+            if (folder) {
+                this.stages[this.current].fail(`${folder.name} is a folder; copy it into the folder ${this.state.folder}, and come back to this page.`);
+            } else {
+                this.drop(files);
+            }
         });
+        addEventListener("focus", () => this.soon()); // other programs change the folder, too
         document.addEventListener("keydown", (event) => this.#key(event));
     }
 

@@ -114,7 +114,7 @@ export class Result {
             text(40, 18, short(high), "end"),
             text(40, 165, "said", "end"),
         );
-        find("#matrix").replaceChildren(plot);
+        find("#matrix").replaceChildren(...(shown.length ? [plot] : [])); // sets of labels have none
         const list = facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, `${value}`)]);
         find("#cell").replaceChildren(make("dl", { class: "facts" }, ...list));
     }

@@ -19,7 +19,6 @@ export class Try extends Stage {
         this.scope.after = () => this.#ribbon();
         this.place = find("#trying .ribbon");
         this.answers = [];
-        this.from = HERE;
         this.wire.on("samples", (message) => this.#hear(message));
         this.wire.on("answer", ({ answer }) => this.#answer(answer));
         this.wire.on("stream", () => this.#showStream());
@@ -36,6 +35,15 @@ export class Try extends Stage {
         const { hop = 0.5, votes = 3 } = chosen;
         const rate = data?.rate || model?.rate || this.stream.rate;
         return stages.train.isSound ? {} : { hop: rate ? Math.max(1, Math.round(hop * rate)) : undefined, votes };
+    }
+
+    /** Who answers; where a sound begins, only the board detects. */
+    get from() {
+        return this.chosenFrom ?? (this.studio.stages.train.isSound ? "board" : HERE);
+    }
+
+    set from(place) {
+        this.chosenFrom = place;
     }
 
     /** The firmware that answers, or whose samples this computer answers to. */
@@ -73,7 +81,8 @@ export class Try extends Stage {
         const change = (name) => (value) => this.studio.choose({ [name]: +value });
         const asks = this.from === HERE && this.pace.votes;
         const built = this.studio.files("live").length > 0;
-        const places = [[HERE, "this computer"], ...(built ? [["board", "the board"]] : []), ...(built && this.#teaches ? [["teaching", "the board, to teach it"]] : [])];
+        const here = this.studio.stages.train.isSound ? [] : [[HERE, "this computer, in the board's integers"]];
+        const places = [...here, ...(built ? [["board", "the board"]] : []), ...(built && this.#teaches ? [["teaching", "the board, to teach it"]] : [])];
         renew(
             find("#answering"),
             labelled("Answers from", choice("from", places, this.from, (from) => this.#from(from))),
@@ -136,10 +145,14 @@ export class Try extends Stage {
         find(".said", this.section).hidden = !live;
         find(".scope", this.section).hidden = !live || this.from !== HERE;
         find("#trying .under").hidden = !live;
+        find("#trying .key").hidden = this.from !== HERE;
         this.place.hidden = !live;
         find("#wrong").hidden = !live || this.from === "board";
         if (live) {
             this.#teachers(stream);
+            if (this.from !== HERE) {
+                find("#kept").textContent = stream.text; // what the board has learned
+            }
             this.#classify();
         } else {
             this.asked = "";
@@ -171,7 +184,8 @@ export class Try extends Stage {
         say(find("#says"), `${value ?? reported ?? label}`);
         const { votes = 1 } = this.pace;
         const agree = this.answers.slice(-votes).filter((one) => one.label === (reported ?? label)).length;
-        const words = !known ? [] : [bold(`${Math.round(share)} %`), " sure; "];
+        const isLatest = !reported || reported === label; // of which the share is
+        const words = !known || !isLatest ? [] : [bold(`${Math.round(share)} %`), " sure; "];
         find("#sure").replaceChildren(...(!isValue ? [...words, `${agree} of the last ${votes === 1 ? "window" : `${votes} windows`}`] : []));
         find("#tinted").textContent = `the stronger the colour, the ${known ? "surer" : "clearer the lead"}`;
         const row = ([name, score]) => {
