@@ -42,7 +42,6 @@ def source_of(files: Mapping[str, JsonObject], data: str, model: str) -> JsonObj
         "sensors": facts.get("sensors") or [_DEFAULT_SENSOR],
         "rate": facts.get("rate") or _DEFAULT_RATE,
         "board": board.name,
-        "title": board.title,
         "plays": plays,
         "play": play,
         "ports": found_ports,

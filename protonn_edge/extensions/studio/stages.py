@@ -20,6 +20,7 @@ from protonn_edge.system.schema import JsonObject
 _FEW_TAKES, _FEW_CLASSES = 3, 2
 _MOVE = "Move the board, and watch its answers."
 _MAKE_A_SOUND = "Make a sound near the microphone, and watch the answers."
+_NO_SAMPLES = "These data have no live samples: go on to the board, where the model is measured."
 _SOUND_HZ = 2_000  # from which samples are sound
 _FEW_NAMES = 3
 _WORDS = ("no", "one", "two", "three")
@@ -35,7 +36,7 @@ class Memory:
     accuracy: Callable[[str, str], JsonObject] = lambda _model, _points: {}
     columns: Callable[[str, Mapping[str, Any]], JsonObject] = lambda _table, _read: {}
     tried: Collection[str] = ()  # the hashes of models whose answers were seen
-    uploaded: Collection[str] = ()  # the hashes of models that were uploaded
+    is_uploaded: Callable[[str], bool] = lambda _: False  # of the firmware in a folder
     has_port: bool = False
 
 
@@ -84,7 +85,7 @@ class Stages:
         board = self._board() if train.has_result else _waits("")
         report = self._report() if "flash_bytes" in board.facts else _waits("")
         if self._used.data and not self._used.is_of_samples:
-            tried = _waits("", absent=True)
+            tried = Stage("none", "", [_NO_SAMPLES], absent=True)
         if train.mark == "old":
             for stage in (board, report):
                 stage.outdate()
@@ -294,7 +295,7 @@ class Stages:
         share = max(project["flash_share"], project["sram_share"])
         measure = _action("Measure and write the report", "report", "report")
         upload = _action(f"Upload to the {project['title']}", run="upload")
-        waits = self._memory.has_port and project["model_sha256"] not in self._memory.uploaded
+        waits = self._memory.has_port and not self._memory.is_uploaded(self._used.project)
         lead = ["Built for the ", project["title"], f": {percent(share, 0)} of its memory."]
         ways = (upload, build) if waits else (measure, upload if self._memory.has_port else build)
         return Stage("done", f"fits, {percent(share, 0)}", lead, *ways, facts=project)
@@ -325,8 +326,8 @@ class Stages:
         return Stage("warn" if wrong else "done", status, lead, show, measure, results)
 
 
-def _waits(why: str, *, absent: bool = False) -> Stage:
-    return Stage("none", why, [], absent=absent)
+def _waits(why: str) -> Stage:
+    return Stage("none", why, [])
 
 
 def _action(

@@ -117,17 +117,12 @@ class FolderState:
         return {}
 
     def _memory(self, has_port: bool) -> Memory:
-        projects = {
-            name: facts["model_sha256"]
-            for name, facts in self.files.items()
-            if facts.get("model_sha256")
-        }
         return Memory(
             notices=lambda name: self._log.notices_of(name, self._identity(name)),
             accuracy=self.accuracy,
             columns=self._columns,
             tried=self._tried,
-            uploaded={sha for name, sha in projects.items() if self._is_uploaded(name)},
+            is_uploaded=self._is_uploaded,
             has_port=has_port,
         )
 

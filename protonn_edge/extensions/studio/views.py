@@ -54,7 +54,6 @@ def curves(path: Path, version: str) -> JsonObject:
         "channels": [*channels],
         "scales": scales(recording),
         "rate": recording.rate,
-        "units": recording.units,
         "undo": TakeEditor(recording.path).undoable[-1:],
         "takes": [
             {
@@ -179,15 +178,14 @@ def figures(model_file: Path, data: Path) -> JsonObject:
     """Return a model's answers to the points of a file that training held out."""
     tested = Tested.of(model_file, data)
     model, points = tested.model, tested.points
-    record: JsonObject = {"model": model_file.name, "data": data.name, "n": len(points.X)}
     if model.policy.predicts != "class":
         facts = [*facts_of(tested.measured()[0]), *about_answers(tested.policy)]
         pairs: list[Any] = []
         if points.values is not None and np.ndim(points.values) == 1:
             found = tested.policy.values(tested.scores)
             pairs = np.stack([points.values, found], axis=1)[:500].tolist()
-        return record | {"facts": facts, "pairs": pairs}
-    return record | _of_classes(tested, WindowPlaces.of(data))
+        return {"facts": facts, "pairs": pairs}
+    return _of_classes(tested, WindowPlaces.of(data))
 
 
 def _of_classes(tested: Tested, places: WindowPlaces) -> JsonObject:
@@ -236,9 +234,7 @@ def _drawn(model: Model, point: Array) -> JsonObject:
     return {"values": [[name, f"{value:.6g}"] for name, value in list(named)[:12]]}
 
 
-def take_answers(
-    model_file: Path, path: Path, version: str, take: int, hop: int | None
-) -> JsonObject:
+def take_answers(model_file: Path, path: Path, version: str, take: int) -> JsonObject:
     """Return what a model answers to the windows of a take, one after the other."""
     model, values = load_model(model_file), recording_at(path, version).take(take).values
     signal = signal_of(model.features)
@@ -246,23 +242,23 @@ def take_answers(
         raise InputError("this model does not look at windows of samples at any time")
     if values.shape[1] != signal.channels:
         raise InputError(f"the model looks at {signal.channels} channels; train it on these takes")
-    window, step = signal.samples, hop or max(1, signal.samples // 2)
-    firsts = range(0, max(0, len(values) - window + 1), step)
+    window = signal.samples
+    firsts = range(0, max(0, len(values) - window + 1), max(1, window // 2))
     X = np.array([values[first : first + window].ravel() for first in firsts], np.float32)
     if not len(X):
         return {"answers": []}
     answers, scores, form = answers_of(model, X)
     policy: Any = form.policy
-    words = policy.words(scores, model.classes) or [None] * len(X)
+    words = policy.words(scores, model.classes) or [
+        answer_name(model.classes, answer) for answer in answers.tolist()
+    ]
     sure = {name: each for rule in policy.rules for name, each in rule.figures(scores).items()}
     return {
         "answers": [
             {
                 "first": first,
                 "n": window,
-                "label": answer_name(model.classes, int(answers[at])),
-                "value": words[at],
-                "figures": {name: each[at] for name, each in sure.items()},
+                "label": words[at],
                 "sure": sure[_SURE][at] if _SURE in sure else None,
             }
             for at, first in enumerate(firsts)

@@ -15,7 +15,7 @@ from protonn_edge.extensions.studio.folder import kind_of, version_of
 from protonn_edge.extensions.studio.jobs import Busy, Jobs
 from protonn_edge.extensions.studio.log import Log
 from protonn_edge.extensions.studio.request import PageRequest
-from protonn_edge.extensions.studio.sample import PLAYED, RATE, SENSOR, sample_files
+from protonn_edge.extensions.studio.sample import PLAYED, RATE, SENSOR, example, sample_files
 from protonn_edge.extensions.studio.sources import LOGGER, is_for, wanted, wires
 from protonn_edge.extensions.studio.state import FolderState
 from protonn_edge.extensions.studio.streams import talks
@@ -193,10 +193,9 @@ def _figures(_: Workspace, request: PageRequest) -> JsonObject:
 
 def _answers(_: Workspace, request: PageRequest) -> JsonObject:
     """Return what a model answers to the windows of a take."""
-    version, hop = request.check_version("recording"), request.number("hop")
+    version = request.check_version("recording")
     take = int(FIELDS["take"](request.asked.get("take"), ()))
-    path, model = request.path("recording"), request.path("model")
-    return take_answers(model, path, version, take, int(hop) if hop else None)
+    return take_answers(request.path("model"), request.path("recording"), version, take)
 
 
 def _wires(_: Workspace, request: PageRequest) -> JsonObject:
@@ -236,6 +235,7 @@ QUESTIONS: Mapping[str, Answer] = {
     "figures": _figures,
     "answers": _answers,
     "models": _models,
+    "example": lambda *_: example(),
     "wires": _wires,
 }
 """What the page asks, without any effect."""

@@ -288,7 +288,7 @@ def test_each_stage_has_one_next_step_and_it_leads_to_the_report(whole: Path) ->
         "recording.csv", "linear.npz", "windows.npz", "live", "results.csv"
     ]  # fmt: skip
     assert shown["source"] | {"ports": []} == {
-        "sensors": ["adxl345"], "rate": 50.0, "board": "uno", "ports": [], "title": "Arduino Uno",
+        "sensors": ["adxl345"], "rate": 50.0, "board": "uno", "ports": [],
         "plays": ["play.csv", "recording.csv"], "play": "play.csv",
         "emulated": not shown["source"]["ports"],
     }  # fmt: skip

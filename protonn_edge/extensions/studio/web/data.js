@@ -124,30 +124,18 @@ export class Data extends Stage {
     }
 
     #showStream() {
-        const { stream } = this.studio.state;
         const live = this.#isLive;
         if (live) {
-            this.scope.begin(stream);
+            this.scope.begin(this.studio.state.stream);
         }
         const samples = !this.studio.data || this.studio.isOfSamples || live;
         find("#live").hidden = !samples;
         find("#record").hidden = !live;
         find("#live .under").hidden = !live;
-        this.offline ??= find("#live").appendChild(make("div", { class: "offline" }));
-        this.offline.hidden = live;
+        this.studio.source.showOffline(find("#live .offline"), live, "logger", () => this.connect());
         if (live !== this.wasLive) {
             this.wasLive = live;
             this.show(); // whose buttons record
-        }
-        if (!live) {
-            const starting = stream.running ? stream.text : "";
-            const text = this.studio.source.known.emulated ? "Connect the emulated board" : "Connect the board";
-            renew(
-                this.offline,
-                make("p", {}, starting || "No samples come in now."),
-                !starting && button(text, () => this.connect(), { "data-key": "connect" }),
-                !starting && button("Another source", () => this.studio.source.open(), { class: "quiet", "data-key": "source" }),
-            );
         }
         this.#showTake();
     }
@@ -372,8 +360,8 @@ export class Data extends Stage {
         const rows = names.map(([name, n]) =>
             make("div", {}, make("dt", {}, name), make("dd", {}, n ? bold(number(n)) : ""), n ? make("span", { class: "meter" }, make("i", { style: { "--part": percent(n / most, 0).replace(" ", "") } })) : null),
         );
-        const { n_train: train, n_test: test, window, channels } = data;
-        const of = window ? `Each point is a window of ${window} samples of ${channels ?? "some"} channels.` : "";
+        const { n_train: train, n_test: test, window } = data;
+        const of = window ? `Each point is a window of ${window} samples.` : "";
         const words = train ? `${number(train)} points to learn from, ${number(test ?? 0)} for the test. ${of}` : of;
         find("#whole").replaceChildren(make("h2", { class: "sub" }, counted(names.length, "class", "classes")), make("dl", { class: "limits wide" }, ...rows), make("p", { class: "note" }, words));
     }

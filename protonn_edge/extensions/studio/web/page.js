@@ -79,10 +79,14 @@ class Studio {
 
     async renew() {
         clearTimeout(this.timer);
-        const asking = (this.asking = {});
         const { data, model } = this.chosen;
-        const state = await this.wire.ask("state", { data, model, read: this.chosen.read?.[data ?? this.state.data] });
-        if (state.error || asking !== this.asking) {
+        const asked = (this.asking = this.wire.ask("state", { data, model, read: this.chosen.read?.[data ?? this.state.data] }));
+        const state = await asked;
+        if (asked !== this.asking) {
+            await this.#newest(); // of a later question
+            return;
+        }
+        if (state.error) {
             return;
         }
         this.state = state;
@@ -90,6 +94,14 @@ class Studio {
         find("#folder").textContent = state.folder;
         this.show();
         this.ready = true;
+    }
+
+    async #newest() {
+        const { asking } = this;
+        await asking;
+        if (asking !== this.asking) {
+            await this.#newest();
+        }
     }
 
     soon() {

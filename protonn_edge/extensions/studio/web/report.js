@@ -1,5 +1,5 @@
 /* The report: the measurement on a board, its proof and its warnings, and the page with all of it. */
-import { costs, digits, goodness, headline } from "/figures.js";
+import { answers } from "/figures.js";
 import { button, counted, find, make } from "/parts.js";
 import { Stage } from "/stage.js";
 
@@ -40,19 +40,10 @@ export class Report extends Stage {
         if (results?.n) {
             const { n, mismatches } = results;
             proof.classList.toggle("broken", mismatches > 0);
-            proof.replaceChildren(make("span", {}, mismatches ? "!" : "✓"), ` NumPy = C = ${measured?.board === "uno" || !measured ? "Uno" : measured.board}: ${counted(n, this.studio.point)}, ${counted(mismatches, "mismatch", "mismatches")}.`);
+            proof.replaceChildren(make("span", {}, mismatches ? "!" : "✓"), ` NumPy = C = ${measured?.title ?? "board"}: ${counted(n, this.studio.point)}, ${counted(mismatches, "mismatch", "mismatches")}.`);
         }
-        this.#headlines(results, measured);
-    }
-
-    #headlines(results, built) {
-        const good = results?.n ? goodness(this.studio.state.stages.train.facts, `${this.studio.point}s`) : null;
-        const shown = good ? [headline("accuracy", ...good)] : [];
-        if (results?.n && built?.flash_bytes) {
-            const figures = Object.entries(costs(built));
-            shown.push(...figures.map(([name, one]) => headline(name, digits(one), one.unit, `${one.of} ${one.words}`)));
-        }
-        find("#headlines").replaceChildren(...shown);
+        const of = `${this.studio.point}s`;
+        find("#measured").replaceChildren(...(results?.n ? answers(state.stages.train.facts, measured, { of, waits: "" }) : []));
     }
 
     helpsFor({ action }) {

@@ -1,5 +1,5 @@
 /* Where samples come from: what the folder states, a dialog to change it, and the order to connect. */
-import { choice, find, labelled, make } from "/parts.js";
+import { button, choice, find, labelled, make, renew } from "/parts.js";
 
 const EMULATED = "";
 
@@ -15,7 +15,9 @@ export class Source {
 
     /** What the folder states, and what was chosen in the dialog instead. */
     get known() {
-        return { ...this.studio.state.source, ...this.studio.chosen.source };
+        const { source, boards } = this.studio.state;
+        const known = { ...source, ...this.studio.chosen.source };
+        return { ...known, title: boards.find(({ name }) => name === known.board)?.title };
     }
 
     show() {
@@ -50,6 +52,18 @@ export class Source {
         } else {
             this.open();
         }
+    }
+
+    /** Say in a place why no samples come in, with what helps; nothing while firmware of a kind is heard. */
+    showOffline(place, live, kind, connect) {
+        const { job, state } = this.studio;
+        const builds = job.running && job.stage === "data";
+        const waits = state.stream.running && state.stream.kind === kind;
+        const words = builds ? "The logger is being built, then samples come in." : waits ? state.stream.text : "No samples come in now.";
+        const text = this.known.emulated ? "Connect the emulated board" : "Connect the board";
+        const ways = [button(text, connect, { "data-key": "connect" }), button("Another source", () => this.open(), { class: "quiet", "data-key": "source" })];
+        place.hidden = live;
+        renew(place, make("p", {}, words), ...(waits || builds ? [] : ways));
     }
 
     open() {
@@ -94,9 +108,8 @@ export class Source {
             return;
         }
         const field = (name) => find(`[name=${name}]`, this.fields).value;
-        const { boards } = this.studio.state;
         const [board, sensor, port] = ["board", "sensor", "port"].map(field);
-        const source = { board, title: boards.find(({ name }) => name === board)?.title, sensors: [sensor], rate: +field("rate") };
+        const source = { board, sensors: [sensor], rate: +field("rate") };
         await this.studio.choose({ source: { ...source, port: port || undefined, emulated: port === EMULATED, play: field("play") } });
         this.studio.go("data");
         await this.studio.stages.data.connect();

@@ -1,5 +1,5 @@
 /* Training: a sentence for how, then the answers - good, fast, fits - and what they rest on. */
-import { costs, digits, goodness, headline } from "/figures.js";
+import { answers, costs } from "/figures.js";
 import { button, choice, counted, draw, find, labelled, make, number, polylines, renew, short, small } from "/parts.js";
 import { Result } from "/result.js";
 import { Stage } from "/stage.js";
@@ -88,7 +88,7 @@ export class Train extends Stage {
         return (second ?? looks.at(-1))[0];
     }
 
-    /** The features of windows, as the command is told. */
+    /** The features of windows, as the command takes them. */
     get #features() {
         const { window } = this.window;
         return this.isSound ? `audio:${BANDS}x${window / FRAME}` : FEATURES[this.sees] || undefined;
@@ -219,30 +219,11 @@ export class Train extends Stage {
     #answers() {
         const { board } = this.result;
         const warnings = (this.known.notices ?? []).filter(({ warning, action }) => warning && action !== "build");
-        const warned = warnings.length > 0;
         const { held } = this.studio.model;
         const of = `${this.studio.point}s${held ? ` of ${held}` : ""}`;
-        const head = (mark, words) => [make("span", { class: mark === "!" ? "caution" : "tick" }, mark), words];
-        const good = goodness(this.facts, of) ?? ["–", "", "no point was held out for a test"];
         const lower = warnings.some(({ kind }) => LEAKS.includes(kind)) ? "lower on new data: see below" : "see below";
-        const caution = warned && make("small", { class: "caution" }, lower);
-        const answers = [headline(head(warned ? "!" : "✓", "Good?"), ...good, caution)];
-        if (board) {
-            const { flash, SRAM, time } = costs(board);
-            const [name, most] = flash.used / flash.limit > SRAM.used / SRAM.limit ? ["flash", flash] : ["SRAM", SRAM];
-            const share = most.used / most.limit;
-            const words = `of the ${name} of the ${this.#titleOf(board.board)}`;
-            answers.push(headline(head("✓", "Fast?"), ...(time ? [digits(time), "ms", `at most${time.of && `, ${time.of}`}`] : ["–", "", "unknown"])));
-            answers.push(headline(head(share > 1 ? "!" : "✓", "Fits?"), `${Math.round(100 * share)}`, "%", words));
-        } else {
-            const words = this.job ? "checking on the emulated board" : "not built for a board yet";
-            answers.push(...["Fast?", "Fits?"].map((name) => headline(head("…", name), "–", "", words)));
-        }
-        find("#answers").replaceChildren(...answers);
-    }
-
-    #titleOf(board) {
-        return this.studio.state.boards.find(({ name }) => name === board)?.title.replace(/^Arduino /, "") ?? board ?? "board";
+        const waits = this.job ? "checking on the emulated board" : "not built for a board yet";
+        find("#answers").replaceChildren(...answers(this.facts, board, { of, waits, caution: warnings.length ? lower : "" }));
     }
 
     // --- the models ---

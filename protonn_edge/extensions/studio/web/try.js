@@ -54,12 +54,8 @@ export class Try extends Stage {
     show() {
         super.show();
         const { absent } = this.known;
-        find("#trying").hidden = Boolean(absent);
-        find("#points").hidden = !absent;
-        find("#answering").hidden = Boolean(absent);
-        find("#answering").previousElementSibling.hidden = Boolean(absent);
+        find("#trying").hidden = absent;
         if (absent) {
-            find("#points").replaceChildren(make("p", {}, "These data have no live samples. The next stages build the model for a board, and measure it there with the points that were kept for the test."));
             return;
         }
         this.#choices();
@@ -131,17 +127,7 @@ export class Try extends Stage {
             this.scope.begin(stream);
             this.scope.rate = stream.rate;
         }
-        this.offline ??= find("#trying").insertAdjacentElement("afterbegin", make("div", { class: "offline" }));
-        this.offline.hidden = live;
-        const builds = this.studio.job.running && this.studio.job.stage === "data";
-        const waits = stream.running && stream.kind === kind;
-        const what = this.from === HERE ? "" : "'s answers";
-        const text = this.studio.source.known.emulated ? `Connect the emulated board${what}` : `Connect the board${what}`;
-        renew(
-            this.offline,
-            make("p", {}, builds ? "The logger is being built, then samples come in." : waits ? stream.text : "No samples come in now."),
-            !waits && !builds && button(text, () => this.connect(), { "data-key": "connect" }),
-        );
+        this.studio.source.showOffline(find("#trying .offline"), live, kind, () => this.connect());
         find(".said", this.section).hidden = !live;
         find(".scope", this.section).hidden = !live || this.from !== HERE;
         find("#trying .under").hidden = !live;
@@ -185,8 +171,9 @@ export class Try extends Stage {
         const { votes = 1 } = this.pace;
         const agree = this.answers.slice(-votes).filter((one) => one.label === (reported ?? label)).length;
         const isLatest = !reported || reported === label; // of which the share is
-        const words = !known || !isLatest ? [] : [bold(`${Math.round(share)} %`), " sure; "];
-        find("#sure").replaceChildren(...(!isValue ? [...words, `${agree} of the last ${votes === 1 ? "window" : `${votes} windows`}`] : []));
+        const words = known && isLatest ? [bold(`${Math.round(share)} %`), " sure"] : [];
+        const vote = votes > 1 && `${words.length ? "; " : ""}${agree} of the last ${votes} windows`;
+        find("#sure").replaceChildren(...(isValue ? [] : [...words, vote].filter(Boolean)));
         find("#tinted").textContent = `the stronger the colour, the ${known ? "surer" : "clearer the lead"}`;
         const row = ([name, score]) => {
             const part = (score - low) / (high - low || 1);
