@@ -33,7 +33,8 @@ ACTIONS: dict[str, str] = {
     "--seconds={seconds} --pause={pause} --takes={takes}? --emulate+played --sensor={played}? "
     "--port={port}? --board={board}?",
     # cut, train
-    "windows": "windows {data} -o {windows} --window={window} --stride={stride}? --name={names}?",
+    "windows": "windows {data} -o {windows} --window={window} --stride={stride}? "
+    "--onset={onset}? --name={names}?",
     "train": "train {points} -o {model} --classifier={classifier} --features={features}? "
     "--epochs={epochs}? --size={size}? --name={names}? --label={column}? --target={target}? "
     "--keep={keep_columns}? --drop={drop}? --one-hot={one_hot}? --missing={missing}? "
@@ -153,6 +154,7 @@ FIELDS: Mapping[str, _Check] = {
     "windows": _new(".npz"),
     "window": _number(2, 65_535),
     "stride": _number(1, 65_535),
+    "onset": _number(1, 254),
     "model": _new(".npz"),
     "classifier": _matching(r"[a-z-]{1,40}", "a kind of classifier"),
     "features": _matching(r"[\w:,.x-]{1,300}", "a list of features"),

@@ -26,7 +26,7 @@ VALUES: Mapping[str, Any] = {
     "part": "5:10", "label": "--help", "session": "anna b", "sensor": ["mpu6050"],
     "played": ["mpu6050=arm.csv,rate=50"], "rate": "100", "port": "/dev/ttyACM0",
     "board": "uno", "seconds": "1.5", "pause": "0", "takes": 1, "windows": "windows", "window": 50,
-    "stride": 10, "model": "m.npz", "classifier": "linear",
+    "stride": 10, "onset": 4, "model": "m.npz", "classifier": "linear",
     "features": "mean,bands:4", "epochs": 20, "size": "8x8", "holdout": 0.3,
     "column": "--help", "keep_columns": ["a,b", "--c"], "drop": ["d"],
     "one_hot": ["e"], "names": "{person}_{take}", "missing": "drop",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import wave
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from command_line import succeed
 
@@ -197,3 +199,33 @@ def test_a_table_of_many_bytes_is_offered_but_not_hashed(
     monkeypatch.setattr(facts, "_MOST_HASHED", 10)
     assert facts.digest(Path("table.csv")) == ""
     assert site.ask("/ask/state", {"data": "table.csv"})[1]["data"] == "table.csv"
+
+
+def test_a_folder_of_sounds_has_a_microphone(site: Any) -> None:
+    for label in ("hum", "hiss"):
+        Path("words", label).mkdir(parents=True)
+        for take in range(3):
+            with wave.open(f"words/{label}/{take}.wav", "wb") as file:
+                file.setparams((1, 2, 8000, 0, "NONE", ""))
+                file.writeframes(bytes(4000))
+    state = site.ask("/ask/state", {"data": "words"})[1]
+    assert (state["source"]["sensors"], state["source"]["rate"]) == (["microphone"], 8000)
+
+
+def test_sets_of_labels_have_a_share_of_right_ones(site: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    names = np.array(["warm", "loud", "bright"])
+    np.savez("sets.npz", X=X.astype(np.float32), y=(X > 0).astype(np.uint8), class_names=names)
+    succeed("train", "sets.npz", "-o", "m.npz", "--epochs", 2)
+    state = site.ask("/ask/state", {"data": "sets.npz"})[1]
+    facts, says = (state["stages"]["train"][name] for name in ("facts", "says"))
+    assert 0.3 < facts["share"] <= 1
+    assert 0.3 < facts["recall"] <= 1
+    assert says == f"{100 * facts['share']:.1f} % right"
+
+
+def test_a_file_of_libsvm_is_points(site: Any) -> None:
+    Path("points.svm").write_text("0 1:0.5 2:1\n1 1:2 2:3\n" * 9)
+    files = {each["name"]: each for each in site.ask("/ask/state", {})[1]["files"]}
+    assert files["points.svm"]["kind"] == "points"
+    assert (files["points.svm"]["classes"], files["points.svm"]["n_train"]) == (["0", "1"], 18)

@@ -15,6 +15,7 @@ const LOOKS = [0.25, 0.5, 1, 2, 4];
 const SOUND_HZ = 2000; // from which samples are sound, heard in frames
 const FRAME = 256; // samples
 const BANDS = 12;
+const ONSET = 4; // the level of sound at which a window begins, on the board, too
 const OVERLAP = 5; // windows that begin within one
 const TITLES = {
     protonn: "ProtoNN",
@@ -49,9 +50,9 @@ export class Train extends Stage {
         return { window, stride: +this.fields.stride || Math.max(1, Math.round(window / OVERLAP)) };
     }
 
-    /** How many windows a part of samples gives; null if the data are not cut. */
+    /** How many windows a part of samples gives; null if the data are not cut, or where a sound begins. */
     windowsOf(n) {
-        if (!this.studio.isOfSamples) {
+        if (!this.studio.isOfSamples || this.isSound) {
             return null;
         }
         const { window, stride } = this.window;
@@ -140,7 +141,7 @@ export class Train extends Stage {
         const { data } = this.studio;
         renew(
             this.more,
-            this.studio.isOfSamples && field("stride", "Samples to the next window", { placeholder: this.window.stride }),
+            this.studio.isOfSamples && !this.isSound && field("stride", "Samples to the next window", { placeholder: this.window.stride }),
             this.kind === "best" && field("minutes", "Minutes", { placeholder: 5, min: 0.01, step: "any" }),
             this.kind !== "best" && field("epochs", "Epochs", { placeholder: "as usual" }),
             field("teachable", "Room for classes to teach on the board", { placeholder: "none" }),
@@ -170,7 +171,7 @@ export class Train extends Stage {
         const read = cut ? {} : studio.read;
         const features = cut && !best ? this.#features : undefined;
         const train = ["train", { points, model, classifier: this.kind, features, ...this.#held(), ...read, ...shared, size, names: cut ? undefined : names }];
-        const steps = cut ? [["windows", { data: state.data, windows: points, window, stride, names }], train] : [train];
+        const steps = cut ? [["windows", { data: state.data, windows: points, window, ...(this.isSound ? { onset: ONSET } : { stride }), names }], train] : [train];
         return [...steps, studio.stages.board.step(model)];
     }
 
@@ -198,7 +199,7 @@ export class Train extends Stage {
         const trained = job?.records?.some(({ action, state }) => action === "train" && state === "done");
         result.classList.toggle("before", Boolean(job) && !trained); // the model of before
         result.inert = Boolean(job) && !trained;
-        find("#preview").hidden = Boolean(model) || !this.studio.isOfSamples;
+        find("#preview").hidden = Boolean(model) || !this.studio.isOfSamples || this.isSound;
         this.every = (await this.studio.wire.ask("models")).models ?? [];
         this.#showModels();
         if (!model) {
@@ -279,7 +280,7 @@ export class Train extends Stage {
     /** One take of each class, with the first windows that are cut from it. */
     #preview() {
         const { recording, labels } = this.studio.stages.data;
-        if (!this.studio.isOfSamples || !recording) {
+        if (find("#preview").hidden || !recording) {
             return;
         }
         const { window, stride } = this.window;
