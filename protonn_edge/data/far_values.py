@@ -36,7 +36,7 @@ _OF_A_CLASS = 0.9  # of its points have the number: a state, such as a motor tha
 def about_far_values(dataset: Dataset) -> Iterator[Notice]:
     """Yield warnings about the training points' features."""
     X, names = dataset.X_train, dataset.feature_names
-    if len(X) < 2:
+    if len(X) < 2 or dataset.pixels:
         return
     least, most = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     stand_ins = {}

@@ -45,6 +45,16 @@ def test_photographs_are_turned_upright(tmp_path: Path) -> None:
     assert read.X_train[0].tolist() == [10, 20, 30]
 
 
+def test_a_line_in_few_images_is_no_sign_of_missing_values(tmp_path: Path) -> None:
+    paper = np.random.default_rng(0).integers(210, 250, (40, 8, 8)).astype(np.uint8)
+    for number, pixels in enumerate(paper):
+        folder = tmp_path / "ab"[number % 2]
+        folder.mkdir(exist_ok=True)
+        pixels[number % 8] = 30
+        Image.fromarray(pixels).save(folder / f"{number}.png")
+    assert [each.text for each in load_dataset(tmp_path).notices] == []
+
+
 def test_a_model_is_trained_and_used_without_the_size_again(tmp_path: Path) -> None:
     images, model, out = folder_of(tmp_path / "images"), tmp_path / "m.npz", tmp_path / "out.csv"
     trained = run_json("train", images, "-o", model, "--size", "4x4", "--epochs", 2)

@@ -19,10 +19,6 @@ from protonn_edge.system.shell import command_line
 RECORDING = "recording.csv"
 """The recording to which the page appends takes."""
 
-_TABLE = (
-    "--size={size}? --label={column}? --keep={keep_columns}? --drop={drop}? --missing={missing}?"
-)
-
 ACTIONS: dict[str, str] = {
     # edit takes
     "keep": "takes {recording} --take={take} --keep={part}",
@@ -35,12 +31,13 @@ ACTIONS: dict[str, str] = {
     "upload-logger": "upload logger --port={port}?",
     "record": f"record -o {RECORDING} --label={{label}} --session={{session}} "
     "--seconds={seconds} --pause={pause} --takes={takes}? --emulate+played --sensor={played}? "
-    "--port={port}? --baud={baud}? --board={board}?",
+    "--port={port}? --board={board}?",
     # cut, train
-    "windows": "windows {data} -o {windows} --window={window} --stride={stride}? --test={test}? "
-    "--trigger={trigger}?",
+    "windows": "windows {data} -o {windows} --window={window} --stride={stride}? "
+    "--onset={onset}? --name={names}?",
     "train": "train {points} -o {model} --classifier={classifier} --features={features}? "
-    f"--epochs={{epochs}}? --image-shape={{image}}? {_TABLE} --target={{target}}? "
+    "--epochs={epochs}? --size={size}? --name={names}? --label={column}? --target={target}? "
+    "--keep={keep_columns}? --drop={drop}? --one-hot={one_hot}? --missing={missing}? "
     "--holdout={holdout}? --groups={groups}? --minutes={minutes}? --budget={budget}? "
     "--teachable={teachable}? --seed={seed}? --board={board}?",
     # run
@@ -51,8 +48,8 @@ ACTIONS: dict[str, str] = {
     "--board={board}? --teach+teaching",
     "build-points": "build {model} -o {project} --board={board}?",
     "measure": "hil {points} --project={project} --emulate+emulated --port={port}? "
-    f"--board={{board}}? {_TABLE} -o {{results}}",
-    "report": f"report {{results}} --data={{points}} --project={{project}} {_TABLE} -o report.html",
+    "--board={board}? -o {results}",
+    "report": "report {results} --data={points} --project={project} -o report.html",
     "export": "export {model} --arduino={zip} --sensor={sensor}? --hop={hop}? --votes={votes}? "
     "--board={board}?",
 }
@@ -60,7 +57,10 @@ ACTIONS: dict[str, str] = {
 and repeated if the field has several values; "--emulate+played" is given with the field "played".
 """
 
-_REPEATED = ("sensor", "played", "keep_columns", "drop", "holdout")
+LISTS = ("sensor", "played", "keep_columns", "drop", "one_hot", "holdout")
+"""The fields that may have several values."""
+
+_QUOTED = ("keep_columns", "drop", "one_hot", "holdout")  # as in a list of names, if need be
 _JOINED = ("holdout",)  # into one value
 _MOST_VALUES = 500
 _LONGEST = 200  # characters of a label
@@ -126,18 +126,10 @@ def _played(value: object, listed: Listed) -> str:
     return f"{checked},rate={FIELDS['rate'](rate, listed)}" if rate else checked
 
 
-def _column(value: object, listed: Listed) -> str:
-    """Return a column's name, quoted as in a list of names if need be."""
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow([_text(value, listed)])
-    return line.getvalue()
-
-
 def _held_out(value: object, listed: Listed) -> str:
     """Return a share, or the name of a group."""
-    if isinstance(value, str):
-        return _column(value, listed)
-    return _number(0, 0.9, whole=False)(value, listed)
+    check = _text if isinstance(value, str) else _number(0, 0.9, whole=False)
+    return check(value, listed)
 
 
 _SENSOR = _matching(r"[a-z0-9][\w-]{0,60}(\.toml)?", "a sensor")
@@ -155,7 +147,6 @@ FIELDS: Mapping[str, _Check] = {
     "played": _played,
     "rate": _number(0.001, 1e5, whole=False),
     "port": _matching(r"[\w/.:-]{1,200}", "a serial port"),
-    "baud": _number(300, 2e6),
     "board": _matching(r"\w{1,40}", "a board"),
     "seconds": _number(0.05, 86_400, whole=False),
     "pause": _number(0, 3600, whole=False),
@@ -163,17 +154,17 @@ FIELDS: Mapping[str, _Check] = {
     "windows": _new(".npz"),
     "window": _number(2, 65_535),
     "stride": _number(1, 65_535),
-    "test": _number(0, 0.9, whole=False),
-    "trigger": _matching(r"auto|\d{1,9}(\.\d{1,9})?", "a level, or 'auto'"),
+    "onset": _number(1, 254),
     "model": _new(".npz"),
     "classifier": _matching(r"[a-z-]{1,40}", "a kind of classifier"),
     "features": _matching(r"[\w:,.x-]{1,300}", "a list of features"),
     "epochs": _number(1, 1e6),
-    "image": _matching(r"\d{1,4}x\d{1,4}", "a size such as 28x28"),
+    "names": _matching(r"[\w{][\w{}/ .,+-]{0,100}", "a pattern of names"),
     "size": _matching(r"\d{1,4}x\d{1,4}", "a size such as 28x28"),
     "column": _text,
-    "keep_columns": _column,
-    "drop": _column,
+    "keep_columns": _text,
+    "drop": _text,
+    "one_hot": _text,
     "target": _matching("class|value", "a choice"),
     "missing": _matching("error|drop|median|most-frequent", "a treatment of gaps"),
     "holdout": _held_out,
@@ -212,9 +203,17 @@ def _filled(word: str, fields: Mapping[str, object], listed: Listed) -> list[str
     values = values_of(place[1], fields, listed)
     if not values and not word.endswith("?"):
         raise InputError(f"the field {place[1]!r} is empty; fill it in")
+    if place[1] in _QUOTED:
+        values = [_quoted(value) for value in values]
     if place[1] in _JOINED:
         values = [",".join(values)] * bool(values)
     return [word.rstrip("?").replace(place[0], text) for text in values]
+
+
+def _quoted(name: str) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow([name])
+    return line.getvalue()
 
 
 def values_of(field: str, fields: Mapping[str, object], listed: Listed) -> list[str]:
@@ -222,7 +221,7 @@ def values_of(field: str, fields: Mapping[str, object], listed: Listed) -> list[
     value = fields.get(field)
     if value in (None, "", []):
         return []
-    values = value if isinstance(value, list) and field in _REPEATED else [value]
+    values = value if isinstance(value, list) and field in LISTS else [value]
     try:
         return [FIELDS[field](each, listed) for each in values[:_MOST_VALUES]]
     except InputError as error:

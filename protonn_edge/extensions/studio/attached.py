@@ -51,7 +51,6 @@ class AttachedBoard:
     def listen(self, kind: str, fields: JsonObject) -> None:
         """Leave the board, and open the line of one with firmware of a kind."""
         board = load_board(str(fields.get("board") or "uno"))
-        baud = int(fields.get("baud") or board.baud)
         project = LOGGER if kind == LOGGER else str(fields.get("project") or "live")
         played = tuple(fields.get("played") or ())
         source = SensorSource(fields.get("port") or None, bool(played), played, Path(project))
@@ -59,7 +58,7 @@ class AttachedBoard:
         with self._lock:
             self._stop()
             self._trying, self._source = trying, {**fields, kind: "yes"}
-            self._stream = BoardStream(kind, source, board, baud, self._hear)
+            self._stream = BoardStream(kind, source, board, self._hear)
         if kind != LOGGER:
             self._note("monitor", "try", {**self._source, "project": project})
 

@@ -1,11 +1,14 @@
-"""The columns of a table: what each is taken as, why, and how its values are spread."""
+"""The columns of a table: what each is taken as, why, and how its values are spread.
+
+The page asks what a table does not state before it trains: which column is to be predicted,
+whether its numbers are classes, and whether columns in doubt are used.
+"""
 
 from __future__ import annotations
 
-import csv
 import json
 import math
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -13,22 +16,21 @@ import numpy as np
 
 from protonn_edge.data.columns import Column
 from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.delimiters import delimiter_in
-from protonn_edge.data.leaks import leaks
 from protonn_edge.data.options import SHOWN, TableOptions
+from protonn_edge.data.preparation import ONE_HOT_LIMIT
 from protonn_edge.data.reading import load_dataset
+from protonn_edge.data.tables import RawTable, opened_table
+from protonn_edge.data.usual_names import LABEL_NAMES
 from protonn_edge.extensions.studio.words import in_words
-from protonn_edge.report.data_summary import profile
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.schema import JsonObject
 
-_BINS, _NAMES = 12, 8
-_MOST_COLUMNS, _LINE_LETTERS = 500, 100_000
+_BINS, _NAMES = 12, 4
+_MOST_COLUMNS = 500
+_MOST_CLASSES = 64  # more numbers are hardly meant to be classes
 _IN_DOUBT = "in doubt"
-_USED = {"feature": True, _IN_DOUBT: None}
-
-FIELDS = ("column", "keep_columns", "drop", "target", "missing", "size")
-"""The fields of a request that say how a table is read."""
+_USED: Mapping[str, bool | None] = {"feature": True, "one-hot": True, _IN_DOUBT: None}
 
 
 def options_for(read: JsonObject) -> TableOptions:
@@ -37,15 +39,15 @@ def options_for(read: JsonObject) -> TableOptions:
         label=read.get("column") or None,
         keep=tuple(read.get("keep_columns", ())),
         drop=tuple(read.get("drop", ())),
+        one_hot=tuple(read.get("one_hot", ())),
         missing=read.get("missing") or SHOWN,
     )
 
 
 def columns_of(path: Path, version: str, read: JsonObject) -> JsonObject:
-    """Return the columns of a table, and what they predict.
+    """Return the columns of a table, what they predict, and what the page ``asks`` first.
 
-    If no column is the label for sure, it is the last one. Of a table that cannot be read in this
-    way, there is an ``error``, and only the names of the columns.
+    Of a table that cannot be read in this way, there is an ``error``.
     """
     return dict(_columns_of(path, version, json.dumps(read, sort_keys=True)))
 
@@ -55,74 +57,93 @@ def _columns_of(path: Path, _: str, read: str) -> JsonObject:
     given = json.loads(read)
     options, target = options_for(given), given.get("target") or None
     try:
-        try:
-            dataset = load_dataset(path, options, least_classes=1, target=target)
-        except InputError as error:
-            if options.label is not None:
-                raise
-            with_last = replace(options, label="last")
-            try:
-                dataset = load_dataset(path, with_last, least_classes=1, target=target)
-            except InputError:
-                raise error from None
+        dataset = load_dataset(path, options, least_classes=1, target=target)
     except InputError as error:
-        none = {"rows": 0, "gaps": 0, "doubt": [], "notices": [], "can": {}, "label": None}
-        sentence = in_words(str(error).replace(str(path), path.name))
-        return none | {"columns": _unread(path), "error": sentence}
+        return _unjudged(path, options, in_words(str(error).replace(str(path), path.name)))
+    answers = [column for column in dataset.columns if column.role == "label"]
+    if not answers or (len(answers) == 1 and not _is_named(answers, options)):
+        return _unjudged(path, options, "")
+    answer = _row(answers[0], dataset)
+    is_number = len(answers) == 1 and answer["kind"] == "number"
+    classes = len(dataset.classes) if dataset.predicts == "class" else answer["distinct"]
+    is_chosen = options.label is not None or classes > _MOST_CLASSES
+    asks_kind = is_number and is_chosen and dataset.predicts == "class" and not target
     rows = [_row(each, dataset) for each in dataset.columns[:_MOST_COLUMNS]]
-    label = next((row for row in rows if row["role"] == "label"), None)
-    notices = [*dataset.notices, *leaks(dataset)]
-    distinct = None if label is None else label["distinct"]
+    doubt = [row["name"] for row in rows if row["role"] == _IN_DOUBT]
     return {
         "rows": len(dataset.X_train),
         "tests": len(dataset.X_test),
-        "label": None if label is None else label["name"],
-        "target": dataset.predicts,
-        "classes": len(dataset.classes) if dataset.predicts == "class" else distinct,
-        "can": {"value": bool(label and label["kind"] == "number"), "classes": distinct},
+        "label": answer["name"] if len(answers) == 1 else None,
+        "target": None if asks_kind else dataset.predicts,
+        "classes": classes,
+        "is_number": is_number,
         "columns": rows,
-        "gaps": sum(row["missing"] for row in rows if row["used"] is not False),
-        "doubt": [row["name"] for row in rows if row["role"] == _IN_DOUBT],
-        "notices": [{**asdict(one), "text": in_words(one.text)} for one in notices],
+        "gaps": sum(
+            row["gaps"] for row in rows if row["used"] is not False or row["role"] == "label"
+        ),
+        "doubt": doubt,
+        "asks": "kind" if asks_kind else "use" if doubt else "",
     }
 
 
-def _unread(path: Path) -> list[JsonObject]:
-    """Return the columns by their names alone, as far as the first line has some."""
+def _is_named(columns: Sequence[Column], options: TableOptions) -> bool:
+    """Whether it is known which column is the label: it is chosen, or called so."""
+    named = any(column.name.lower() in LABEL_NAMES for column in columns)
+    return options.label is not None or named
+
+
+def _unjudged(path: Path, options: TableOptions, error: str) -> JsonObject:
+    """Return the columns of a table whose label has to be chosen, or that has an ``error``."""
+    plain = TableOptions(normal="any", missing=SHOWN)
     try:
-        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            line = file.readline(_LINE_LETTERS)
-        names = next(csv.reader([line], delimiter=delimiter_in([line], ",")), [])
-    except (OSError, csv.Error):
-        return []
-    return [
-        {"name": name, "number": at, "role": "", "used": None, "evidence": "", "histogram": None}
-        for at, name in enumerate(names[:_MOST_COLUMNS], 1)
-        if name
+        table = RawTable.read([opened_table(path, plain)], plain)
+    except InputError:
+        return {"rows": 0, "columns": [], "error": error, "asks": ""}
+    columns, is_named = table.columns[:_MOST_COLUMNS], _is_named(table.columns, options)
+    decided = dict.fromkeys((*options.keep, *options.one_hot), True)
+    decided |= dict.fromkeys(options.drop, False)
+    usual = {"number": None} if is_named else {}
+    for each in columns:
+        each.role = "label" if each.key == options.label else ""
+    rows = [
+        _row(each) | {"used": decided.get(each.key, usual.get(each.kind, False))}
+        for each in columns
     ]
-
-
-def _row(column: Column, dataset: Dataset) -> JsonObject:
-    known = asdict(profile(column, dataset))
-    low, high = known.pop("minimum"), known.pop("maximum")
-    names = [] if column.texts is None else [text.strip() for text in column.texts.texts[:_NAMES]]
     return {
-        **known,
-        "name": column.key,
-        "used": _USED.get(column.role, False),
-        "low": low,
-        "high": high,
-        "histogram": _histogram(column, dataset),
-        "values": names if column.kind == "text" else [],
+        "rows": table.n,
+        "label": options.label,
+        "columns": rows,
+        "error": error if is_named else "",
+        "asks": "" if is_named else "column",
     }
 
 
-def _histogram(column: Column, dataset: Dataset) -> list[int] | None:
+def _row(column: Column, dataset: Dataset | None = None) -> JsonObject:
+    values = np.empty(0) if column.values is None else column.values
+    if dataset is not None and column.feature is not None:
+        values = dataset.X_train[:, column.feature].astype(np.float64) + column.offset
+    texts = [] if column.texts is None else [text.strip() for text in column.texts.texts]
+    known, is_text = values[np.isfinite(values)], column.kind == "text"
+    distinct = len({*texts} - {""}) if is_text else len(np.unique(known))
+    few = 0 < distinct <= ONE_HOT_LIMIT and column.name != "" and not column.shares_name
+    return {
+        "name": column.key,
+        "kind": column.kind,
+        "role": column.role,
+        "used": _USED.get(column.role, False),
+        "can": column.kind == "number" or (is_text and few),
+        "evidence": column.evidence,
+        "gaps": column.gaps,
+        "distinct": distinct,
+        "low": float(known.min()) if len(known) else None,
+        "high": float(known.max()) if len(known) else None,
+        "histogram": _histogram(known),
+        "values": texts[:_NAMES] if is_text else [],
+    }
+
+
+def _histogram(known: Array) -> list[int] | None:
     """Return how many values are in each of some equal parts of a column's range."""
-    values = column.values if column.feature is None else dataset.X_train[:, column.feature]
-    if values is None or column.kind == "text":
-        return None
-    known = values[np.isfinite(values)].astype(np.float64)
     if not len(known) or not math.isfinite(float(np.ptp(known))):
         return None
     counts: list[int] = np.histogram(known, _BINS)[0].tolist()

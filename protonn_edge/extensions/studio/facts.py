@@ -22,13 +22,13 @@ from protonn_edge.codegen.projects.built import built_file, built_in
 from protonn_edge.data.archive import ArrayArchive
 from protonn_edge.data.arrays import FILE_LIMIT_BYTES, source_of
 from protonn_edge.data.division import Division, digest_of
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.device.results import read_results
 from protonn_edge.extensions.sensing.editing.takes import EditableRecording, read_takes
 from protonn_edge.extensions.studio.folder import version_of
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.file import load_model
 from protonn_edge.model.head import title_of
-from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 from protonn_edge.system.schema import JsonObject
@@ -107,15 +107,12 @@ def _recording(path: Path, _: str) -> EditableRecording:
 
 def _of_recording(path: Path) -> JsonObject:
     recording = recording_at(path, version_of(path))
-    takes, rate = recording.takes, recording.rate
-    samples = sum(take.n for take in takes)
+    takes = recording.takes
     return {
         "sensors": _names(recording.sensor),
-        "rate": rate,
-        "units": recording.units,
+        "rate": recording.rate,
         "channels": [*recording.channels],
         "takes": len(takes),
-        "seconds": samples / rate if rate else None,
         "classes": dict(Counter(take.label for take in takes)),
         "sessions": dict(Counter(take.session for take in takes if take.session)),
     }
@@ -127,11 +124,15 @@ def _names(sensor: str) -> list[str]:
 
 
 def _of_points(path: Path) -> JsonObject:
+    if path.suffix.lower() != ".npz":
+        dataset = load_dataset(path)
+        counts = {"n_train": len(dataset.X_train), "n_test": len(dataset.X_test)}
+        return {"classes": [*dataset.classes], **counts}
     source = source_of(path)
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
         own = {
             name: archive.read(name)
-            for name in ("y_train", "y", "y_test", "class_names", "groups", "sample_rate", "sensor")
+            for name in ("y_train", "y", "y_test", "class_names", "sample_rate", "sensor")
             if name in archive.names
         }
     labels = own.get("y_train", own.get("y", ()))
@@ -141,7 +142,6 @@ def _of_points(path: Path) -> JsonObject:
         "n_train": len(np.atleast_1d(labels)),
         "n_test": len(np.atleast_1d(own.get("y_test", ()))),
         "classes": _texts(own.get("class_names", ())),
-        "groups": sorted({*_texts(own.get("groups", ()))}),
         "rate": float(rate.flat[0]) if rate.size and rate.dtype.kind in "fiu" else None,
         "sensors": [] if sensor is None else _names(str(sensor)),
         "window": source.get("window"),
@@ -157,19 +157,17 @@ def _of_model(path: Path) -> JsonObject:
     model = load_model(path)
     integers = None if why_floats_alone(model) else quantize(model)
     signal, division = signal_of(model.features), Division.of_record(model.record)
+    settings = model.record.get("settings")
     sensor = "" if model.instrument is None else model.instrument.sensor or ""
     return {
         "title": title_of(model),
         "classes": list(model.classes),
         "predicts": model.policy.predicts,
-        "bytes": None if integers is None else integers.model_bytes,
         "sha256": None if integers is None else integers.model_sha256,
         "sensors": _names(sensor),
         "rate": None if signal is None else signal.rate,
         "window": None if signal is None else signal.samples,
-        "features": _setting(model, "features"),
-        "n_train": model.record.get("n_train"),
-        "teachable": _setting(model, "teachable") or 0,
+        "teachable": settings.get("teachable") if isinstance(settings, dict) else 0,
         "points_sha256": None if division is None else division.sha256,
         "source_sha256": None if division is None else division.source,
         "label": None if division is None else division.label,
@@ -180,11 +178,6 @@ def _of_model(path: Path) -> JsonObject:
 def _of_images(path: Path) -> JsonObject:
     parts = sorted(each for each in path.iterdir() if each.is_dir())
     return {"classes": {each.name: sum(1 for _ in each.iterdir()) for each in parts}}
-
-
-def _setting(model: Model, name: str) -> object:
-    settings = model.record.get("settings")
-    return settings.get(name) if isinstance(settings, dict) else None
 
 
 def _of_project(path: Path) -> JsonObject:
@@ -214,7 +207,6 @@ def _of_results(path: Path) -> JsonObject:
         "model16": origin.model if origin else "",
         "n": len(results),
         "points": origin.points if origin else 0,
-        "right": sum(one.predicted == one.label for one in results) if run.of_classes else None,
         "mismatches": sum(bool(one.mismatch) for one in results),
         "emulated": all("://" in one.device for one in results),
     }

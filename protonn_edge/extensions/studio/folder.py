@@ -20,7 +20,9 @@ from protonn_edge.system.errors import InputError
 from protonn_edge.system.schema import JsonObject
 
 _SOUNDS = (".wav", ".csv", ".tsv", ".json", ".cbor")
-_BY_ENDING = {".html": "page", ".wav": "sound", ".zip": "zip", ".toml": "sensor"}
+_BY_ENDING = {
+    ".html": "page", ".svm": "points", ".toml": "sensor", ".wav": "sound", ".zip": "zip"
+}  # fmt: skip
 _OF_A_COMMAND = b"# protonn-edge"  # such as a power meter's trace
 
 
@@ -58,7 +60,7 @@ def _kind_of_file(path: Path, *_: int) -> str:
             with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
                 return "points" if {"X", "X_train"} & {*archive.names} else "model"
         except InputError:
-            return ""
+            return "model"  # whose error is shown
     if suffix not in (".csv", ".tsv"):
         return _BY_ENDING.get(suffix, "")
     for kind, is_one in (("recording", is_recording), ("results", is_results)):

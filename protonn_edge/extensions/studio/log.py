@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from protonn_edge.extensions.studio.facts import identity
-from protonn_edge.extensions.studio.words import in_words
+from protonn_edge.extensions.studio.words import in_words, names_in
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import read_file, write_atomically
 from protonn_edge.system.schema import Check, JsonObject, list_of, record_of, text, whole
@@ -103,6 +103,11 @@ class Log:
         """Return the last entries for the page, the oldest first."""
         return [_shown(entry) for entry in self._entries[-_KEPT:]]
 
+    def latest(self, *actions: str) -> str:
+        """Return which of some actions was the last one that was done; empty for none."""
+        done = (one["action"] for one in reversed(self._entries) if one["state"] == "done")
+        return next((action for action in done if action in actions), "")
+
     def records_of(self, name: str, sha256: str) -> Iterator[JsonObject]:
         """Yield the entries about a file's bytes, the newest first, one per action."""
         seen = set[str]()
@@ -117,7 +122,9 @@ class Log:
         for entry in self.records_of(name, sha256):
             for notice in entry["record"].get("notices", ()):
                 if record_of(_NOTICE)(notice):
-                    shown = {**notice, "text": in_words(notice["text"]), "action": entry["action"]}
+                    text, action = notice["text"], entry["action"]
+                    shown = {**notice, "text": in_words(text), "action": action}
+                    shown["names"] = names_in(text)
                     found += [shown] * (shown not in found)
         return found
 

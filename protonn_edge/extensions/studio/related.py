@@ -33,7 +33,7 @@ class RelatedFiles:
         offered = self._offered()
         self.data = data if data in offered else self._default_data(offered)
         self.data_facts = files.get(self.data, {})
-        self.model = model if model in self._of("model") else self._newest_model()
+        self.model = model if model in self._models() else self._newest_model()
         self.model_facts = files.get(self.model, {})
         # whether windows of samples are classified, which a sensor on the board can take
         of_samples = self.data_facts.get("kind") in OF_SAMPLES
@@ -66,6 +66,9 @@ class RelatedFiles:
         names = [name for name, facts in self.files.items() if facts["kind"] in kinds]
         return sorted(names, key=lambda name: -self.files[name]["at"])
 
+    def _models(self) -> list[str]:
+        return [name for name in self._of("model") if not self.files[name].get("error")]
+
     def _with(self, sha256: str | None, *kinds: str) -> list[str]:
         return [name for name in self._of(*kinds) if sha256 and self._digest(name) == sha256]
 
@@ -81,13 +84,13 @@ class RelatedFiles:
 
     def _default_data(self, offered: list[str]) -> str:
         """Return the usual recording, else the data of the newest model, else the newest data."""
-        every = (name for model in self._of("model") for name in self.origins(model))
+        every = (name for model in self._models() for name in self.origins(model))
         trained_on = [name for name in every if name in offered]
         return next(iter([name for name in offered if name == _USUAL] + trained_on + offered), "")
 
     def _newest_model(self) -> str:
         """Return the newest model of the data, if possible one in firmware; none of other data."""
-        every = ((name, self.origins(name)) for name in self._of("model"))
+        every = ((name, self.origins(name)) for name in self._models())
         models = [name for name, origins in every if not origins or self.data in origins]
         built = [self.files[name].get("model_sha256") for name in self._of("live", "project")]
 

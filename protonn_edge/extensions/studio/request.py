@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from protonn_edge.extensions.studio.actions import FIELDS, values_of, words_of
+from protonn_edge.extensions.studio.actions import FIELDS, LISTS, values_of, words_of
 from protonn_edge.extensions.studio.folder import version_of
 from protonn_edge.system.errors import InputError, InvalidValue, shortened
 from protonn_edge.system.schema import JsonObject
@@ -39,8 +39,7 @@ class PageRequest:
 
     def fields(self, *names: str) -> JsonObject:
         """Return some fields, checked; those that may have several values are lists."""
-        several = ("sensor", "played")
-        return {name: self.values(name) if name in several else self.value(name) for name in names}
+        return {name: self.values(name) if name in LISTS else self.value(name) for name in names}
 
     def check_version(self, field: str) -> str:
         """Return the version of a file; `Changed` if the page shows another one."""
@@ -57,21 +56,11 @@ class PageRequest:
 
     @property
     def read(self) -> JsonObject:
-        """How a table is read: its column of answers, and columns to keep or to leave out."""
+        """How a table is read: its column of answers, and what becomes of the others."""
         given = self.asked.get("read")
-        fields = {**(given if isinstance(given, dict) else self.asked)}
-        fields.setdefault("keep_columns", fields.get("keep"))
-        inside = PageRequest(fields, self.names)
-        several = ("keep_columns", "drop")
-        found = {name: self._plain(fields, name) for name in several}
-        one = {name: inside.value(name) for name in ("column", "target", "missing")}
-        return {name: value for name, value in {**one, **found}.items() if value}
-
-    def _plain(self, fields: Mapping[str, object], name: str) -> list[str]:
-        """Return names that are not for a command line, which would quote them."""
-        values_of(name, fields, self.names)  # checks them
-        values = fields.get(name) or []
-        return [str(each) for each in (values if isinstance(values, list) else [values])]
+        inside = PageRequest(given if isinstance(given, dict) else {}, self.names)
+        found = inside.fields("column", "target", "keep_columns", "drop", "one_hot", "missing")
+        return {name: value for name, value in found.items() if value}
 
     @property
     def stage(self) -> str:

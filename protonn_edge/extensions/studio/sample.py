@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.recorder import recording_head
+from protonn_edge.system.schema import JsonObject
 
 SENSOR, RATE = "adxl345", 50.0
 PLAYED = "play.csv"
@@ -41,12 +42,22 @@ def sample_files(recording: str) -> dict[str, str]:
                 rows += _lines(values, (f"{gesture},{person},{time:.6f}," for time in times))
                 now = float(times[-1]) + _PAUSE_S
         now += _SESSION_S
-    course = [_gesture(gesture, person, s, rng) for person in _PEOPLE for gesture, s in _COURSE]
     mark = f"{PLAYED_MARK.decode()}; sensor: {SENSOR}; rate: {RATE:g} Hz"
     played = [mark, ",".join(kind.channels)]
-    values = np.concatenate(course)
+    values = np.concatenate([_played(person, rng) for person in _PEOPLE])
     played += _lines(values, ("" for _ in values))
     return {name: "\n".join([*text, ""]) for name, text in ((recording, rows), (PLAYED, played))}
+
+
+def example() -> JsonObject:
+    """Return what one person plays, with the gestures and their seconds."""
+    values = _played("anna", np.random.default_rng(7))
+    channels = [*sensor_kind(SENSOR).channels]
+    return {"channels": channels, "rate": RATE, "samples": values.tolist(), "course": _COURSE}
+
+
+def _played(person: str, rng: np.random.Generator) -> NDArray[np.int64]:
+    return np.concatenate([_gesture(gesture, person, s, rng) for gesture, s in _COURSE])
 
 
 def _lines(values: NDArray[np.int64], begins: Iterator[str]) -> list[str]:

@@ -31,38 +31,25 @@ _SPI = {
 def source_of(files: Mapping[str, JsonObject], data: str, model: str) -> JsonObject:
     """Return what Connect would use: the sensor of the data, of the logger or of the model."""
     logger = files.get(LOGGER, {})
-    places = {"recording": files.get(data, {}), "logger": logger, "model": files.get(model, {})}
-    known = [name for name, facts in places.items() if facts.get("sensors") and facts.get("rate")]
-    facts = places[known[0]] if known else {}
-    sensors = facts.get("sensors") or [_DEFAULT_SENSOR]
+    places = (files.get(data, {}), logger, files.get(model, {}))
+    facts = next((each for each in places if each.get("sensors") and each.get("rate")), {})
     board = load_board(logger.get("board") or _DEFAULT_BOARD)
-    found = {
-        "sensor": sensors[0],
-        "sensors": sensors,
-        "rate": facts.get("rate") or _DEFAULT_RATE,
-        "board": board.name,
-        "title": board.title,
-        "from": known[0] if known else "default",
-    }
     plays = [name for kind in _PLAYED_KINDS for name, one in files.items() if one["kind"] == kind]
     play = PLAYED if PLAYED in plays else data if data in plays else next(iter(plays), None)
     found_ports = ports(board.name)
-    return found | {
+    return {
+        "sensors": facts.get("sensors") or [_DEFAULT_SENSOR],
+        "rate": facts.get("rate") or _DEFAULT_RATE,
+        "board": board.name,
         "plays": plays,
         "play": play,
         "ports": found_ports,
         "emulated": not found_ports and play is not None,
-        "logger": "none" if not logger else "same" if is_for(logger, found) else "other",
     }
 
 
-def wanted(files: Mapping[str, JsonObject], given: JsonObject) -> JsonObject:
-    """Return the fields of a logger that is connected: those given, else the folder's."""
-    found = source_of(files, "", "")
-    for name, facts in files.items():
-        if facts["kind"] == "recording" and facts.get("sensors"):
-            found = source_of(files, name, "")
-            break
+def wanted(found: JsonObject, given: JsonObject) -> JsonObject:
+    """Return the fields of a logger that is connected: those given, else those of the source."""
     sensors = given["sensor"] or found["sensors"]
     played = given["played"]
     if not played and not given["port"] and found["emulated"]:

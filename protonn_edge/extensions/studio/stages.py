@@ -17,7 +17,11 @@ from protonn_edge.system.figures import percent
 from protonn_edge.system.schema import JsonObject
 
 _FEW_TAKES, _FEW_CLASSES = 3, 2
-_MOVE = "Move the board. This computer answers with the board's own integers."
+_MOVE = "Move the board, and watch its answers."
+_MAKE_A_SOUND = "Make a sound near the microphone, and watch the answers."
+_NO_SAMPLES = "These data have no live samples: go on to the board, where the model is measured."
+_SOUND_HZ = 2_000  # from which samples are sound
+_FEW_NAMES = 3
 _WORDS = ("no", "one", "two", "three")
 
 Sentence = list[str]
@@ -29,9 +33,9 @@ class Memory:
 
     notices: Callable[[str], Sequence[JsonObject]] = lambda _: ()  # of the file of a name
     accuracy: Callable[[str, str], JsonObject] = lambda _model, _points: {}
-    doubts: Callable[[str, JsonObject], JsonObject] = lambda _table, _read: {}
+    columns: Callable[[str, JsonObject], JsonObject] = lambda _table, _read: {}
     tried: Collection[str] = ()  # the hashes of models whose answers were seen
-    uploaded: Collection[str] = ()  # the hashes of models that were uploaded
+    is_uploaded: Callable[[str], bool] = lambda _: False  # of the firmware in a folder
     has_port: bool = False
 
 
@@ -70,16 +74,17 @@ class Stages:
         read: JsonObject | None = None,
     ) -> None:
         self._used, self._memory, self._chosen_read = related, memory or Memory(), read or {}
+        self._read = dict(self._chosen_read or self._read_in_training())
 
-    def to_json(self) -> dict[str, JsonObject]:
-        """Return the stages by their names, in their order."""
+    def to_json(self) -> JsonObject:
+        """Return the ``stages`` by their names, in their order, and how the table is ``read``."""
         data = self._data()
         train = self._train(data)
         tried = self._try() if train.has_result else _waits("needs a model")
         board = self._board() if train.has_result else _waits("")
         report = self._report() if "flash_bytes" in board.facts else _waits("")
         if self._used.data and not self._used.is_of_samples:
-            tried = _waits("", absent=True)
+            tried = Stage("none", "", [_NO_SAMPLES], absent=True)
         if train.mark == "old":
             for stage in (board, report):
                 stage.outdate()
@@ -103,7 +108,7 @@ class Stages:
             stage.notices = sorted(own, key=lambda notice: not notice["warning"])
             if warned and stage.mark == "done":
                 stage.mark = "warn"
-        return {name: vars(stage) for name, stage in made.items()}
+        return {"stages": {name: vars(stage) for name, stage in made.items()}, "read": self._read}
 
     def _data(self) -> Stage:
         facts = self._used.data_facts
@@ -155,33 +160,54 @@ class Stages:
         return [some.capitalize(), label, then], f"needs {n} more of {label}"
 
     def _of_table(self) -> Stage:
-        found = self._memory.doubts(self._used.data, self._read())
-        doubt: Sequence[str] = found.get("doubt", ())
-        lead = ["", self._used.data, f": {counted(found.get('rows', 0), 'row')}."]
+        found = self._memory.columns(self._used.data, self._read)
+        lead = ["", self._used.data, f": {counted(found['rows'], 'row')}."]
         if found.get("error"):
             return Stage("warn", "needs your decision", [found["error"]], facts=found)
-        if not doubt:
-            status = f"{found.get('rows', 0):,} rows"
-            if gaps := found.get("gaps"):
-                are = "is" if gaps == 1 else "are"
-                lead[2] += f" {counted(gaps, 'cell')} of its columns {are} empty."
-            return self._ready_data("done", status, lead, found)
-        n = len(doubt)
-        lead[2] += f" {_WORDS[n].capitalize() if n <= _FEW_TAKES else n} of its columns"
-        lead[2] += f" need{'s' * (n == 1)} your decision."
-        why = f"{doubt[0]}: use it, or leave it out?"
-        action = _action("Train a model", why=why)
-        return Stage("warn", f"{counted(n, 'column')} in doubt", lead, action, facts=found)
+        if found["asks"]:
+            return self._asking(found, lead)
+        if gaps := found["gaps"]:
+            self._read["missing"] = self._read.get("missing") or "median"
+            are = "is" if gaps == 1 else "are"
+            lead[2] += f" {counted(gaps, 'cell')} of its columns {are} empty."
+        return self._ready_data("done", f"{found['rows']:,} rows", lead, found)
 
-    def _read(self) -> JsonObject:
-        """Return how the table is read: as the page chose, else as in the model's training."""
-        if self._chosen_read or not self._used.model_facts.get("read"):
-            return self._chosen_read
-        options, facts = options_of_texts(self._used.model_facts["read"]), self._used.model_facts
-        target = None if facts.get("predicts") == "labels" else facts.get("predicts")
-        read = {"keep_columns": [*options.keep], "drop": [*options.drop]}
-        named = {"column": options.label or facts.get("label"), "target": target}
-        return read | named | {"missing": options.missing}
+    @staticmethod
+    def _asking(found: JsonObject, lead: Sentence) -> Stage:
+        """Return a stage whose primary action leads to what the table does not state."""
+        text = "Train a model"
+        if found["asks"] == "column":
+            text, status, why = "Choose what to predict", "what to predict?", "needs an answer"
+            lead[2] += " Which of its columns has the answer?"
+        elif found["asks"] == "kind":
+            status = why = f"{found['label']}: a number or a class?"
+            lead[2] += " Is "
+            lead += [found["label"], " a number, or does each of its values stand for a class?"]
+        else:
+            doubt: Sequence[str] = found["doubt"]
+            n = len(doubt)
+            status = f"{counted(n, 'column')} in doubt"
+            lead[2] += f" {_WORDS[n].capitalize() if n <= _FEW_TAKES else n} of its columns"
+            lead[2] += f" need{'s' * (n == 1)} your decision."
+            why = f"{doubt[0]}: use it, or leave it out?"
+        action = _action(text, run="ask") | {"why": why}
+        return Stage("warn", status, lead, action, facts=found)
+
+    def _read_in_training(self) -> JsonObject:
+        """Return how the table was read for the model, if it was trained on it."""
+        facts, used = self._used.model_facts, self._used
+        is_of_table = used.data_facts.get("kind") == "table" and used.model
+        if not is_of_table or used.data not in (used.origins(used.model) or [used.data]):
+            return {}
+        options, predicts = options_of_texts(facts.get("read", ())), facts.get("predicts")
+        return {
+            "column": options.label or facts.get("label"),
+            "target": None if predicts == "labels" else predicts,
+            "keep_columns": [*options.keep],
+            "drop": [*options.drop],
+            "one_hot": [*options.one_hot],
+            "missing": options.missing,
+        }
 
     def _ready_data(self, mark: str, status: str, lead: Sentence, facts: JsonObject) -> Stage:
         train = _action("Train a model", "train", "train")
@@ -194,7 +220,7 @@ class Stages:
 
     def _train(self, data: Stage) -> Stage:
         following = data.next or {}
-        ready = bool(following.get("ready"))
+        ready = bool(following.get("ready")) and following.get("run") != "ask"
         if not self._used.model:
             if not ready and not data.again:
                 return _waits(following.get("why") or "needs data")
@@ -204,8 +230,9 @@ class Stages:
         again = _action("Train again", run="train", ready=not self._used.data or ready)
         status = _accuracy(facts)
         if self._used.is_current(self._used.model) is False:
-            changed = self._used.data or self._used.model
-            lead = ["", changed, " has changed since the model was trained."]
+            lead = ["The data of ", self._used.model, " are not here."]
+            if data_file := self._used.data:
+                lead = ["", self._used.model, " was not trained with ", data_file, " as it is now."]
             for name in self._used.origins(self._used.model)[:1]:
                 lead = ["", self._used.model, " is of ", name, "."]
             return Stage("old", "older than the data", lead, again, facts=facts)
@@ -216,9 +243,9 @@ class Stages:
         go = (
             ("try", "Try it live") if self._used.is_of_samples else ("board", "Put it on the board")
         )
-        lead = ["", self._used.model, f" is trained: {status}."]
+        lead = ["", self._used.model, f" is trained: {status}." if facts else " is trained."]
         if held := facts.get("sessions"):
-            lead = ["Tested on ", ", ".join(held), ", of whom the model has seen nothing."]
+            lead = ["Tested on ", held_out(held), ", unseen in training."]
         return Stage("done", status, lead, _action(go[1], go[0]), again, facts)
 
     def _other_column(self) -> str:
@@ -240,9 +267,11 @@ class Stages:
 
     def _try(self) -> Stage:
         go = _action("Put it on the board", "board")
+        is_sound = (self._used.data_facts.get("rate") or 0) >= _SOUND_HZ
+        lead = [_MAKE_A_SOUND if is_sound else _MOVE]
         if self._used.model_facts.get("sha256") in self._memory.tried:
-            return Stage("done", "tried", [_MOVE], go)
-        return Stage("ready", "not tried yet", [_MOVE], go)
+            return Stage("done", "tried", lead, go)
+        return Stage("ready", "not tried yet", lead, go)
 
     def _board(self) -> Stage:
         project = self._used.files.get(self._used.project, {})
@@ -263,7 +292,7 @@ class Stages:
         share = max(project["flash_share"], project["sram_share"])
         measure = _action("Measure and write the report", "report", "report")
         upload = _action(f"Upload to the {project['title']}", run="upload")
-        waits = self._memory.has_port and project["model_sha256"] not in self._memory.uploaded
+        waits = self._memory.has_port and not self._memory.is_uploaded(self._used.project)
         lead = ["Built for the ", project["title"], f": {percent(share, 0)} of its memory."]
         ways = (upload, build) if waits else (measure, upload if self._memory.has_port else build)
         return Stage("done", f"fits, {percent(share, 0)}", lead, *ways, facts=project)
@@ -287,14 +316,15 @@ class Stages:
             return Stage("warn", f"stopped at {n:,} of {points:,}", lead, first, facts=results)
         where = "the emulated board" if results["emulated"] else "the board"
         status = f"{wrong:,} mismatches" if wrong != 1 else "1 mismatch"
-        lead = [f"{counted(n, 'point')} ran on {where}: {status}."]
+        point = "window" if self._used.is_of_samples else "point"
+        lead = [f"{counted(n, point)} ran on {where}: {status}."]
         if self._used.files.get(self._used.report, {}).get("run") != results["run"]:
             return Stage("old", "measured since the report", lead, first, facts=results)
         return Stage("warn" if wrong else "done", status, lead, show, measure, results)
 
 
-def _waits(why: str, *, absent: bool = False) -> Stage:
-    return Stage("none", why, [], absent=absent)
+def _waits(why: str) -> Stage:
+    return Stage("none", why, [])
 
 
 def _action(
@@ -303,13 +333,18 @@ def _action(
     return {"text": text, "go": go, "run": run, "ready": ready and not why, "why": why}
 
 
+def held_out(names: Sequence[str]) -> str:
+    """Return the sessions or persons that a model was tested on, by their names if they are few."""
+    return ", ".join(names) if len(names) <= _FEW_NAMES else counted(len(names), "session")
+
+
 def _classes(n: int) -> str:
     return "1 class" if n == 1 else f"{n:,} classes"
 
 
 def _accuracy(facts: JsonObject) -> str:
-    if facts.get("right") is not None and facts.get("n"):
-        return f"{percent(facts['right'] / facts['n'], 1)} right"
+    if facts.get("share") is not None:
+        return f"{percent(facts['share'], 1)} right"
     value = facts.get("value") or {}
     if value.get("bound") or value.get("error"):
         return f"±{value.get('bound') or value['error']:.3g}"

@@ -15,14 +15,14 @@ from protonn_edge.extensions.studio.folder import listing, version_of
 from protonn_edge.extensions.studio.log import Log
 from protonn_edge.extensions.studio.related import RelatedFiles
 from protonn_edge.extensions.studio.sources import source_of
-from protonn_edge.extensions.studio.stages import Memory, Stages
+from protonn_edge.extensions.studio.stages import Memory, Stages, held_out
 from protonn_edge.extensions.studio.views import accuracy
 from protonn_edge.model.registry import ESTIMATORS, HEADS
 from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.schema import JsonObject
 
+_COPY_AGAIN = "copy the file here again, or remove it"
 _IN_USE = ("data", "model", "points", "project", "results", "report")
-_DOUBTS = ("rows", "gaps", "doubt", "error", "label", "target", "classes")
 
 
 class FolderState:
@@ -37,22 +37,20 @@ class FolderState:
     def _read(self) -> Iterator[tuple[str, JsonObject]]:
         for one in listing(self._folder):
             facts = facts_of(self._folder / one["name"], one["kind"])
-            if "sensors" in facts:
-                facts["sensor"] = ", ".join(facts["sensors"])
             yield one["name"], {**facts, **one}
 
     def to_json(
         self, data: str = "", model: str = "", read: JsonObject | None = None
     ) -> JsonObject:
         """Return what the page shows, given the names and the reading that it has chosen."""
-        used = RelatedFiles(self.files, self._digest, data, model)
-        models = [name for name, facts in self.files.items() if facts["kind"] == "model"]
-        source = source_of(self.files, used.data, used.model)
+        used = self._related(data, model)
+        models = [name for name, facts in self.files.items() if _is_model(facts)]
+        source = self.source(data, model)
         for name in models:
             self.files[name]["current"] = used.is_current(name)
         if used.model:
             found = self.accuracy(used.model, used.points)
-            self.files[used.model]["held"] = found.get("sessions", [])
+            self.files[used.model]["held"] = held_out(found.get("sessions", ()))
         return {
             "files": [*self.files.values()],
             "models": [
@@ -64,13 +62,23 @@ class FolderState:
             "source": source,
             **{name: getattr(used, name) or None for name in _IN_USE},
             "start": not used.data and not models,
-            "stages": Stages(used, self._memory(bool(source["ports"])), read).to_json(),
+            **Stages(used, self._memory(bool(source["ports"])), read).to_json(),
         }
 
+    def _related(self, data: str, model: str) -> RelatedFiles:
+        return RelatedFiles(self.files, self._digest, data, model)
+
+    def source(self, data: str, model: str) -> JsonObject:
+        """Return where samples come from, given the names that the page has chosen."""
+        used = self._related(data, model)
+        return source_of(self.files, used.data, used.model)
+
     def models(self) -> list[JsonObject]:
-        """Return how good each model is, and the firmware that was built of it."""
+        """Return how good each model is, and the firmware that was built of it; or its error."""
         return [
-            {"name": name, "error": facts.get("error"), **self._figures(name, facts)}
+            {"name": name, **self._figures(name, facts)}
+            if _is_model(facts)
+            else {"name": name, "error": f"{facts['error'].partition(';')[0]}; {_COPY_AGAIN}"}
             for name, facts in self.files.items()
             if facts["kind"] == "model"
         ]
@@ -90,9 +98,8 @@ class FolderState:
             if facts.get("sha256") and one.get("model_sha256") == facts["sha256"]
         ]
         builds.sort(key=lambda one: one["kind"] != "live")
-        of_classes = found.get("right") is not None and found.get("n")
         return {
-            "accuracy": found | {"share": found["right"] / found["n"]} if of_classes else None,
+            "accuracy": found if found.get("share") is not None else None,
             "value": found.get("value"),
             "board": builds[0] if builds else None,
         }
@@ -105,39 +112,38 @@ class FolderState:
         for entry in self._log.records_of(model, self._digest(model)):
             share, n = entry["record"].get("accuracy"), entry["record"].get("n")
             if type(share) is float and type(n) is int and 0 <= share <= 1 and n > 0:
-                return {"n": n, "right": round(share * n), "low": None, "high": None}
+                return {"n": n, "right": round(share * n), "share": share}
         return {}
 
     def _memory(self, has_port: bool) -> Memory:
-        projects = {
-            name: facts["model_sha256"]
-            for name, facts in self.files.items()
-            if facts.get("model_sha256")
-        }
         return Memory(
             notices=lambda name: self._log.notices_of(name, self._identity(name)),
             accuracy=self.accuracy,
-            doubts=self._doubts,
+            columns=self._columns,
             tried=self._tried,
-            uploaded={sha for name, sha in projects.items() if self._is_uploaded(name)},
+            is_uploaded=self._is_uploaded,
             has_port=has_port,
         )
 
-    def _doubts(self, name: str, read: JsonObject) -> JsonObject:
+    def _columns(self, name: str, read: JsonObject) -> JsonObject:
         path = self._folder / name
-        found = columns_of(path, version_of(path), read)
-        return {key: found[key] for key in _DOUBTS if key in found}
+        return columns_of(path, version_of(path), read)
 
     def _is_uploaded(self, project: str) -> bool:
         entries = self._log.records_of(project, self._identity(project))
         return any(one["action"] == "upload" and one["state"] == "done" for one in entries)
 
 
+def _is_model(facts: JsonObject) -> bool:
+    """Whether a file is a model that can be read."""
+    return facts["kind"] == "model" and not facts.get("error")
+
+
 @lru_cache(maxsize=100)
 def _accuracy(model: Path, _: str, data: Path, __: str) -> JsonObject:
     try:
-        return accuracy(model, data, {})
-    except ProtoNNEdgeError:  # of other options than the model remembers
+        return accuracy(model, data)
+    except ProtoNNEdgeError:
         return {}
 
 

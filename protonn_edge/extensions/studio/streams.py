@@ -55,9 +55,9 @@ class BoardStream:
     """A thread with the line of a board; `tell` gets what it hears, as keywords."""
 
     def __init__(
-        self, kind: str, source: SensorSource, board: Board, baud: int, tell: Callable[..., None]
+        self, kind: str, source: SensorSource, board: Board, tell: Callable[..., None]
     ) -> None:
-        self.kind, self._source, self.board, self._baud = kind, source, board, baud
+        self.kind, self._source, self.board = kind, source, board
         self.tell = tell
         self._orders: queue.SimpleQueue[_Order] = queue.SimpleQueue()
         self._stop = threading.Event()
@@ -134,7 +134,9 @@ class BoardStream:
         def opened(line: Link, url: str) -> Any:
             return make(StoppableLine(line, self._stop), url)
 
-        heard = self._source.heard(self, opened, kind, self.board, self._baud, pace="wall clock")
+        heard = self._source.heard(
+            self, opened, kind, self.board, self.board.baud, pace="wall clock"
+        )
         with heard as (url, board):
             described = board.description
             played = [[each.name, len(each.values) / each.rate] for each in self._played()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,13 @@ from protonn_edge.data.archive import ArrayArchive
 from protonn_edge.data.arrays import FILE_LIMIT_BYTES
 from protonn_edge.data.groups import OWN_GROUPS as GROUPS
 from protonn_edge.data.naming import NO_CLASS, NO_LABEL, answer_name
+from protonn_edge.data.options import TableOptions
 from protonn_edge.data.units import split_unit, units_of
 from protonn_edge.extensions.sensing.editing.edits import TakeEditor
 from protonn_edge.extensions.sensing.editing.takes import EditableRecording
-from protonn_edge.extensions.studio.columns import options_for
 from protonn_edge.extensions.studio.facts import recording_at
 from protonn_edge.extensions.studio.places import WindowPlaces
 from protonn_edge.learn.evaluation.accuracy import Quality, confusion_matrix, wilson_interval
-from protonn_edge.learn.evaluation.figures import accuracy_figure, quality_figures
 from protonn_edge.model.expected import known_image_shape
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.file import load_model
@@ -56,7 +55,6 @@ def curves(path: Path, version: str) -> JsonObject:
         "channels": [*channels],
         "scales": scales(recording),
         "rate": recording.rate,
-        "units": recording.units,
         "undo": TakeEditor(recording.path).undoable[-1:],
         "takes": [
             {
@@ -114,12 +112,11 @@ class Tested:
     policy: Any
 
     @classmethod
-    def of(cls, model_file: Path, data: Path, read: JsonObject) -> Tested:
-        """Test a model; `read` has the fields of a request that say how a table is read."""
+    def of(cls, model_file: Path, data: Path) -> Tested:
+        """Test a model; tables are read as in its training."""
         model = load_model(model_file)
         quiet: Any = _Silent()
-        asked = replace(options_for(read), missing=read.get("missing") or None)
-        points = points_for(model, data, asked, quiet, labels="optional")
+        points = points_for(model, data, TableOptions(), quiet, labels="optional")
         answers, scores, form = answers_of(model, points.X)
         return cls(data, model, points, answers, scores, form.policy)
 
@@ -154,13 +151,18 @@ class Tested:
         return found
 
 
-def accuracy(model_file: Path, data: Path, read: JsonObject) -> JsonObject:
-    """Return how good a model is: ``n`` and ``right``, or a ``value`` with its errors."""
-    tested = Tested.of(model_file, data, read)
+def accuracy(model_file: Path, data: Path) -> JsonObject:
+    """Return how good a model is: the ``share`` that is right, or a ``value`` with its errors.
+
+    Of sets of labels, it is the share of the labels that are given, with their ``recall``.
+    """
+    tested = Tested.of(model_file, data)
     points = tested.points
-    told: JsonObject = {"n": len(points.X), "right": None}
+    told: JsonObject = {"n": len(points.X), "share": None}
     if tested.model.policy.predicts != "class":
         more = tested.measured()[1] if points.values is not None else {}
+        if labels := more.get("labels"):
+            return told | {"share": labels["precision"], "recall": labels["recall"]}
         errors, interval = more.get("errors") or {}, more.get("interval") or {}
         value = {"error": errors.get("mae"), "mean_error": errors.get("mean_mae")}
         value |= {"bound": interval.get("half_width"), "n": told["n"]}
@@ -169,22 +171,22 @@ def accuracy(model_file: Path, data: Path, read: JsonObject) -> JsonObject:
     n, right = int(tested.known.sum()), int((tested.answers == points.y)[tested.known].sum())
     names = sorted({*(tested.sessions or ())})
     low, high = wilson_interval(right, n) if n else (0.0, 1.0)
-    return told | {"n": n, "right": right, "low": low, "high": high, "sessions": names}
+    share = right / n if n else None
+    return {"n": n, "right": right, "share": share, "low": low, "high": high, "sessions": names}
 
 
-def figures(model_file: Path, data: Path, read: JsonObject) -> JsonObject:
+def figures(model_file: Path, data: Path) -> JsonObject:
     """Return a model's answers to the points of a file that training held out."""
-    tested = Tested.of(model_file, data, read)
+    tested = Tested.of(model_file, data)
     model, points = tested.model, tested.points
-    record: JsonObject = {"model": model_file.name, "data": data.name, "n": len(points.X)}
     if model.policy.predicts != "class":
         facts = [*facts_of(tested.measured()[0]), *about_answers(tested.policy)]
         pairs: list[Any] = []
         if points.values is not None and np.ndim(points.values) == 1:
             found = tested.policy.values(tested.scores)
             pairs = np.stack([points.values, found], axis=1)[:500].tolist()
-        return record | {"facts": facts, "pairs": pairs}
-    return record | _of_classes(tested, WindowPlaces.of(data))
+        return {"facts": facts, "pairs": pairs}
+    return _of_classes(tested, WindowPlaces.of(data))
 
 
 def _of_classes(tested: Tested, places: WindowPlaces) -> JsonObject:
@@ -202,15 +204,10 @@ def _of_classes(tested: Tested, places: WindowPlaces) -> JsonObject:
     return {
         "classes": [*model.classes],
         "matrix": counts.tolist(),
-        "facts": [] if quality is None else facts_of(_figures(quality)),
         "quality": None if quality is None else quality.to_json(),
         "cells": cells,
         "by_session": _by_session(tested.sessions, known, said == y),
     }
-
-
-def _figures(quality: Quality) -> list[Figure]:
-    return [accuracy_figure(quality.accuracy, quality.n), *quality_figures(quality)]
 
 
 def _by_session(sessions: Any, known: Array, right: Array) -> list[JsonObject]:
@@ -238,9 +235,7 @@ def _drawn(model: Model, point: Array) -> JsonObject:
     return {"values": [[name, f"{value:.6g}"] for name, value in list(named)[:12]]}
 
 
-def take_answers(
-    model_file: Path, path: Path, version: str, take: int, hop: int | None
-) -> JsonObject:
+def take_answers(model_file: Path, path: Path, version: str, take: int) -> JsonObject:
     """Return what a model answers to the windows of a take, one after the other."""
     model, values = load_model(model_file), recording_at(path, version).take(take).values
     signal = signal_of(model.features)
@@ -248,23 +243,23 @@ def take_answers(
         raise InputError("this model does not look at windows of samples at any time")
     if values.shape[1] != signal.channels:
         raise InputError(f"the model looks at {signal.channels} channels; train it on these takes")
-    window, step = signal.samples, hop or max(1, signal.samples // 2)
-    firsts = range(0, max(0, len(values) - window + 1), step)
+    window = signal.samples
+    firsts = range(0, max(0, len(values) - window + 1), max(1, window // 2))
     X = np.array([values[first : first + window].ravel() for first in firsts], np.float32)
     if not len(X):
         return {"answers": []}
     answers, scores, form = answers_of(model, X)
     policy: Any = form.policy
-    words = policy.words(scores, model.classes) or [None] * len(X)
+    words = policy.words(scores, model.classes) or [
+        answer_name(model.classes, answer) for answer in answers.tolist()
+    ]
     sure = {name: each for rule in policy.rules for name, each in rule.figures(scores).items()}
     return {
         "answers": [
             {
                 "first": first,
                 "n": window,
-                "label": answer_name(model.classes, int(answers[at])),
-                "value": words[at],
-                "figures": {name: each[at] for name, each in sure.items()},
+                "label": words[at],
                 "sure": sure[_SURE][at] if _SURE in sure else None,
             }
             for at, first in enumerate(firsts)

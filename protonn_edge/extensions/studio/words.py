@@ -10,6 +10,7 @@ import re
 
 _OPTION = re.compile(r"(?<![\w-])--?([a-z][a-z-]*)")
 _TYPED = re.compile(r"(?<![\w-])--?[a-z]|protonn-edge\b|\bin Python:")
+_NAMES = re.compile(r"--name '([^']+)'")
 _INSIDE = re.compile(r" ?\((?:[^()]*(?<![\w-])--[a-z][^()]*)\)")
 _WORD = {
     "drop": "leave out",
@@ -32,6 +33,12 @@ def in_words(sentence: str) -> str:
     first, *more = text.split("; ")
     parts = [first, *(part for part in more if not _TYPED.search(part))]
     return _OPTION.sub(_word, "; ".join(parts))
+
+
+def names_in(sentence: str) -> str | None:
+    """Return the pattern of file names that a sentence suggests."""
+    found = _NAMES.search(sentence)
+    return found and found[1]
 
 
 def _word(option: re.Match[str]) -> str:

@@ -8,16 +8,14 @@ import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from protonn_edge import __version__
 from protonn_edge.extensions.studio.actions import FIELDS, RECORDING, line_of, names_in, words_of
 from protonn_edge.extensions.studio.attached import AttachedBoard
-from protonn_edge.extensions.studio.columns import columns_of
 from protonn_edge.extensions.studio.facts import facts_of
 from protonn_edge.extensions.studio.folder import kind_of, version_of
 from protonn_edge.extensions.studio.jobs import Busy, Jobs
 from protonn_edge.extensions.studio.log import Log
 from protonn_edge.extensions.studio.request import PageRequest
-from protonn_edge.extensions.studio.sample import PLAYED, RATE, SENSOR, sample_files
+from protonn_edge.extensions.studio.sample import PLAYED, RATE, SENSOR, example, sample_files
 from protonn_edge.extensions.studio.sources import LOGGER, is_for, wanted, wires
 from protonn_edge.extensions.studio.state import FolderState
 from protonn_edge.extensions.studio.streams import talks
@@ -57,12 +55,9 @@ class Workspace:
 
     def state(self, request: PageRequest) -> JsonObject:
         """Return what is in the folder, how far each stage is, and what is going on."""
-        data, model = (str(request.asked.get(name) or "") for name in ("data", "model"))
-        read = request.read if isinstance(request.asked.get("read"), dict) else {}
         return {
             "folder": self.folder.name,
-            "version": __version__,
-            **self.files().to_json(data, model, read),
+            **self.files().to_json(*_chosen(request), request.read),
             "log": self.log.entries(),
             "job": self.jobs.latest,
             "stream": self.board.state,
@@ -92,12 +87,12 @@ class Workspace:
         if kind not in (LOGGER, "live") and kind not in talks():
             raise InvalidValue("the firmware", shortened(repr(kind)), "reload the page")
         steps = list[str]()
-        fields = request.fields("sensor", "rate", "played", "port", "baud", "board", "project")
+        fields = request.fields("sensor", "rate", "played", "port", "board", "project")
         if kind == LOGGER:
-            files = self.files().files
-            fields = wanted(files, fields)
-            steps += [] if is_for(files.get(LOGGER, {}), fields) else ["logger"]
-            if not fields["played"] and (steps or request.asked.get("upload")):
+            state = self.files()
+            fields = wanted(state.source(*_chosen(request)), fields)
+            steps += [] if is_for(state.files.get(LOGGER, {}), fields) else ["logger"]
+            if not fields["played"] and (steps or self.log.latest(*_UPLOADS) != "upload-logger"):
                 steps += ["upload-logger"]
         words = [(step, words_of(step, fields, request.names)) for step in steps]
         with self._lock:
@@ -157,6 +152,11 @@ class Workspace:
             self.tabs.tell(logged=self.log.add(done, []))
 
 
+def _chosen(request: PageRequest) -> tuple[str, str]:
+    """Return the names of the data and the model that the page has chosen."""
+    return str(request.asked.get("data") or ""), str(request.asked.get("model") or "")
+
+
 def read_ahead() -> None:
     """Read the recording, which may be long, while the browser starts."""
     path = Path(RECORDING)
@@ -188,21 +188,14 @@ def _part(_: Workspace, request: PageRequest) -> JsonObject:
 
 def _figures(_: Workspace, request: PageRequest) -> JsonObject:
     """Return the answers of a model to points that it was not trained on."""
-    return figures(request.path("model"), request.path("points"), request.read)
+    return figures(request.path("model"), request.path("points"))
 
 
 def _answers(_: Workspace, request: PageRequest) -> JsonObject:
     """Return what a model answers to the windows of a take."""
-    version, hop = request.check_version("recording"), request.number("hop")
+    version = request.check_version("recording")
     take = int(FIELDS["take"](request.asked.get("take"), ()))
-    path, model = request.path("recording"), request.path("model")
-    return take_answers(model, path, version, take, int(hop) if hop else None)
-
-
-def _columns(_: Workspace, request: PageRequest) -> JsonObject:
-    """Return the columns of a table."""
-    path = request.path("data")
-    return columns_of(path, version_of(path), request.read)
+    return take_answers(request.path("model"), request.path("recording"), version, take)
 
 
 def _wires(_: Workspace, request: PageRequest) -> JsonObject:
@@ -241,8 +234,8 @@ QUESTIONS: Mapping[str, Answer] = {
     "part": _part,
     "figures": _figures,
     "answers": _answers,
-    "columns": _columns,
     "models": _models,
+    "example": lambda *_: example(),
     "wires": _wires,
 }
 """What the page asks, without any effect."""

@@ -223,7 +223,9 @@ def test_files_that_are_no_files_of_data_do_not_stop_the_page(site: Any) -> None
     Path("damaged.npz").write_bytes(content)
     status, state = site.ask("/ask/state", {})
     assert status == 200
-    assert [each["name"] for each in state["files"]] == ["recording.csv", "table.csv"]
+    names = [each["name"] for each in state["files"]]
+    assert names == ["damaged.npz", "recording.csv", "table.csv"]
+    assert (state["models"], state["model"]) == ([], None)
     assert site.ask("/ask/takes", {"recording": "pipe.csv"})[0] == 400
 
 

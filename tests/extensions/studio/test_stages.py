@@ -212,9 +212,12 @@ NO_MODEL = removed("linear.npz")
 TABLES: Mapping[str, tuple[str, Callable[[], object], Mapping[str, Any]]] = {
     "trained": ("ddnrn", lambda: None, {}),
     "edited": ("donrn", edited("house.csv", "\n1,", "\n2,"), {}),
-    "in doubt": ("wnnnn", NO_MODEL, {}),
-    "left out": ("drnnn", NO_MODEL, {"drop": ["hour"]}),
-    "used": ("drnnn", NO_MODEL, {"keep_columns": ["hour"]}),
+    "no column chosen": ("wnnnn", NO_MODEL, {}),
+    "in doubt": ("wnnnn", NO_MODEL, {"column": "indoor"}),
+    "left out": ("drnnn", NO_MODEL, {"column": "indoor", "drop": ["hour"]}),
+    "used": ("drnnn", NO_MODEL, {"column": "indoor", "keep_columns": ["hour"]}),
+    "a number or a class": ("wnnnn", NO_MODEL, {"column": "humidity", "drop": ["hour"]}),
+    "a number": ("drnnn", NO_MODEL, {"column": "humidity", "drop": ["hour"], "target": "value"}),
     "no such column": ("wonrn", lambda: None, {"column": "x"}),
     "its column chosen": ("ddnrn", lambda: None, {"column": "indoor", "drop": ["hour"]}),
     "another column": ("donrn", lambda: None, {"column": "outdoor", "drop": ["hour"]}),
@@ -245,9 +248,12 @@ def test_a_table_is_read_with_the_target_and_the_filling_of_its_model(
     succeed("train", "prices.csv", "-o", "m.npz", *read)
     asked = list[Mapping[str, Any]]()
     state = FolderState(tmp_path, Log(tmp_path))
-    monkeypatch.setattr(state, "_doubts", lambda _, read: asked.append(read) or {})
-    state.to_json()
-    assert {"column": "price", "target": "value", "missing": "median"}.items() <= asked[0].items()
+    columns = state._columns
+    monkeypatch.setattr(state, "_columns", lambda *how: asked.append(how[1]) or columns(*how))
+    shown = state.to_json()
+    wanted = {"column": "price", "target": "value", "missing": "median"}
+    assert wanted.items() <= asked[0].items()
+    assert wanted.items() <= shown["read"].items()
 
 
 def test_without_data_no_stage_is_absent_and_no_name_is_an_option(tmp_path: Path) -> None:
@@ -255,6 +261,20 @@ def test_without_data_no_stage_is_absent_and_no_name_is_an_option(tmp_path: Path
     shown = FolderState(tmp_path, Log(tmp_path)).to_json()
     assert shown["files"] == []
     assert [name for name, stage in shown["stages"].items() if stage["absent"]] == []
+
+
+def test_a_model_that_cannot_be_read_is_named_and_not_used(whole: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole / "house", tmp_path / "house")
+    broken = tmp_path / "house" / "broken.npz"
+    broken.write_bytes((whole / "linear.npz").read_bytes()[:99])
+    state = FolderState(broken.parent, Log(broken.parent))
+    shown = state.to_json(model=broken.name)
+    assert (shown["model"], [each["name"] for each in shown["models"]]) == (
+        "linear.npz", ["linear.npz"]
+    )  # fmt: skip
+    (error,) = [each["error"] for each in state.models() if each["name"] == broken.name]
+    assert error.startswith("broken.npz is damaged")
+    assert "remove it" in error
 
 
 def test_each_stage_has_one_next_step_and_it_leads_to_the_report(whole: Path) -> None:
@@ -268,9 +288,9 @@ def test_each_stage_has_one_next_step_and_it_leads_to_the_report(whole: Path) ->
         "recording.csv", "linear.npz", "windows.npz", "live", "results.csv"
     ]  # fmt: skip
     assert shown["source"] | {"ports": []} == {
-        "sensor": "adxl345", "sensors": ["adxl345"], "rate": 50.0, "board": "uno", "ports": [],
-        "title": "Arduino Uno", "from": "recording", "plays": ["play.csv", "recording.csv"],
-        "play": "play.csv", "emulated": not shown["source"]["ports"], "logger": "same",
+        "sensors": ["adxl345"], "rate": 50.0, "board": "uno", "ports": [],
+        "plays": ["play.csv", "recording.csv"], "play": "play.csv",
+        "emulated": not shown["source"]["ports"],
     }  # fmt: skip
 
 
@@ -279,7 +299,8 @@ def test_notices_stay_until_their_file_is_replaced(
 ) -> None:
     shutil.copytree(whole, tmp_path / "folder")
     monkeypatch.chdir(tmp_path / "folder")
-    notice = {"kind": "k", "text": "42 leak; use --drop x", "warning": True, "columns": []}
+    text = "42 leak; use --drop x, or give --name '{person}_{take}'"
+    notice = {"kind": "k", "text": text, "warning": True, "columns": []}
     done = {"action": "train", "stage": "train", "line": "x", "state": "done", "number": 1}
     Log(Path.cwd()).add({**done, "record": {"notices": [notice, {"text": 3}]}}, ["linear.npz"])
 
@@ -289,6 +310,7 @@ def test_notices_stay_until_their_file_is_replaced(
     for name in ("train", "report"):
         (shown,) = stages()[name]["notices"]
         assert (shown["text"], shown["of"]) == ("42 leak", "linear.npz")
+        assert shown["names"] == "{person}_{take}"
     assert stages()["train"]["mark"] == "warn"
     shutil.copy("linear.npz", "copy.npz")
     retrained()

@@ -67,7 +67,7 @@ class Heard:
     def __init__(self, board: Board) -> None:
         self.told: list[dict[str, Any]] = []
         self.board = board
-        self.stream = BoardStream("logger", board, load_board("uno"), 115_200, self.hear)  # type: ignore[arg-type]
+        self.stream = BoardStream("logger", board, load_board("uno"), self.hear)  # type: ignore[arg-type]
 
     def hear(self, **message: Any) -> None:
         self.told.append(message)

@@ -219,7 +219,9 @@ def _in_folder(folder: Path) -> EditableRecording:
         label = classes[recorded.dataset.y_train[first]]
         places = np.empty(0, np.int64) if is_sorted else _places(one.path, end - first)
         takes.append(EditableTake(label, session, recorded.samples[first:end], name, places))
-    return EditableRecording(folder, takes, recorded.channels, recorded.rate)
+    instrument = recorded.dataset.instrument
+    sensor = "" if instrument is None else instrument.sensor or ""
+    return EditableRecording(folder, takes, recorded.channels, recorded.rate, sensor=sensor)
 
 
 def _places(path: Path, n: int) -> NDArray[np.int64]:

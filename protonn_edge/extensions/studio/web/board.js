@@ -1,15 +1,9 @@
 /* The board: does it fit, how is the sensor wired, and how the model gets there. */
 import { costs, digits } from "/figures.js";
-import { bold, button, choice, draw, find, labelled, make, meter, number, renew } from "/parts.js";
+import { bold, button, choice, draw, find, make, meter, number, renew } from "/parts.js";
 import { Stage } from "/stage.js";
 
 export class Board extends Stage {
-    constructor(studio, name) {
-        super(studio, name);
-        this.dialog = find("#board-dialog");
-        this.dialog.addEventListener("close", () => this.#chosen(this.dialog.returnValue));
-    }
-
     /** The build in use: the folder that was built for the data's sensor, or for points. */
     get built() {
         return this.studio.file(this.studio.state.project);
@@ -24,9 +18,7 @@ export class Board extends Stage {
         if (!several || !(studio.isOfSamples || kind === "points")) {
             return ["build-points", { model, project: "project", board }];
         }
-        const rate = studio.data.rate || studio.model?.rate;
-        const { hop = 0.5, votes = 3 } = studio.chosen;
-        return ["build", { model, project: "live", sensor: several, hop: rate ? Math.max(1, Math.round(hop * rate)) : undefined, votes, board }];
+        return ["build", { model, project: "live", sensor: several, ...studio.stages.try.pace, board }];
     }
 
     /** Whether the package describes a sensor; one of the user's own may be in recordings. */
@@ -45,7 +37,7 @@ export class Board extends Stage {
     show() {
         super.show();
         const { built } = this;
-        find("#built").hidden = !built?.flash_bytes;
+        find("#limits").parentElement.hidden = !built?.flash_bytes;
         if (built?.flash_bytes) {
             this.#limits(built);
         }
@@ -95,9 +87,8 @@ export class Board extends Stage {
         const live = built?.kind === "live";
         const [port] = ports;
         const door = (title, words, ...buttons) => make("li", {}, make("h2", {}, title), make("p", {}, words), make("div", { class: "row" }, ...buttons));
-        const title = this.#title(built?.board);
         const upload = port
-            ? door("On your board", `${port.what || title} is on ${port.port}. The firmware replaces what is on it.`, button("Upload", () => this.perform("upload"), { disabled: !built, "data-key": "upload" }))
+            ? door("On your board", `${port.what || "A board"} is on ${port.port}. The firmware replaces what is on it.`, button("Upload", () => this.perform("upload"), { disabled: !built, "data-key": "upload" }))
             : door("On your board", `No board is on USB. Connect one, then its firmware is uploaded in a few seconds.`, button("Look again", () => this.studio.renew(), { "data-key": "look" }));
         const run = door(
             "On the emulated board",
@@ -109,12 +100,16 @@ export class Board extends Stage {
             live ? "An Arduino library with a sketch that reads the sensor and prints the class." : "An Arduino library with a sketch that computes the answer.",
             button(`Download ${this.zip}`, () => this.#export(), { disabled: !built, "data-key": "zip" }),
         );
-        const other = door("Another board", "Build it for a Nano, a Mega 2560 or a Leonardo; as a library also for ESP32, Pico or micro:bit.", button("Choose a board", () => this.#choose(), { disabled: !this.studio.model, "data-key": "other" }));
+        const { boards } = this.studio.state;
+        const chosen = boards.find(({ name }) => name === (this.other ?? built?.board ?? "uno"));
+        const select = choice("board", boards.map(({ name, title }) => [name, title]), chosen.name, (name) => {
+            this.other = name;
+            this.#uses(built);
+        });
+        select.ariaLabel = "Board";
+        const press = button(chosen.builds ? "Build" : "Write a library", () => this.#buildFor(chosen), { disabled: !this.studio.model, "data-key": "other" });
+        const other = door("Another board", "AVR boards are built and checked on the emulator here; of a 32-bit board, you get a library for the Arduino IDE.", select, press);
         renew(find("#uses"), upload, ...(live ? [run] : []), sketch, other);
-    }
-
-    #title(board) {
-        return this.studio.state.boards.find(({ name }) => name === board)?.title ?? board ?? "Arduino Uno";
     }
 
     get zip() {
@@ -149,33 +144,13 @@ export class Board extends Stage {
         }
     }
 
-    #choose() {
-        const boards = this.studio.state.boards.map(({ name, title }) => [name, title]);
-        find(".fields", this.dialog).replaceChildren(labelled("Board", choice("board", boards, this.built?.board ?? "uno", () => this.#builds())));
-        this.#builds();
-        this.dialog.returnValue = "";
-        this.dialog.showModal();
-    }
-
-    get #other() {
-        const name = find("[name=board]", this.dialog).value;
-        return this.studio.state.boards.find((one) => one.name === name);
-    }
-
-    #builds() {
-        find("[value=build]", this.dialog).textContent = this.#other?.builds === false ? "Write a library" : "Build";
-    }
-
-    async #chosen(pressed) {
-        if (pressed !== "build") {
-            return;
-        }
-        const { name, builds, title } = this.#other;
-        if (builds === false) {
+    /** Build for a board; for one without firmware, write a library. */
+    async #buildFor({ name, builds }) {
+        if (!builds) {
             await this.#export(name);
             return;
         }
-        await this.studio.choose({ source: { ...this.studio.chosen.source, board: name, title } });
+        await this.studio.choose({ source: { ...this.studio.chosen.source, board: name } });
         await this.run([this.step(this.studio.state.model, name === "uno" ? undefined : name)]);
     }
 }

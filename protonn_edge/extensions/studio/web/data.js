@@ -18,7 +18,7 @@ export class Data extends Stage {
         this.scope = new Scope(find("#record"), WITH_WORDS);
         this.scope.after = () => this.#grow();
         this.editor = new Editor(this);
-        this.columns = new Columns(this);
+        this.columns = new Columns(studio);
         offer(find("#seconds"), LENGTHS, "2");
         offer(find("#pause"), PAUSES, "1");
         find("#person").addEventListener("change", () => this.#people());
@@ -49,7 +49,7 @@ export class Data extends Stage {
         find("#table").hidden = kind !== "table";
         find("#whole").hidden = !["points", "images"].includes(kind);
         if (kind === "table") {
-            await this.columns.show();
+            this.columns.show(this.facts);
         } else if (kind && studio.isOfSamples) {
             await this.#askTakes(studio.state.data);
         } else if (kind) {
@@ -60,21 +60,9 @@ export class Data extends Stage {
         }
     }
 
-    /** Whether the table that is shown waits for a decision. */
-    get #isInDoubt() {
-        return !find("#table").hidden && Boolean(this.columns.doubt);
-    }
-
-    mayPress(action) {
-        return super.mayPress(action) || this.#isInDoubt;
-    }
-
-    async press(action) {
-        if (this.#isInDoubt) {
-            this.columns.ask();
-        } else {
-            await super.press(action);
-        }
+    /** Lead to what the table does not state. */
+    async perform() {
+        this.columns.ask(this.facts.asks);
     }
 
     get takes() {
@@ -114,13 +102,8 @@ export class Data extends Stage {
     // --- the stream ---
 
     async connect() {
-        const { source } = this.studio;
         this.pressed = true;
-        if (!source.known.emulated || source.known.play) {
-            await this.order("connect", { kind: "logger", ...source.where });
-        } else {
-            source.open();
-        }
+        await this.studio.source.connect(this, { kind: "logger" });
     }
 
     get #isLive() {
@@ -141,30 +124,18 @@ export class Data extends Stage {
     }
 
     #showStream() {
-        const { stream, source } = this.studio.state;
         const live = this.#isLive;
         if (live) {
-            this.scope.begin(stream);
+            this.scope.begin(this.studio.state.stream);
         }
         const samples = !this.studio.data || this.studio.isOfSamples || live;
         find("#live").hidden = !samples;
         find("#record").hidden = !live;
         find("#live .under").hidden = !live;
-        this.offline ??= find("#live").appendChild(make("div", { class: "offline" }));
-        this.offline.hidden = live;
+        this.studio.source.showOffline(find("#live .offline"), live, "logger", () => this.connect());
         if (live !== this.wasLive) {
             this.wasLive = live;
             this.show(); // whose buttons record
-        }
-        if (!live) {
-            const starting = stream.running ? stream.text : "";
-            const text = this.studio.source.known.emulated ? "Connect the emulated board" : "Connect the board";
-            renew(
-                this.offline,
-                make("p", {}, starting || "No samples come in now."),
-                !starting && source.sensor && button(text, () => this.connect(), { "data-key": "connect" }),
-                !starting && button(source.sensor ? "Another source" : "Connect a board", () => this.studio.source.open(), { class: "quiet", "data-key": "source" }),
-            );
         }
         this.#showTake();
     }
@@ -389,8 +360,8 @@ export class Data extends Stage {
         const rows = names.map(([name, n]) =>
             make("div", {}, make("dt", {}, name), make("dd", {}, n ? bold(number(n)) : ""), n ? make("span", { class: "meter" }, make("i", { style: { "--part": percent(n / most, 0).replace(" ", "") } })) : null),
         );
-        const { n_train: train, n_test: test, window, channels } = data;
-        const of = window ? `Each point is a window of ${window} samples of ${channels ?? "some"} channels.` : "";
+        const { n_train: train, n_test: test, window } = data;
+        const of = window ? `Each point is a window of ${window} samples.` : "";
         const words = train ? `${number(train)} points to learn from, ${number(test ?? 0)} for the test. ${of}` : of;
         find("#whole").replaceChildren(make("h2", { class: "sub" }, counted(names.length, "class", "classes")), make("dl", { class: "limits wide" }, ...rows), make("p", { class: "note" }, words));
     }

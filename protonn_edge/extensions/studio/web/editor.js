@@ -246,18 +246,20 @@ export class Editor {
         if (!answers.length) {
             return;
         }
+        const ofClasses = this.data.studio.model?.predicts === "class";
         const last = answers.at(-1);
         const [first, end] = shown;
         const share = (at) => (at - first) / (end - first || 1);
         const cells = answers.map((one, at) => ({
             label: one.label,
             sure: (one.sure ?? 60) / 100,
-            wrong: one.label !== label,
+            wrong: ofClasses && one.label !== label,
             from: share(at ? one.first : 0),
             to: share(answers[at + 1]?.first ?? last.first + last.n),
         }));
         ribbon(this.ribbon, cells.filter(({ from, to }) => to > 0 && from < 1), "The model says");
         const right = answers.filter((one) => one.label === label).length;
-        this.verdict.textContent = `what the model says: ${right} of ${counted(answers.length, "window")} ${right === 1 ? "is" : "are"} ${label}`;
+        const verdict = ofClasses ? `: ${right} of ${counted(answers.length, "window")} ${right === 1 ? "is" : "are"} ${label}` : "";
+        this.verdict.textContent = `what the model says${verdict}`;
     }
 }

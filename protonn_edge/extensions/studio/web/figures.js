@@ -2,16 +2,17 @@
 import { bold, brief, make, number, percent, short, small } from "/parts.js";
 
 /** How good a model is: [figure, unit, words]; null if nothing was held out for a test. */
-export function goodness({ n, right, low, high, value } = {}, of = "points") {
-    if (right !== undefined && right !== null) {
-        const words = `${number(right)} of ${number(n)} ${of}; ${percent(low)} to ${percent(high)} at 95 % confidence`;
-        return [((100 * right) / n).toFixed(1), "% right", words];
+function goodness({ n, right, share, recall, low, high, value } = {}, of) {
+    if (Number.isFinite(share)) {
+        const interval = low === undefined ? "" : `; ${percent(low)} to ${percent(high)} at 95 % confidence`;
+        const sets = `of the labels it gives to ${number(n)} ${of}; it finds ${percent(recall)} of all`;
+        return [(100 * share).toFixed(1), "% right", recall === undefined ? `${number(right)} of ${number(n)} ${of}${interval}` : sets];
     }
     if (!value) {
         return null;
     }
     const { bound, error, mean_error: mean, unit = "" } = value;
-    const least = mean ? `, of always the mean: ${short(mean)}` : "";
+    const least = mean ? `, or ${short(mean)} for always saying the mean` : "";
     const within = bound ? "90 % of new values lie within; " : "";
     return [`±${short(bound ?? error)}`, unit ?? "", `${within}mean error ${short(error)}${least}`];
 }
@@ -21,15 +22,30 @@ export function costs(build) {
     const { flash_bytes, flash_limit, sram_bytes, stack_bytes, sram_limit, ms, hop, rate } = build;
     const between = hop && rate ? (1000 * hop) / rate : null;
     const all = {
-        flash: { used: flash_bytes, limit: flash_limit, unit: "B", of: `of ${number(flash_limit)} B`, words: "" },
-        SRAM: { used: sram_bytes + stack_bytes, limit: sram_limit, unit: "B", of: `of ${number(sram_limit)} B`, words: "with the stack" },
-        time: { used: ms, limit: between, unit: "ms", of: between ? `of ${number(Math.round(between))} ms between two answers` : "", words: "at most" },
+        flash: { used: flash_bytes, limit: flash_limit, unit: "B", of: `of ${number(flash_limit)} B` },
+        SRAM: { used: sram_bytes + stack_bytes, limit: sram_limit, unit: "B", of: `of ${number(sram_limit)} B` },
+        time: { used: ms, limit: between, unit: "ms", of: between ? `of ${number(Math.round(between))} ms between two answers` : "" },
     };
     return ms ? all : { flash: all.flash, SRAM: all.SRAM };
 }
 
-/** A figure in large digits, and words for it. */
-export const headline = (name, figure, unit, words, ...more) =>
-    make("div", {}, make("dt", {}, ...[name].flat()), make("dd", {}, bold(figure), ` ${unit}`, small(words), ...more));
+/** The three answers to a model: good, fast, fits. Those of a build wait for it, in some words. */
+export function answers(facts, build, { of, waits, caution = "" }) {
+    const answer = (name, mark, [figure, unit, words], ...more) => {
+        const head = make("dt", {}, make("span", { class: mark === "!" ? "caution" : "tick" }, mark), name);
+        return make("div", {}, head, make("dd", {}, bold(figure), ` ${unit}`, small(words), ...more));
+    };
+    const good = goodness(facts, of) ?? ["–", "", "no point was held out for a test"];
+    const first = answer("Good?", caution ? "!" : "✓", good, caution && make("small", { class: "caution" }, caution));
+    if (!build?.flash_bytes) {
+        return [first, ...["Fast?", "Fits?"].map((name) => answer(name, "…", ["–", "", waits]))];
+    }
+    const { time } = costs(build);
+    const { flash_share: flash, sram_share: sram, title } = build;
+    const share = Math.max(flash, sram);
+    const fast = time ? [digits(time), "ms", ["at most", time.of].filter(Boolean).join(", ")] : ["–", "", "unknown"];
+    const fits = [`${Math.round(100 * share)}`, "%", `of the ${flash > sram ? "flash" : "SRAM"} of the ${title.replace(/^Arduino /, "")}`];
+    return [first, answer("Fast?", "✓", fast), answer("Fits?", share > 1 ? "!" : "✓", fits)];
+}
 
 export const digits = ({ used, unit }) => (unit === "ms" ? brief(used) : number(used));

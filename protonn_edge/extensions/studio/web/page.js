@@ -18,7 +18,7 @@ const MEMORY = "chosen"; // of this tab: which file, model and columns were chos
 class Studio {
     constructor() {
         this.wire = new Wire();
-        this.state = { stages: {}, files: [], models: [], boards: [], log: [], source: {}, job: {}, stream: {} };
+        this.state = { stages: {}, files: [], models: [], boards: [], log: [], sensors: [], source: { sensors: [], plays: [], ports: [] }, job: {}, stream: {} };
         this.job = {};
         this.chosen = JSON.parse(sessionStorage.getItem(MEMORY) ?? "{}");
         this.bar = new Bar(NAMES);
@@ -55,23 +55,20 @@ class Studio {
         return ["recording", "takes"].includes(this.data?.kind);
     }
 
-    /** How the table in use is read, as fields of actions: as was chosen here, else as its model was trained. */
-    get read() {
-        const chosen = this.chosen.read?.[this.state.data];
-        const { gaps } = this.state.stages.data?.facts ?? {};
-        const { label: column, read = [] } = this.model ?? {};
-        if (this.data?.kind !== "table" || chosen || !column) {
-            return { ...chosen, ...(gaps && { missing: chosen?.missing ?? "median" }) };
-        }
-        const named = (option) => read.filter((one) => one.startsWith(`${option}=`)).flatMap((one) => one.slice(option.length + 1).split(","));
-        const [missing = gaps && "median"] = named("missing");
-        return { column, keep_columns: named("keep"), drop: named("drop"), target: this.model.predicts, ...(missing && { missing }) };
-    }
-
     choose(chosen) {
         Object.assign(this.chosen, chosen);
         sessionStorage.setItem(MEMORY, JSON.stringify(this.chosen));
         return this.renew();
+    }
+
+    /** What a point of the data is for people. */
+    get point() {
+        return this.isOfSamples ? "window" : ({ images: "image", table: "row" }[this.data?.kind] ?? "point");
+    }
+
+    /** How the table in use is read, in fields of actions; what was just chosen is ahead of the state. */
+    get read() {
+        return { ...this.state.read, ...this.chosen.read?.[this.state.data] };
     }
 
     chooseRead(read) {
@@ -82,10 +79,14 @@ class Studio {
 
     async renew() {
         clearTimeout(this.timer);
-        const asking = (this.asking = {});
         const { data, model } = this.chosen;
-        const state = await this.wire.ask("state", { data, model, read: this.chosen.read?.[data ?? this.state.data] });
-        if (state.error || asking !== this.asking) {
+        const asked = (this.asking = this.wire.ask("state", { data, model, read: this.chosen.read?.[data ?? this.state.data] }));
+        const state = await asked;
+        if (asked !== this.asking) {
+            await this.#newest(); // of a later question
+            return;
+        }
+        if (state.error) {
             return;
         }
         this.state = state;
@@ -93,6 +94,14 @@ class Studio {
         find("#folder").textContent = state.folder;
         this.show();
         this.ready = true;
+    }
+
+    async #newest() {
+        const { asking } = this;
+        await asking;
+        if (asking !== this.asking) {
+            await this.#newest();
+        }
     }
 
     soon() {
@@ -187,8 +196,15 @@ class Studio {
         addEventListener("dragover", (event) => event.preventDefault());
         addEventListener("drop", (event) => {
             event.preventDefault();
-            this.drop(event.dataTransfer.files);
+            const { files, items } = event.dataTransfer;
+            const folder = [...items].map((one) => one.webkitGetAsEntry()).find((one) => one?.isDirectory);
+            if (folder) {
+                this.stages[this.current].fail(`${folder.name} is a folder; copy it into the folder ${this.state.folder}, and come back to this page.`);
+            } else {
+                this.drop(files);
+            }
         });
+        addEventListener("focus", () => this.soon()); // other programs change the folder, too
         document.addEventListener("keydown", (event) => this.#key(event));
     }
 
@@ -228,11 +244,18 @@ class Studio {
         }
         find("#files").value = "";
         await this.renew();
+        const broken = added.map((name) => this.file(name)?.error).find(Boolean);
+        const model = added.find((name) => this.state.models.some((one) => one.name === name));
         const usable = ["recording", "takes", "table", "images", "points"];
         const data = added.find((name) => usable.includes(this.file(name)?.kind));
         if (data) {
             await this.choose({ data });
             this.go("data");
+        } else if (broken) {
+            this.stages[this.current].fail(broken);
+        } else if (model) {
+            await this.choose({ model });
+            this.go("train");
         } else if (added.some((name) => this.state.source.plays.includes(name))) {
             await this.choose({ source: { ...this.chosen.source, emulated: true, play: added.at(-1) } });
             this.source.open(); // samples without classes: a sensor can play them

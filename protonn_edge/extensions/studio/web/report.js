@@ -1,6 +1,6 @@
 /* The report: the measurement on a board, its proof and its warnings, and the page with all of it. */
-import { costs, digits, goodness, headline } from "/figures.js";
-import { button, find, make, number } from "/parts.js";
+import { answers } from "/figures.js";
+import { button, counted, find, make } from "/parts.js";
 import { Stage } from "/stage.js";
 
 const RESULTS = "results.csv";
@@ -13,14 +13,12 @@ export class Report extends Stage {
         }
         const { studio } = this;
         const { state } = studio;
-        const read = studio.isOfSamples ? {} : studio.read;
         const { board, port, played } = studio.source.where;
         const place = played ? { emulated: "yes" } : { port };
-        const points = { points: state.points, ...read };
         return this.run([
             ["build-points", { model: state.model, project: PROJECT, board }],
-            ["measure", { ...points, project: PROJECT, results: RESULTS, board, ...place }],
-            ["report", { ...points, project: PROJECT, results: RESULTS }],
+            ["measure", { points: state.points, project: PROJECT, results: RESULTS, board, ...place }],
+            ["report", { points: state.points, project: PROJECT, results: RESULTS }],
         ]);
     }
 
@@ -42,20 +40,10 @@ export class Report extends Stage {
         if (results?.n) {
             const { n, mismatches } = results;
             proof.classList.toggle("broken", mismatches > 0);
-            const what = this.studio.isOfSamples ? "windows" : "points";
-            proof.replaceChildren(make("span", {}, mismatches ? "!" : "✓"), ` NumPy = C = ${measured?.board === "uno" || !measured ? "Uno" : measured.board}: ${number(n)} ${what}, ${number(mismatches)} ${mismatches === 1 ? "mismatch" : "mismatches"}.`);
+            proof.replaceChildren(make("span", {}, mismatches ? "!" : "✓"), ` NumPy = C = ${measured?.title ?? "board"}: ${counted(n, this.studio.point)}, ${counted(mismatches, "mismatch", "mismatches")}.`);
         }
-        this.#headlines(results, measured);
-    }
-
-    #headlines(results, built) {
-        const good = results?.n ? goodness(this.studio.state.stages.train.facts) : null;
-        const shown = good ? [headline("accuracy", ...good)] : [];
-        if (results?.n && built?.flash_bytes) {
-            const figures = Object.entries(costs(built));
-            shown.push(...figures.map(([name, one]) => headline(name, digits(one), one.unit, `${one.of} ${one.words}`)));
-        }
-        find("#headlines").replaceChildren(...shown);
+        const of = `${this.studio.point}s`;
+        find("#measured").replaceChildren(...(results?.n ? answers(state.stages.train.facts, measured, { of, waits: "" }) : []));
     }
 
     helpsFor({ action }) {

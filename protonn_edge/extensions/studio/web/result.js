@@ -12,13 +12,13 @@ export class Result {
 
     /** Ask for the answers again, if the model or its points have changed. */
     async show() {
-        const { state, model, read } = this.studio;
+        const { state, model } = this.studio;
         const key = JSON.stringify([state.model, state.points, model?.at, model?.current]);
         if (this.asked === key || !state.points) {
             return;
         }
         this.asked = key;
-        const found = await this.studio.wire.ask("figures", { model: state.model, points: state.points, ...read });
+        const found = await this.studio.wire.ask("figures", { model: state.model, points: state.points });
         find("#each").hidden = !found.classes;
         if (found.error) {
             find("#matrix").replaceChildren(make("p", { class: "note" }, `The answers cannot be shown: ${found.error}`));
@@ -28,10 +28,6 @@ export class Result {
         } else {
             this.#showValues(found);
         }
-    }
-
-    get #what() {
-        return this.studio.isOfSamples ? "window" : "point";
     }
 
     #showClasses({ classes, matrix, quality, cells, by_session }) {
@@ -64,7 +60,7 @@ export class Result {
         const table = make(
             "table",
             { class: names.length <= LEVEL ? "level" : "", style },
-            make("caption", {}, `Answers to held-out ${this.#what}s`),
+            make("caption", {}, `Answers to held-out ${this.studio.point}s`),
             make("thead", {}, make("tr", {}, make("td", {}, "actual \\ answer"), ...heads)),
             make("tbody", {}, ...rows),
         );
@@ -75,9 +71,9 @@ export class Result {
     #showCell(label, answer) {
         const { classes, names, cells, matrix } = this;
         const points = cells[`${label} ${answer}`] ?? [];
-        const title = `${classes[label]}, answered ${names[answer]}: ${counted(matrix[label][answer], this.#what)}`;
+        const title = `${classes[label]}, answered ${names[answer]}: ${counted(matrix[label][answer], this.studio.point)}`;
         const places = points.some(({ at }) => at) ? ", and a window to open its take" : "";
-        const hint = `Press a number to see its ${this.#what}s${places}.`;
+        const hint = `Press a number to see its ${this.studio.point}s${places}.`;
         const items = points.map((one, at) => make("li", {}, this.#point(one, at)));
         renew(find("#cell"), make("h2", { class: "sub" }, title), make("ul", { class: "strip-of" }, ...items), make("p", { class: "note" }, hint));
     }
@@ -106,7 +102,7 @@ export class Result {
         const [low, high] = rangeOf(shown.flat());
         const [x, y] = [(value) => 45 + (SIDE * (value - low)) / (high - low || 1), (value) => 355 - x(value)];
         const text = (left, top, words, anchor) => draw("text", { x: left, y: top, "text-anchor": anchor }, words);
-        const label = `${counted(shown.length, "held-out point")}: the predicted value against the actual one, from ${short(low)} to ${short(high)}`;
+        const label = `${counted(shown.length, `held-out ${this.studio.point}`)}: the predicted value against the actual one, from ${short(low)} to ${short(high)}`;
         const plot = draw(
             "svg",
             { viewBox: "0 0 360 350", role: "img", "aria-label": label, class: "values" },
@@ -118,7 +114,7 @@ export class Result {
             text(40, 18, short(high), "end"),
             text(40, 165, "said", "end"),
         );
-        find("#matrix").replaceChildren(plot);
+        find("#matrix").replaceChildren(...(shown.length ? [plot] : [])); // sets of labels have none
         const list = facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, `${value}`)]);
         find("#cell").replaceChildren(make("dl", { class: "facts" }, ...list));
     }

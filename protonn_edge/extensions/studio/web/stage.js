@@ -92,14 +92,10 @@ export class Stage {
     #button(action, kind) {
         return action && button(action.text, () => this.press(action), {
             class: kind,
-            disabled: !this.mayPress(action),
+            disabled: action.ready === false,
             title: action.ready ? undefined : action.why,
             "data-key": kind,
         });
-    }
-
-    mayPress(action) {
-        return action.ready !== false;
     }
 
     /** Go to the stage of an action, and run its commands. */

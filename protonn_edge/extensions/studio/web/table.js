@@ -1,130 +1,95 @@
 /* The columns of a table: what to predict, from which columns, with the evidence for what is in doubt. */
-import { button, choice, counted, draw, find, labelled, make, notice, renew, short } from "/parts.js";
+import { button, choice, counted, draw, find, labelled, make, renew, short } from "/parts.js";
 
-const MOST_CLASSES = 64; // more are hardly meant
 const FILLED = [["median", "fill in the column's median"], ["most-frequent", "fill in its most frequent value"], ["drop", "leave the row out"]];
-const KIND = '[data-key="as value"]'; // where a doubt is decided: a number or a class, use of a column
-const COLUMN = "#columns .doubt button";
+const ASKED = { column: "#predict select", kind: "#predict input", use: "#columns .doubt button" }; // by what a table does not state
 const BAR = 8;
 const TALL = 30;
 
 export class Columns {
-    constructor(data) {
-        Object.assign(this, { data, studio: data.studio, doubt: "" });
+    constructor(studio) {
+        this.studio = studio;
     }
 
-    async show() {
-        const { studio } = this;
-        const { missing, ...read } = studio.read;
-        const { data } = studio.state;
-        const asking = (this.asking = {});
-        const answer = await studio.wire.ask("columns", { data, ...read });
-        if (asking !== this.asking || data !== studio.state.data) {
-            return; // another table is shown by now
-        }
-        const found = { rows: 0, columns: [], ...answer }; // a refused request has an error alone
-        if (found.label && !studio.read.column) {
-            await studio.chooseRead({ column: found.label }); // the commands do not guess it
-            return;
-        }
-        const { target, can = {} } = found;
-        const isEither = !read.target && target === "class" && can.value && can.classes > MOST_CLASSES;
-        const isInDoubt = found.columns.some(({ used, role }) => used === null && role !== "label");
-        this.doubt = isEither ? KIND : isInDoubt && COLUMN;
+    show(found) {
         this.#predict(found);
         this.#table(found);
-        const refused = find("#table .refused");
-        refused?.remove();
-        if (found.error) {
-            find("#predict").before(make("div", { class: "refused" }, notice(found.error)));
-        }
         const rows = counted(found.rows, "row");
         const kept = found.tests ? `${counted(found.tests, "row")} for the test are in the file.` : `About a fifth of the ${rows} is kept for the test.`;
-        renew(find("#kept-rows"), ...(found.error ? [] : [kept, ...this.#gaps(found.gaps, missing)]));
-        this.data.showActions();
+        renew(find("#kept-rows"), ...(found.error || found.asks === "column" ? [] : [kept, ...this.#gaps(found.gaps)]));
     }
 
-    #predict({ columns, label, target, can = {} }) {
-        const names = columns.filter(({ role }) => role !== "time").map(({ name }) => [name, name]);
-        const chosen = label ?? "";
-        const options = label ? names : [["", "choose a column"], ...names];
-        const select = choice("column", options, chosen, (column) => this.studio.chooseRead({ column, target: undefined, keep_columns: [], drop: [] }), {
-            "aria-label": "The column of the answer",
-        });
-        const radio = (value, words) =>
-            make(
-                "label",
-                {},
-                make("input", {
-                    type: "radio",
-                    name: "as",
-                    value,
-                    checked: target === value && this.doubt !== KIND,
-                    "data-key": `as ${value}`,
-                    change: () => this.studio.chooseRead({ target: value }),
-                }),
-                words,
-            );
-        const classes = can.classes ?? 0;
-        const oneOf = `one of ${counted(classes, "class", "classes")}`;
-        const kinds = can.value ? ["as", radio("value", "a number"), radio("class", oneOf)] : classes ? [`as ${oneOf}`] : [];
+    #predict({ columns, label, target, classes, is_number: isNumber }) {
+        const names = columns.filter(({ role, kind }) => role !== "time" && kind !== "date").map(({ name }) => [name, name]);
+        const isKnown = names.some(([name]) => name === label);
+        const options = isKnown ? names : [["", "choose a column"], ...names];
+        const change = (column) => this.studio.chooseRead({ column, target: undefined, keep_columns: [], drop: [], one_hot: [] });
+        const select = choice("column", options, isKnown ? label : "", change, { "aria-label": "The column of the answer" });
+        const radio = (value, words) => {
+            const press = () => this.studio.chooseRead({ column: label, target: value });
+            return make("label", {}, make("input", { type: "radio", name: "as", value, checked: target === value, "data-key": `as ${value}`, change: press }), words);
+        };
+        const oneOf = `one of ${counted(classes ?? 0, "class", "classes")}`;
+        const kinds = isNumber ? ["as", radio("value", "a number"), radio("class", oneOf)] : classes ? [`as ${oneOf}`] : [];
         renew(find("#predict"), labelled("Predict", select), ...kinds);
     }
 
     /** What becomes of empty cells. */
-    #gaps(gaps, missing) {
+    #gaps(gaps) {
         const fill = (value) => this.studio.chooseRead({ missing: value });
-        return gaps ? [make("label", {}, ` ${counted(gaps, "cell")} without a value: `, choice("missing", FILLED, missing, fill))] : [];
+        return gaps ? [make("label", {}, ` ${counted(gaps, "cell")} without a value: `, choice("missing", FILLED, this.studio.read.missing, fill))] : [];
     }
 
-    #table({ columns }) {
+    #table({ columns, asks }) {
         const heading = (words, kind = "text") => make("th", { class: kind, scope: "col" }, words);
         const head = ["use", "column", "values", "range", "what it looks like"].map((words, at) => heading(words, at === 2 ? "text wide-only" : "text"));
-        const rows = columns.filter(({ role }) => role !== "label").map((one) => this.#row(one));
+        const rows = columns.filter(({ role }) => role !== "label").map((one) => this.#row(one, asks === "column"));
         const body = make("tbody");
         renew(find("#columns"), make("thead", {}, make("tr", {}, ...head)), body);
         body.append(...rows);
     }
 
-    #row({ name, used, role, kind, evidence, histogram, low, high, values }) {
+    #row(column, waits) {
+        const { name, used, can, role, kind, evidence, histogram, low, high, values, distinct } = column;
         const doubt = used === null;
         const box = make("input", {
             type: "checkbox",
             checked: used === true,
-            disabled: kind === "text" && !used, // only numbers can be used
+            disabled: waits || (!can && !used),
             "aria-label": `Use ${name}`,
             "data-key": `use ${name}`,
-            change: ({ target }) => this.#decide(name, target.checked),
+            change: ({ target }) => this.#decide(column, target.checked),
         });
         box.indeterminate = doubt;
-        const words = kind === "time" ? day : short;
-        const known = low !== null && low !== undefined;
-        const range = known ? [...new Set([words(low), words(high)])].join(" to ") : (values ?? []).slice(0, 4).join(", ");
-        const looks = evidence || (used === false && role !== "feature" ? `left out: ${role}` : "");
-        const decide = doubt
-            ? [" ", button("Use it", () => this.#decide(name, true), { "data-key": `keep ${name}` }), " ", button("Leave it out", () => this.#decide(name, false), { "data-key": `drop ${name}` })]
-            : [];
+        const words = kind === "date" ? day : short;
+        const range = low === null ? values.join(", ") : [...new Set([words(low), words(high)])].join(" to ");
+        const isText = kind === "text" && can && !waits;
+        const texts = isText && (used ? `each of its ${distinct} texts is a feature` : `text; tick it to make a feature of each of its ${distinct} texts`);
+        const looks = texts || evidence || (used === false && role ? `left out: ${role}` : "");
+        const decide = (words, use, key) => button(words, () => this.#decide(column, use), { "data-key": `${key} ${name}` });
+        const ways = doubt ? [" ", decide("Use it", true, "keep"), " ", decide("Leave it out", false, "drop")] : [];
         return make(
             "tr",
-            { class: doubt ? "doubt" : used ? "" : "out" },
+            { class: doubt ? "doubt" : used || waits ? "" : "out" },
             make("td", { class: "text" }, make("label", { class: "pick" }, box)),
             make("th", { scope: "row" }, name),
             make("td", { class: "text wide-only" }, histogram ? bars(histogram) : null),
             make("td", { class: "text" }, range),
-            make("td", { class: "text" }, looks, ...decide),
+            make("td", { class: "text" }, looks, ...ways),
         );
     }
 
-    #decide(name, use) {
-        const { keep_columns = [], drop = [] } = this.studio.read;
-        const [kept, left] = [keep_columns, drop].map((names) => names.filter((one) => one !== name));
-        (use ? kept : left).push(name);
-        this.studio.chooseRead({ keep_columns: kept, drop: left });
+    #decide({ name, kind }, use) {
+        const { keep_columns = [], drop = [], one_hot = [] } = this.studio.read;
+        const others = (names) => names.filter((one) => one !== name);
+        const lists = { keep_columns: others(keep_columns), drop: others(drop), one_hot: others(one_hot) };
+        lists[!use ? "drop" : kind === "text" ? "one_hot" : "keep_columns"].push(name);
+        this.studio.chooseRead(lists);
     }
 
-    /** Lead to what waits for a decision: a column, or the kind of the answer. */
-    ask() {
-        const place = find(this.doubt);
+    /** Lead to what the table does not state. */
+    ask(what) {
+        const place = find(ASKED[what]);
         place?.closest("tr, .row").scrollIntoView({ block: "center" });
         place?.focus({ preventScroll: true });
     }

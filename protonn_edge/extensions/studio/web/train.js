@@ -1,5 +1,5 @@
 /* Training: a sentence for how, then the answers - good, fast, fits - and what they rest on. */
-import { costs, digits, goodness, headline } from "/figures.js";
+import { answers, costs } from "/figures.js";
 import { button, choice, counted, draw, find, labelled, make, number, polylines, renew, short, small } from "/parts.js";
 import { Result } from "/result.js";
 import { Stage } from "/stage.js";
@@ -12,6 +12,10 @@ const FEATURES = {
 };
 const SEES = { movement: "movement", vibration: "vibration", levels: "levels", raw: "the raw curve" };
 const LOOKS = [0.25, 0.5, 1, 2, 4];
+const SOUND_HZ = 2000; // from which samples are sound, heard in frames
+const FRAME = 256; // samples
+const BANDS = 12;
+const ONSET = 4; // the level of sound at which a window begins, on the board, too
 const OVERLAP = 5; // windows that begin within one
 const TITLES = {
     protonn: "ProtoNN",
@@ -42,18 +46,27 @@ export class Train extends Stage {
 
     /** The samples of a window, and from one to the next. */
     get window() {
-        const look = this.fields.look ?? this.#looks()[this.#usual()]?.[0];
-        const window = Math.max(2, Math.round(look * (this.rate || 1)));
+        const window = Math.max(2, Math.round(this.look * (this.rate || 1)));
         return { window, stride: +this.fields.stride || Math.max(1, Math.round(window / OVERLAP)) };
     }
 
-    /** How many windows a part of samples gives; null if the data are not cut. */
+    /** How many windows a part of samples gives; null if the data are not cut, or where a sound begins. */
     windowsOf(n) {
-        if (!this.studio.isOfSamples) {
+        if (!this.studio.isOfSamples || this.isSound) {
             return null;
         }
         const { window, stride } = this.window;
         return n < window ? 0 : Math.floor((n - window) / stride) + 1;
+    }
+
+    /** Whether the data are sound: its samples are too many for the features of movement. */
+    get isSound() {
+        return this.rate >= SOUND_HZ;
+    }
+
+    /** How long a window is: in seconds, or in samples if the rate is unknown. */
+    get look() {
+        return this.fields.look ?? this.#usual;
     }
 
     #looks() {
@@ -61,15 +74,25 @@ export class Train extends Stage {
         if (!this.rate) {
             return [20, 50, 100, 200].filter((n) => n <= (longest || n)).map((n) => [n, `${n} samples`]);
         }
+        if (this.isSound) {
+            const frames = [5, 10, 20].filter((n) => n * FRAME <= (longest || Infinity));
+            return (frames.length ? frames : [1]).map((n) => [(n * FRAME) / this.rate, `${+((n * FRAME) / this.rate).toPrecision(2)} s`]);
+        }
         const fits = LOOKS.filter((s) => s * this.rate <= (longest || Infinity) && s * this.rate >= 4 && s * this.rate <= LONG);
         const every = fits.length ? fits : [Math.max(2, Math.min(longest || LONG, LONG)) / this.rate];
         return every.map((s) => [s, `${+s.toPrecision(3)} s`]);
     }
 
-    #usual() {
+    get #usual() {
         const looks = this.#looks();
-        const second = looks.findIndex(([s]) => s === 1 || s === 50);
-        return second >= 0 ? second : looks.length - 1;
+        const second = looks.find(([s]) => s === 1 || s === 50);
+        return (second ?? looks.at(-1))[0];
+    }
+
+    /** The features of windows, as the command takes them. */
+    get #features() {
+        const { window } = this.window;
+        return this.isSound ? `audio:${BANDS}x${window / FRAME}` : FEATURES[this.sees] || undefined;
     }
 
     #showSentence() {
@@ -83,8 +106,8 @@ export class Train extends Stage {
         const tests = choice("test", this.#tests(), fields.test ?? "", change("test"));
         const parts = studio.isOfSamples
             ? [
-                  labelled("Look at", choice("look", this.#looks(), this.fields.look ?? this.#looks()[this.#usual()]?.[0], change("look"))),
-                  labelled("for", choice("sees", Object.entries(SEES), this.sees, change("sees"))),
+                  labelled(this.isSound ? "Listen to" : "Look at", choice("look", this.#looks(), this.look, change("look"))),
+                  !this.isSound && labelled("for", choice("sees", Object.entries(SEES), this.sees, change("sees"))),
                   labelled("with", kind),
                   labelled("and test on", tests),
               ]
@@ -118,7 +141,7 @@ export class Train extends Stage {
         const { data } = this.studio;
         renew(
             this.more,
-            this.studio.isOfSamples && field("stride", "Samples to the next window", { placeholder: this.window.stride }),
+            this.studio.isOfSamples && !this.isSound && field("stride", "Samples to the next window", { placeholder: this.window.stride }),
             this.kind === "best" && field("minutes", "Minutes", { placeholder: 5, min: 0.01, step: "any" }),
             this.kind !== "best" && field("epochs", "Epochs", { placeholder: "as usual" }),
             field("teachable", "Room for classes to teach on the board", { placeholder: "none" }),
@@ -138,17 +161,17 @@ export class Train extends Stage {
         const { studio, fields } = this;
         const { state } = studio;
         const { window, stride } = this.window;
-        const { epochs, minutes, teachable, budget, seed, size } = fields;
+        const { epochs, minutes, teachable, budget, seed, size, names } = fields;
         const cut = studio.isOfSamples;
         const points = cut ? "windows.npz" : state.data;
         const model = `${this.kind}.npz`;
         const board = state.source.board === "uno" ? undefined : state.source.board;
         const best = this.kind === "best";
         const shared = { epochs: best ? undefined : epochs, minutes: best ? minutes : undefined, teachable, budget, seed, board };
-        const read = cut ? {} : this.studio.read;
-        const features = cut && !best ? FEATURES[this.sees] || undefined : undefined;
-        const train = ["train", { points, model, classifier: this.kind, features, ...this.#held(), ...read, ...shared, size }];
-        const steps = cut ? [["windows", { data: state.data, windows: points, window, stride }], train] : [train];
+        const read = cut ? {} : studio.read;
+        const features = cut && !best ? this.#features : undefined;
+        const train = ["train", { points, model, classifier: this.kind, features, ...this.#held(), ...read, ...shared, size, names: cut ? undefined : names }];
+        const steps = cut ? [["windows", { data: state.data, windows: points, window, ...(this.isSound ? { onset: ONSET } : { stride }), names }], train] : [train];
         return [...steps, studio.stages.board.step(model)];
     }
 
@@ -176,29 +199,17 @@ export class Train extends Stage {
         const trained = job?.records?.some(({ action, state }) => action === "train" && state === "done");
         result.classList.toggle("before", Boolean(job) && !trained); // the model of before
         result.inert = Boolean(job) && !trained;
-        find("#preview").hidden = Boolean(model) || !this.studio.isOfSamples;
+        find("#preview").hidden = Boolean(model) || !this.studio.isOfSamples || this.isSound;
+        this.every = (await this.studio.wire.ask("models")).models ?? [];
+        this.#showModels();
         if (!model) {
             result.hidden = true;
-            find("#models").hidden = true;
             this.#preview();
             return;
         }
-        await this.#askModels();
         await this.answered.show();
         this.#answers();
         result.hidden = false;
-        this.#showModels();
-    }
-
-    async #askModels() {
-        const { models, files } = this.studio.state;
-        const version = JSON.stringify([models.map(({ name, at }) => [name, at]), files.filter(({ kind }) => ["live", "project"].includes(kind)).map(({ at, flash_bytes }) => [at, flash_bytes])]);
-        if (version !== this.version) {
-            const found = await this.studio.wire.ask("models");
-            if (!found.error) {
-                Object.assign(this, { version, every: found.models });
-            }
-        }
     }
 
     /** The figures of the model in use on points that it has not seen. */
@@ -209,36 +220,17 @@ export class Train extends Stage {
     #answers() {
         const { board } = this.result;
         const warnings = (this.known.notices ?? []).filter(({ warning, action }) => warning && action !== "build");
-        const warned = warnings.length > 0;
-        const held = this.studio.model?.held?.join(", ");
-        const of = `${this.studio.isOfSamples ? "windows" : "points"}${held ? ` of ${held}` : ""}`;
-        const head = (mark, words) => [make("span", { class: mark === "!" ? "caution" : "tick" }, mark), words];
-        const good = goodness(this.facts, of) ?? ["–", "", "no point was held out for a test"];
+        const { held } = this.studio.model;
+        const of = `${this.studio.point}s${held ? ` of ${held}` : ""}`;
         const lower = warnings.some(({ kind }) => LEAKS.includes(kind)) ? "lower on new data: see below" : "see below";
-        const caution = warned && make("small", { class: "caution" }, lower);
-        const answers = [headline(head(warned ? "!" : "✓", "Good?"), ...good, caution)];
-        if (board) {
-            const { flash, SRAM, time } = costs(board);
-            const [name, most] = flash.used / flash.limit > SRAM.used / SRAM.limit ? ["flash", flash] : ["SRAM", SRAM];
-            const share = most.used / most.limit;
-            const words = `of the ${name} of the ${this.#titleOf(board.board)}`;
-            answers.push(headline(head("✓", "Fast?"), ...(time ? [digits(time), "ms", `at most${time.of && `, ${time.of}`}`] : ["–", "", "unknown"])));
-            answers.push(headline(head(share > 1 ? "!" : "✓", "Fits?"), `${Math.round(100 * share)}`, "%", words));
-        } else {
-            const words = this.job ? "checking on the emulated board" : "not built for a board yet";
-            answers.push(...["Fast?", "Fits?"].map((name) => headline(head("…", name), "–", "", words)));
-        }
-        find("#answers").replaceChildren(...answers);
-    }
-
-    #titleOf(board) {
-        return this.studio.state.boards.find(({ name }) => name === board)?.title.replace(/^Arduino /, "") ?? board ?? "board";
+        const waits = this.job ? "checking on the emulated board" : "not built for a board yet";
+        find("#answers").replaceChildren(...answers(this.facts, board, { of, waits, caution: warnings.length ? lower : "" }));
     }
 
     // --- the models ---
 
     #showModels() {
-        const every = (this.every ?? []).filter(({ error }) => !error);
+        const { every } = this;
         const used = this.result;
         find("#models").hidden = !every.length;
         const right = { name: used.value ? "error" : "right", unit: used.value ? "" : " %", better: used.value ? -1 : 1, digits: used.value ? 3 : 1 };
@@ -260,6 +252,9 @@ export class Train extends Stage {
             return make("td", {}, change || null, isNaN(mine) ? "–" : `${number(+mine.toFixed(places))}${unit}`);
         };
         const row = (one) => {
+            if (one.error) {
+                return make("tr", {}, make("td"), make("th", { scope: "row" }, small(one.name)), make("td", { class: "text", colspan: columns.length }, one.error));
+            }
             const { kind, current } = this.studio.state.models.find(({ name }) => name === one.name) ?? {};
             const press = () => this.studio.choose({ model: one.name });
             const attributes = { type: "radio", name: "model", checked: one === used, "data-key": `use ${one.name}`, change: press };
@@ -285,7 +280,7 @@ export class Train extends Stage {
     /** One take of each class, with the first windows that are cut from it. */
     #preview() {
         const { recording, labels } = this.studio.stages.data;
-        if (!this.studio.isOfSamples || !recording) {
+        if (find("#preview").hidden || !recording) {
             return;
         }
         const { window, stride } = this.window;
@@ -307,7 +302,12 @@ export class Train extends Stage {
         find("#preview ul").replaceChildren(...labels.slice(0, 12).map(card));
     }
 
-    helpsFor({ kind }) {
-        return LEAKS.includes(kind) ? [button("Show the data", () => this.studio.go("data"))] : [];
+    helpsFor({ kind, names }) {
+        const withNames = () => {
+            this.fields.names = names;
+            return this.perform();
+        };
+        const data = LEAKS.includes(kind) && button("Show the data", () => this.studio.go("data"));
+        return [data, names && button(`Train with names as ${names}`, withNames)].filter(Boolean);
     }
 }

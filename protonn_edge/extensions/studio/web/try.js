@@ -19,7 +19,6 @@ export class Try extends Stage {
         this.scope.after = () => this.#ribbon();
         this.place = find("#trying .ribbon");
         this.answers = [];
-        this.from = HERE;
         this.wire.on("samples", (message) => this.#hear(message));
         this.wire.on("answer", ({ answer }) => this.#answer(answer));
         this.wire.on("stream", () => this.#showStream());
@@ -30,22 +29,33 @@ export class Try extends Stage {
         return this.studio.state.stream;
     }
 
-    /** The samples from one answer to the next, and how many of them vote: also those of the build. */
+    /** The samples from one answer to the next, and how many vote; a sound is answered once, when it is over. */
     get pace() {
-        const { hop = 0.5, votes = 3 } = this.studio.chosen;
-        const rate = this.studio.model?.rate || this.stream.rate;
-        return { hop: rate ? Math.max(1, Math.round(hop * rate)) : undefined, votes };
+        const { chosen, data, model, stages } = this.studio;
+        const { hop = 0.5, votes = 3 } = chosen;
+        const rate = data?.rate || model?.rate || this.stream.rate;
+        return stages.train.isSound ? {} : { hop: rate ? Math.max(1, Math.round(hop * rate)) : undefined, votes };
+    }
+
+    /** Who answers; where a sound begins, only the board detects. */
+    get from() {
+        return this.chosenFrom ?? (this.studio.stages.train.isSound ? "board" : HERE);
+    }
+
+    set from(place) {
+        this.chosenFrom = place;
+    }
+
+    /** The firmware that answers, or whose samples this computer answers to. */
+    get #kind() {
+        return { [HERE]: "logger", board: "live" }[this.from] ?? this.from;
     }
 
     show() {
         super.show();
         const { absent } = this.known;
-        find("#trying").hidden = Boolean(absent);
-        find("#points").hidden = !absent;
-        find("#answering").hidden = Boolean(absent);
-        find("#answering").previousElementSibling.hidden = Boolean(absent);
+        find("#trying").hidden = absent;
         if (absent) {
-            find("#points").replaceChildren(make("p", {}, "These data have no live samples. The next stages build the model for a board, and measure it there with the points that were kept for the test."));
             return;
         }
         this.#choices();
@@ -64,16 +74,16 @@ export class Try extends Stage {
 
     #choices() {
         const { hop = 0.5, votes = 3 } = this.studio.chosen;
-        const change = (name) => (value) => {
-            this.studio.choose({ [name]: +value });
-        };
+        const change = (name) => (value) => this.studio.choose({ [name]: +value });
+        const asks = this.from === HERE && this.pace.votes;
         const built = this.studio.files("live").length > 0;
-        const places = [[HERE, "this computer"], ...(built ? [["board", "the board"]] : []), ...(built && this.#teaches ? [["teaching", "the board, to teach it"]] : [])];
+        const here = this.studio.stages.train.isSound ? [] : [[HERE, "this computer, in the board's integers"]];
+        const places = [...here, ...(built ? [["board", "the board"]] : []), ...(built && this.#teaches ? [["teaching", "the board, to teach it"]] : [])];
         renew(
             find("#answering"),
             labelled("Answers from", choice("from", places, this.from, (from) => this.#from(from))),
-            this.from === HERE && labelled("every", choice("hop", HOPS.map((s) => [s, `${s} s`]), hop, change("hop"))),
-            this.from === HERE && labelled("by the majority of", choice("votes", VOTES.map((n) => [n, n === 1 ? "1 window" : `${n} windows`]), votes, change("votes"))),
+            asks && labelled("every", choice("hop", HOPS.map((s) => [s, `${s} s`]), hop, change("hop"))),
+            asks && labelled("by the majority of", choice("votes", VOTES.map((n) => [n, n === 1 ? "1 window" : `${n} windows`]), votes, change("votes"))),
         );
     }
 
@@ -89,13 +99,7 @@ export class Try extends Stage {
     }
 
     async connect() {
-        const { source } = this.studio;
-        if (this.from === HERE) {
-            await this.order("connect", { kind: "logger", ...source.where });
-        } else {
-            const kind = this.from === "board" ? "live" : this.from;
-            await this.order("connect", { kind, project: "live", ...source.where });
-        }
+        await this.studio.source.connect(this, { kind: this.#kind, project: "live" });
         this.show();
     }
 
@@ -117,30 +121,24 @@ export class Try extends Stage {
 
     #showStream() {
         const { stream } = this;
-        const kind = this.from === HERE ? "logger" : this.from === "board" ? "live" : this.from;
+        const kind = this.#kind;
         const live = Boolean(stream.running && stream.rate && stream.kind === kind);
         if (stream.running && stream.rate) {
             this.scope.begin(stream);
             this.scope.rate = stream.rate;
         }
-        this.offline ??= find("#trying").insertAdjacentElement("afterbegin", make("div", { class: "offline" }));
-        this.offline.hidden = live;
-        const builds = this.studio.job.running && this.studio.job.stage === "data";
-        const waits = stream.running && stream.kind === kind;
-        const what = this.from === HERE ? "" : "'s answers";
-        const text = this.studio.source.known.emulated ? `Connect the emulated board${what}` : `Connect the board${what}`;
-        renew(
-            this.offline,
-            make("p", {}, builds ? "The logger is being built, then samples come in." : waits ? stream.text : "No samples come in now."),
-            !waits && !builds && button(text, () => this.connect(), { "data-key": "connect" }),
-        );
+        this.studio.source.showOffline(find("#trying .offline"), live, kind, () => this.connect());
         find(".said", this.section).hidden = !live;
         find(".scope", this.section).hidden = !live || this.from !== HERE;
         find("#trying .under").hidden = !live;
+        find("#trying .key").hidden = this.from !== HERE;
         this.place.hidden = !live;
         find("#wrong").hidden = !live || this.from === "board";
         if (live) {
             this.#teachers(stream);
+            if (this.from !== HERE) {
+                find("#kept").textContent = stream.text; // what the board has learned
+            }
             this.#classify();
         } else {
             this.asked = "";
@@ -170,10 +168,12 @@ export class Try extends Stage {
         this.answers.push({ ...answer, sure });
         this.answers.splice(0, this.answers.length - MOST_ANSWERS);
         say(find("#says"), `${value ?? reported ?? label}`);
-        const { votes } = this.pace;
+        const { votes = 1 } = this.pace;
         const agree = this.answers.slice(-votes).filter((one) => one.label === (reported ?? label)).length;
-        const words = !known ? [] : [bold(`${Math.round(share)} %`), " sure; "];
-        find("#sure").replaceChildren(...(!isValue ? [...words, `${agree} of the last ${votes === 1 ? "window" : `${votes} windows`}`] : []));
+        const isLatest = !reported || reported === label; // of which the share is
+        const words = known && isLatest ? [bold(`${Math.round(share)} %`), " sure"] : [];
+        const vote = votes > 1 && `${words.length ? "; " : ""}${agree} of the last ${votes} windows`;
+        find("#sure").replaceChildren(...(isValue ? [] : [...words, vote].filter(Boolean)));
         find("#tinted").textContent = `the stronger the colour, the ${known ? "surer" : "clearer the lead"}`;
         const row = ([name, score]) => {
             const part = (score - low) / (high - low || 1);
