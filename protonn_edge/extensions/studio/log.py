@@ -105,10 +105,14 @@ class Log:
         return [_shown(entry) for entry in self._entries[-_KEPT:]]
 
     def records_of(self, name: str, sha256: str) -> Iterator[JsonObject]:
-        """Yield the entries about a file's bytes, the newest first, one per action."""
+        """Yield the entries about a file's bytes, the newest first, one per action.
+
+        One with an error has left the file as it was, with what was said of it before.
+        """
         seen = set[str]()
         for entry in reversed(self._entries):
-            if sha256 and entry["files"].get(name) == sha256 and entry["action"] not in seen:
+            is_of_file = sha256 and entry["files"].get(name) == sha256
+            if is_of_file and "error" not in entry["record"] and entry["action"] not in seen:
                 seen.add(entry["action"])
                 yield entry
 

@@ -80,7 +80,7 @@ def test_a_logger_is_built_and_uploaded_only_if_it_is_another(
 ) -> None:
     workspace, opened, jobs = site.server.workspace, [], []
     monkeypatch.setattr(
-        workspace.board, "listen", lambda kind, fields: opened.append((kind, fields))
+        workspace.board, "listen", lambda kind, fields, _: opened.append((kind, fields))
     )
     monkeypatch.setattr(workspace.jobs, "start", lambda *job: jobs.append(job))
     port = {"kind": "logger", "port": "/dev/ttyX"}

@@ -11,6 +11,7 @@ const VOTES = [1, 3, 5];
 const MOST_ANSWERS = 100;
 const [MANY, MOST_SCORES] = [6, 12]; // scores in two columns, and those that are shown of more classes
 const HERE = "here";
+const LOGGER = ["logger", "upload-logger"]; // the actions that make one
 
 export class Try extends Stage {
     constructor(studio, name) {
@@ -125,7 +126,7 @@ export class Try extends Stage {
         }
         this.offline ??= find("#trying").insertAdjacentElement("afterbegin", make("div", { class: "offline" }));
         this.offline.hidden = live;
-        const builds = this.studio.job.running && this.studio.job.stage === "data";
+        const builds = this.studio.job.running && LOGGER.includes(this.studio.job.action);
         const waits = stream.running && stream.kind === kind;
         const what = this.from === HERE ? "" : "'s answers";
         const text = this.studio.source.known.emulated ? `Connect the emulated board${what}` : `Connect the board${what}`;
