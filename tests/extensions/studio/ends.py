@@ -36,7 +36,10 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "rename": ("takes play.csv --take=1 --label=x",),
     "delete": ("takes gone.csv --take=1 --delete",),
     "undo": ("takes play.csv --undo",),
-    "logger": ("build --sensor=adxl345 --rate=1e5 -o logger", "build --sensor=x --rate=9 -o logger"),
+    "logger": (
+        "build --sensor=adxl345 --rate=1e5 -o logger",
+        "build --sensor=x --rate=9 -o logger",
+    ),
     "upload-logger": (f"upload logger {NO_PORT}", "upload house"),
     "windows": ("windows recording.csv -o w.npz --window=99999",),
     "train": (

@@ -1,6 +1,6 @@
 """The studio, whose commands keep what they compile as those of all tests do.
 
-Run it as the command itself, with the name of a module first: ``kept_studio.py protonn_edge studio``.
+Run it as the command itself, with a module first: ``kept_studio.py protonn_edge studio``.
 """
 
 from __future__ import annotations

@@ -97,8 +97,8 @@ def opened(browser: Browser, url: str, folder: Path, **options: Any) -> Iterator
 
     def refused(answer: Any) -> None:
         if answer.status >= 400:
-            asked = answer.request
-            shown.complaints.append(f"{answer.status} {asked.url.partition('#')[0]} {asked.post_data}")
+            url, _, _ = answer.request.url.partition("#")
+            shown.complaints.append(f"{answer.status} {url} {answer.request.post_data}")
 
     context.route(lambda asked: not asked.startswith(own), lambda route: route.abort())
     context.on("request", asked)

@@ -74,12 +74,10 @@ SHOWN_IN = {action: stage for action, stage, _ in reversed(PRESSED)} | {"build":
 """The stage of what an action made."""
 
 NOTICES = """(stage) => {
-    const texts = (selector) => [...stage.querySelectorAll(selector)].map((one) => one.textContent);
-    const seen = (one) => one.checkVisibility();
-    return {
-        warnings: [...stage.querySelectorAll(".warnings .notice p")].filter(seen).map((one) => one.textContent),
-        notes: texts(".notes li"),
-    };
+    const all = (selector) => [...stage.querySelectorAll(selector)];
+    const seen = all(".warnings .notice p").filter((one) => one.checkVisibility());
+    const texts = (elements) => elements.map((one) => one.textContent);
+    return { warnings: texts(seen), notes: texts(all(".notes li")) };
 }"""
 
 

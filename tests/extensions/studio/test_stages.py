@@ -16,6 +16,7 @@ from protonn_edge.extensions.studio.log import LOG_FILE, Log
 from protonn_edge.extensions.studio.sample import sample_files
 from protonn_edge.extensions.studio.state import FolderState
 
+
 def marks_of(folder: Path, read: Mapping[str, Any] | None = None) -> list[str]:
     """Return the stages' marks as a new server sees them."""
     stages = FolderState(folder, Log(folder)).to_json(read=read)["stages"]
@@ -236,28 +237,3 @@ def test_each_stage_has_one_next_step_and_it_leads_to_the_report(whole: Path) ->
         "title": "Arduino Uno", "from": "recording", "plays": ["play.csv", "recording.csv"],
         "play": "play.csv", "emulated": not shown["source"]["ports"], "logger": "same",
     }  # fmt: skip
-
-
-def test_notices_stay_until_their_file_is_replaced(
-    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(whole, tmp_path / "folder")
-    monkeypatch.chdir(tmp_path / "folder")
-    notice = {"kind": "k", "text": "42 leak; use --drop x", "warning": True, "columns": []}
-    done = {"action": "train", "stage": "train", "line": "x", "state": "done", "number": 1}
-    Log(Path.cwd()).add({**done, "record": {"notices": [notice, {"text": 3}]}}, ["linear.npz"])
-
-    def stages() -> Any:
-        return FolderState(Path.cwd(), Log(Path.cwd())).to_json()["stages"]
-
-    for name in ("train", "report"):
-        (shown,) = stages()[name]["notices"]
-        assert (shown["text"], shown["of"]) == ("42 leak", "linear.npz")
-    assert stages()["train"]["mark"] == "warn"
-    shutil.copy("linear.npz", "copy.npz")
-    retrained()
-    assert stages()["train"]["notices"] == []
-    Path("copy.npz").replace("linear.npz")
-    assert stages()["train"]["mark"] == "warn"
-    Path(LOG_FILE).unlink()
-    assert stages()["train"]["mark"] == "done"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,6 +22,7 @@ from protonn_edge.extensions.studio import attached
 from protonn_edge.extensions.studio.request import PageRequest
 from protonn_edge.extensions.studio.streams import BoardStream
 from protonn_edge.system.errors import InputError
+
 
 class Heard:
     """What a stream tells, and how to wait for it."""
