@@ -107,7 +107,7 @@ class Log:
     def records_of(self, name: str, sha256: str) -> Iterator[JsonObject]:
         """Yield the entries about a file's bytes, the newest first, one per action.
 
-        One with an error has left the file as it was, with what was said of it before.
+        Those with an error are left out: the file stays as it was, and so do its notices.
         """
         seen = set[str]()
         for entry in reversed(self._entries):
