@@ -34,7 +34,7 @@ from extensions.studio.shown import (
 from one_process import answers_of
 from playwright.sync_api import Browser, expect
 
-from protonn_edge.codegen.projects.built import built_file, built_in
+from protonn_edge.codegen.projects.built import built_in
 
 MOST_PRESSES = 8
 MOST_TAB_STOPS = 8  # from the top of the page to the primary action
@@ -91,6 +91,7 @@ def again(browser: Browser, walk: Walk) -> Iterator[Shown]:
 def shown(again: Shown) -> Iterator[Shown]:
     """Give the page, which complains about nothing that a test does with it."""
     again.page.set_viewport_size(DESK)
+    again.page.evaluate("studio.renew().then(() => studio.stages.data.show())")
     again.complaints.clear()
     yield again
     assert again.complaints == []
@@ -412,16 +413,15 @@ def test_each_window_opens_its_take_with_itself_selected(shown: Shown) -> None:
 
 
 def test_another_sensors_logger_is_rebuilt_for_the_sensor_of_the_data(
-    shown: Shown, walk: Walk
+    shown: Shown, walk: Walk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page, source = shown.page, shown.page.locator("#source")
     shown.go("data")
     source.click()
     page.get_by_role("button", name="Disconnect").click()
     expect(page.locator("#record")).to_be_hidden()
-    logger = built_file(walk.folder / "logger")
-    other = logger.read_text().replace("adxl345", "mpu6050").replace('"rate": 50', '"rate": 100')
-    logger.write_text(other)
+    monkeypatch.chdir(walk.folder)
+    succeed("build", "--sensor=mpu6050", "--rate=100", "-o", "logger")
     page.reload()
     expect(source).to_contain_text("ADXL345, 50 samples a second")
     shown.go("data")
