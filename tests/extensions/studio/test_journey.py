@@ -42,6 +42,7 @@ UNO_KHZ = 16_000
 LIVE_MS = 15_000  # from the first press to a curve that moves, on a computer that is not busy
 OF_A_LINE = ("record", "monitor", "upload")  # which write no file, or one by time
 PORT = re.compile(rb"socket://127\.0\.0\.1:\d+")
+RENEWED = "studio.renew().then(() => studio.stages.data.show())"  # with the takes as they are now
 LOGGED = "(lines) => studio.state.log.length > lines && !studio.job.running"
 EDITS = (
     ".editing [data-key=keep]", ".editing [data-key=cut]", ".editing [name=label]",
@@ -91,7 +92,7 @@ def again(browser: Browser, walk: Walk) -> Iterator[Shown]:
 def shown(again: Shown) -> Iterator[Shown]:
     """Give the page, which complains about nothing that a test does with it."""
     again.page.set_viewport_size(DESK)
-    again.page.evaluate("studio.renew().then(() => studio.stages.data.show())")
+    again.page.evaluate(RENEWED)
     again.complaints.clear()
     yield again
     assert again.complaints == []
@@ -366,6 +367,7 @@ def test_each_edit_is_its_line_and_is_undone(
     def same_line(lines: int) -> bytes:
         """Run the line of the edit in the other folder, where it makes the same recording."""
         page.wait_for_function(LOGGED, arg=lines, timeout=JOB_MS)
+        page.evaluate(RENEWED)
         succeed(*shlex.split(shown.lines()[-1])[1:])
         assert Path("recording.csv").read_bytes() == recording.read_bytes()
         return recording.read_bytes()

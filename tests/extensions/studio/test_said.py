@@ -29,6 +29,7 @@ from protonn_edge.extensions.studio.words import in_words
 
 OPTION = re.compile(r"(?<![\w-])--?[a-z]|'protonn-edge ")
 LEAST_ENDS = 60
+ASKED_AGAIN = 100  # times, until the page shows the folder as it is now
 STEP_MS = 700  # within which a curve is drawn again where motion is reduced
 
 PRESSED = (
@@ -252,6 +253,11 @@ def _expect_notices(page: Page, said: Mapping[str, Sequence[Mapping[str, Any]]])
                 if SHOWN_IN[action] == stage or (stage == "report" and each["warning"]):
                     expected[each["warning"]].add(in_words(each["text"]))
         shown = page.locator(f"#stage-{stage}").evaluate(NOTICES)
+        for _ in range(ASKED_AGAIN):
+            if all({*shown[kind]} == expected[kind == "warnings"] for kind in shown):
+                break
+            page.wait_for_timeout(100)  # the page asks for the folder again
+            shown = page.locator(f"#stage-{stage}").evaluate(NOTICES)
         for kind, warning in (("warnings", True), ("notes", False)):
             there, wanted = {*shown[kind]}, expected[warning]
             assert (stage, kind, there - wanted, wanted - there) == (stage, kind, set(), set())
