@@ -41,6 +41,7 @@ class AttachedBoard:
         self._source: JsonObject = {}  # the fields by which it was found
         self._take: JsonObject = {}  # the fields of the take that is being recorded
         self._trying = ""  # the hash of the model that answers
+        self._stage = ""  # of the button that was pressed last, which shows what goes wrong
         self.tried = frozenset[str]()  # those that have answered
 
     @property
@@ -48,8 +49,8 @@ class AttachedBoard:
         """What the page shows of the stream; empty before there is one."""
         return {} if self._stream is None else self._stream.state
 
-    def listen(self, kind: str, fields: JsonObject) -> None:
-        """Leave the board, and open the line of one with firmware of a kind."""
+    def listen(self, kind: str, fields: JsonObject, stage: str) -> None:
+        """Leave the board, and open the line of one with firmware of a kind, for a stage."""
         board = load_board(str(fields.get("board") or "uno"))
         project = LOGGER if kind == LOGGER else str(fields.get("project") or "live")
         played = tuple(fields.get("played") or ())
@@ -57,7 +58,7 @@ class AttachedBoard:
         trying = "" if kind == LOGGER else self._hash_of(project)
         with self._lock:
             self._stop()
-            self._trying, self._source = trying, {**fields, kind: "yes"}
+            self._trying, self._source, self._stage = trying, {**fields, kind: "yes"}, stage
             self._stream = BoardStream(kind, source, board, self._hear)
         if kind != LOGGER:
             self._note("monitor", "try", {**self._source, "project": project})
@@ -76,6 +77,7 @@ class AttachedBoard:
         what, stream = str(request.asked.get("what")), self._stream
         if stream is None:
             raise InputError("no board is connected; connect one first")
+        self._stage = request.stage or self._stage
         if what in _ORDERS:
             _ORDERS[what](stream, request)
         else:
@@ -90,7 +92,7 @@ class AttachedBoard:
             return
         if "warning" in news:
             news = {"error": True, **news, "warning": in_words(news["warning"])}
-            news["stage"] = "try" if self._trying else "data"
+            news["stage"] = self._stage
         if "answer" in news and self._trying not in self.tried:
             self.tried |= {self._trying}
             news["changed"] = True

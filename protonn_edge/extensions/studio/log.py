@@ -109,10 +109,14 @@ class Log:
         return next((action for action in done if action in actions), "")
 
     def records_of(self, name: str, sha256: str) -> Iterator[JsonObject]:
-        """Yield the entries about a file's bytes, the newest first, one per action."""
+        """Yield the entries about a file's bytes, the newest first, one per action.
+
+        Those with an error are left out: the file stays as it was, and so do its notices.
+        """
         seen = set[str]()
         for entry in reversed(self._entries):
-            if sha256 and entry["files"].get(name) == sha256 and entry["action"] not in seen:
+            is_of_file = sha256 and entry["files"].get(name) == sha256
+            if is_of_file and "error" not in entry["record"] and entry["action"] not in seen:
                 seen.add(entry["action"])
                 yield entry
 

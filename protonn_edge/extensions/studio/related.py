@@ -39,7 +39,13 @@ class RelatedFiles:
         of_samples = self.data_facts.get("kind") in OF_SAMPLES
         self.is_of_samples = of_samples or bool(self.model_facts.get("window"))
         self.points = self._points()
+        self.logger = next(iter(self._of("logger")), "")
         self.project = self._built()
+        self.other_builds = [
+            name
+            for name in self._of("live", "project")
+            if name != self.project and self.is_of_model(files[name])
+        ]
         self.results = self._measured()
         self.report = self._reported()
 

@@ -7,7 +7,7 @@ texts of which every second one is a name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from protonn_edge.data.options import options_of_texts
@@ -23,6 +23,7 @@ _NO_SAMPLES = "These data have no live samples: go on to the board, where the mo
 _SOUND_HZ = 2_000  # from which samples are sound
 _FEW_NAMES = 3
 _WORDS = ("no", "one", "two", "three")
+_SHOWN_IN = {"export": "board"}  # actions whose notices are not about the file that they read
 
 Sentence = list[str]
 
@@ -89,26 +90,31 @@ class Stages:
             for stage in (board, report):
                 stage.outdate()
         made = {"data": data, "train": train, "try": tried, "board": board, "report": report}
-        sources = {
-            "data": [self._used.data], "train": [self._used.points, self._used.model],
-            "board": [self._used.project], "report": [self._used.results, self._used.report],
-        }  # fmt: skip
-        every: list[JsonObject] = []
+        told, every = [*self._notices()], list[JsonObject]()
         for name, stage in made.items():
-            own = [
-                {**notice, "of": file}
-                for file in dict.fromkeys(filter(None, sources.get(name, ())))
-                for notice in self._memory.notices(file)
-            ]
-            own = [notice for notice in own if notice not in every]
+            own = [notice for place, notice in told if place == name and notice not in every]
             warned = [notice for notice in own if notice["warning"]]
             if name == "report":
                 own += [one for one in every if one["warning"]]
             every += own
-            stage.notices = sorted(own, key=lambda notice: not notice["warning"])
+            distinct = {notice["text"]: notice for notice in own}.values()
+            stage.notices = sorted(distinct, key=lambda notice: not notice["warning"])
             if warned and stage.mark == "done":
                 stage.mark = "warn"
         return {"stages": {name: vars(stage) for name, stage in made.items()}, "read": self._read}
+
+    def _notices(self) -> Iterator[tuple[str, JsonObject]]:
+        """Yield the notices about the files in use, each with the stage that shows it."""
+        used = self._used
+        sources = {
+            "data": [used.data, used.logger], "train": [used.points, used.model],
+            "board": [used.project], "report": [*used.other_builds, used.results, used.report],
+        }  # fmt: skip
+        for stage, files in sources.items():
+            for file in dict.fromkeys(filter(None, files)):
+                for notice in self._memory.notices(file):
+                    place = _SHOWN_IN.get(notice.get("action", ""), stage)
+                    yield place, {**notice, "of": file}
 
     def _data(self) -> Stage:
         facts = self._used.data_facts

@@ -86,7 +86,7 @@ class Workspace:
         kind = str(request.asked.get("kind") or LOGGER)
         if kind not in (LOGGER, "live") and kind not in talks():
             raise InvalidValue("the firmware", shortened(repr(kind)), "reload the page")
-        steps = list[str]()
+        steps, stage = list[str](), request.stage or "data"
         fields = request.fields("sensor", "rate", "played", "port", "board", "project")
         if kind == LOGGER:
             state = self.files()
@@ -99,11 +99,11 @@ class Workspace:
             if self.jobs.is_running and any(_needs_line(*step) for step in self.jobs.steps):
                 raise Busy("the board is being programmed or measured; wait until that ends")
             if not steps:
-                self.board.listen(kind, fields)
+                self.board.listen(kind, fields, stage)
                 return {}
             self.jobs.check_idle()
             self.board.leave()
-            self.jobs.start(words, "data", lambda: self.board.listen(kind, fields))
+            self.jobs.start(words, stage, lambda: self.board.listen(kind, fields, stage))
         return {"lines": [line_of(each) for _, each in words]}
 
     def _hash_of(self, name: str) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -14,12 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from programs import started
+from avr_tools import EMULATED_AVR, missing
+from command_line import succeed
 
+from protonn_edge.extensions.studio.sample import RATE, sample_files
 from protonn_edge.extensions.studio.server import StudioServer
 from protonn_edge.extensions.studio.workspace import Workspace
 
+FEATURES = "mean,deviation,min,max"
+HOUSE = ["hour,outdoor,humidity,indoor"] + [
+    f"{i % 24},{10 + 7 * np.sin(i * 1.7):.2f},{40 + i * 37 % 50},{18 + 3 * np.sin(i * 1.7):.2f}"
+    for i in range(120)
+]
 MPU6050 = "# protonn-edge recording 1; sensor: mpu6050; rate: 100 Hz; units: ax ay az 1/8192 g\n"
 
 
@@ -128,16 +135,33 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
         yield site
 
 
-@pytest.fixture
-def address(tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """Run the command in an empty folder; give the page's address, and the folder."""
-    command = [sys.executable, "-m", "protonn_edge", "studio", tmp_path / "work", "--port", 0]
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "text": True}
-    with started(*command, "--no-browser", **pipes) as program:
-        first = program.stdout.readline()
-        yield first.strip().rpartition(": ")[2], tmp_path / "work"
-        program.terminate()
-        assert program.wait(20) == 143
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder from a recording to a report, and one from a table to a model inside."""
+    folder = tmp_path_factory.mktemp("whole")
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        for name, text in sample_files("recording.csv").items():
+            Path(name).write_text(text)
+        succeed("takes", "recording.csv", "--take", 12, "--keep", "0:99")  # which can be undone
+        succeed("windows", "recording.csv", "-o", "windows.npz", "--window", 50, "--stride", 25)
+        settings = ["--classifier", "linear", "--features", FEATURES]
+        succeed("train", "windows.npz", "-o", "linear.npz", *settings)
+        Path("house").mkdir()
+        Path("house/house.csv").write_text("\n".join([*HOUSE, ""]))
+        read = ["--label", "indoor", "--drop", "hour", "--classifier", "linear"]
+        succeed("train", "house/house.csv", "-o", "house/linear.npz", *read)
+        if not missing(*EMULATED_AVR):
+            sensor = ["--sensor", "adxl345"]
+            succeed("build", *sensor, "--rate", RATE)
+            succeed("build", "linear.npz", "-o", "live", *sensor, "--hop", 25, "--votes", 3)
+            succeed("build", "linear.npz", "-o", "measured")
+            succeed("hil", "windows.npz", "--project", "measured", "-o", "results.csv")
+            succeed("report", "results.csv", "--data", "windows.npz")
+    finally:
+        os.chdir(before)
+    return folder
 
 
 @pytest.fixture

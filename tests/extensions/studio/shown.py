@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from extensions.studio.kept_studio import own_module
 from playwright.sync_api import Browser, Locator, Page, expect
 from programs import started
 from system_browser import axe_source
@@ -78,7 +78,7 @@ class Shown:
         found: list[object] = page.evaluate(LAWS, [_LEAST_CONTRAST, _LEAST_OF_LARGE])
         if not page.evaluate("'axe' in window"):
             page.evaluate(axe_source())
-        violations = page.evaluate("axe.run()")["violations"]
+        violations = page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
         return found + [
             (each["id"], [node["html"][:160] for node in each["nodes"][:3]]) for each in violations
         ]
@@ -114,7 +114,7 @@ def opened(browser: Browser, url: str, folder: Path, **options: Any) -> Iterator
 @contextmanager
 def studio(folder: Path, port: int = 0) -> Iterator[str]:
     """Run the command in a folder; give the page's address."""
-    command = [sys.executable, "-m", "protonn_edge", "studio", folder, "--port", port]
+    command = own_module("protonn_edge", ["studio", str(folder), "--port", str(port)])
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "text": True}
     with started(*command, "--no-browser", **pipes) as program:
         yield program.stdout.readline().strip().rpartition(": ")[2]
@@ -151,7 +151,12 @@ LAWS = """([least, leastOfLarge]) => {
         if (!named) { found.push(["no name", text(one)]); }
     }
     const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const known = new Map(); // to read a pixel takes as long as all else here
     const colour = (value) => {
+        if (!known.has(value)) { known.set(value, painted(value)); }
+        return known.get(value);
+    };
+    const painted = (value) => {
         pen.clearRect(0, 0, 1, 1);
         pen.fillStyle = value;
         pen.fillRect(0, 0, 1, 1);

@@ -1,17 +1,15 @@
-"""A folder as people have it: another sensor's logger, many classes, points, and an error."""
+"""A folder as people have it: many classes, many takes, points, an unknown sensor."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-from avr_tools import EMULATED_AVR, skip_without
-from extensions.studio.shown import DESK, JOB_MS, PHONE, SCHEMES, Shown, opened, studio
+from command_line import succeed
+from extensions.studio.conftest import serving
+from extensions.studio.shown import DESK, PHONE, SCHEMES, Shown, opened
 from playwright.sync_api import Browser, expect
 
 ADXL345 = "# protonn-edge recording 1; sensor: adxl345; rate: 50 Hz; units: ax ay az 1/256 g"
@@ -56,8 +54,7 @@ def write_recording(
 
 @pytest.fixture(scope="module")
 def shown(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
-    """Open the page of a folder with an ADXL345's recording, and a logger of an MPU6050."""
-    skip_without(*EMULATED_AVR)
+    """Open the page of a folder with recordings, points, and a model of twelve classes."""
     folder = tmp_path_factory.mktemp("studio") / "mixed"
     folder.mkdir()
     three, two = ["ax", "ay", "az"], ("rest", "wave")
@@ -71,73 +68,13 @@ def shown(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     y = np.arange(240) % len(TWELVE)
     X = rng.normal(size=(240, 4)) + y[:, None]
     np.savez(folder / "twelve.npz", X=X, y=y, class_names=np.array(TWELVE))
-    build = ["build", "--sensor=mpu6050", "--rate=100", "-o", "logger"]
-    command = [sys.executable, "-m", "protonn_edge", *build]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=200)
-    with studio(folder) as url, opened(browser, url, folder) as shown:
-        yield shown
-        assert shown.complaints == []
-        assert shown.elsewhere == []
-
-
-def test_connecting_builds_the_logger_for_the_sensor_of_the_recording(shown: Shown) -> None:
-    page = shown.page
-    shown.go("data")
-    source = page.locator("#source")
-    expect(source).to_contain_text("ADXL345")
-    expect(source).to_contain_text("50 samples a second")
-    source.click()
-    chosen = {
-        name: page.locator(f"#source-dialog [name={name}]").input_value()
-        for name in ("sensor", "rate", "board")
-    }
-    assert chosen == {"sensor": "adxl345", "rate": "50", "board": "uno"}
-    page.locator("#source-dialog").get_by_role("button", name="Cancel").click()
-    page.locator("#live [data-key=connect]").click()
-    expect(page.locator("#stage-data .job")).to_contain_text("Building the logger")
-    page.locator("#record").wait_for(timeout=JOB_MS)
-    assert page.locator("#record + .under .key li").all_inner_texts() == ["ax", "ay", "az"]
-    built = json.loads((shown.folder / "logger" / "built.json").read_text())
-    assert built["sensors"] == ["adxl345"]
-    assert "mpu6050" not in page.locator("main").inner_text().lower()
-
-
-@pytest.mark.parametrize(
-    ("file", "action"), [("recording.csv", "build"), ("unknown.csv", "build-points")]
-)
-def test_a_model_is_built_for_the_sensor_if_it_is_known(
-    shown: Shown, file: str, action: str
-) -> None:
-    page = shown.page
-    shown.go("data")
-    page.locator("#data-file").select_option(file)
-    page.wait_for_function("(name) => studio.data.name === name", arg=file)
-    assert page.evaluate("studio.stages.board.step('linear.npz')[0]") == action
-    assert page.evaluate("document.querySelector('#wires').hidden") == (action != "build")
-
-
-def test_an_error_stands_in_the_stage_of_its_button_without_options(shown: Shown) -> None:
-    page = shown.page
-    shown.go("train")
-    page.locator("#more summary").click()
-    page.get_by_label("Memory of the model").fill("1B")
-    page.get_by_label("Memory of the model").blur()
-    shown.press_primary("Train")
-    alert = page.locator("#stage-train .alert .notice")
-    expect(alert).to_be_visible(timeout=JOB_MS)
-    assert shown.in_view("#stage-train .alert .notice") == []
-    assert "--" not in alert.inner_text()
-    assert shown.barred() == []
-    shown.go("data")
-    expect(page.locator(".alert .notice:visible")).to_have_count(0)
-    shown.go("train")
-    expect(alert).to_be_visible()
-    page.get_by_label("Memory of the model").fill("")
-    page.get_by_label("Memory of the model").blur()
-    shown.press_primary("Train")
-    expect(alert).to_have_count(0)
-    page.keyboard.press("Escape")
-    expect(page.locator(".job")).to_be_hidden(timeout=JOB_MS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        succeed("train", "twelve.npz", "-o", "linear.npz", "--classifier", "linear")
+        with serving(folder) as site, opened(browser, site.server.url, folder) as shown:
+            yield shown
+            assert shown.complaints == []
+            assert shown.elsewhere == []
 
 
 @pytest.mark.parametrize("file", ["twelve.csv", "points.npz", "recording.csv"])
@@ -164,10 +101,22 @@ def test_twelve_classes_are_answered_on_a_phone(shown: Shown) -> None:
     page.locator("#data-file").select_option("twelve.npz")
     expect(page.locator("#data-file")).to_have_value("twelve.npz")
     shown.go("train")
-    page.get_by_label("Kind of model").select_option("linear")
-    shown.press_primary("Train")
-    expect(page.locator("#matrix tbody tr")).to_have_count(len(TWELVE), timeout=JOB_MS)
-    expect(page.locator("#stage-train .job")).to_be_hidden(timeout=JOB_MS)
+    expect(page.locator("#matrix tbody tr")).to_have_count(len(TWELVE), timeout=30_000)
     for size in (PHONE, DESK):
         page.set_viewport_size(size)
         assert (size, shown.barred()) == (size, [])
+
+
+@pytest.mark.parametrize(
+    ("file", "action"), [("recording.csv", "build"), ("unknown.csv", "build-points")]
+)
+def test_a_model_is_built_for_the_sensor_if_it_is_known(
+    shown: Shown, file: str, action: str
+) -> None:
+    page = shown.page
+    shown.go("data")
+    page.locator("#data-file").select_option(file)
+    page.wait_for_function("(name) => studio.data.name === name", arg=file)
+    assert page.evaluate("studio.stages.board.step('linear.npz')[0]") == action
+    wired = page.locator("#wires:not([hidden])")  # which are shown beside what was built
+    expect(wired).to_be_attached(attached=action == "build")

@@ -17,7 +17,7 @@ from protonn_edge.extensions.studio.jobs import Jobs
 from protonn_edge.extensions.studio.log import LOG_FILE, Log
 from protonn_edge.extensions.studio.processes import Launcher, Running
 from protonn_edge.extensions.studio.sample import sample_files
-from protonn_edge.extensions.studio.words import in_words
+from protonn_edge.extensions.studio.words import in_words, names_in
 from protonn_edge.system.shell import LINUX
 
 CUT = ["windows", "recording.csv", "-o", "windows.npz", "--window=50", "--stride=25"]
@@ -226,3 +226,8 @@ def test_a_long_log_is_halved_once_and_then_appended_to(folder: Path) -> None:
 )
 def test_sentences_of_commands_lose_what_is_typed(sentence: str, shown: str) -> None:
     assert in_words(sentence) == shown
+
+
+def test_a_suggested_pattern_of_names_is_found() -> None:
+    assert names_in("42 leak; give --name '{person}_{take}'") == "{person}_{take}"
+    assert names_in("42 leak; use --drop x") is None

@@ -110,7 +110,7 @@ def test_a_logger_is_built_and_uploaded_only_if_it_is_another(
     other = Path("recording.csv").read_text().replace("mpu6050", "adxl345")
     Path("arm.csv").write_text(other)  # which is not in use, although its name comes first
     monkeypatch.setattr(
-        workspace.board, "listen", lambda kind, fields: opened.append((kind, fields))
+        workspace.board, "listen", lambda kind, fields, _: opened.append((kind, fields))
     )
     monkeypatch.setattr(workspace.jobs, "start", lambda *job: jobs.append(job))
     port = {"kind": "logger", "port": "/dev/ttyX"}

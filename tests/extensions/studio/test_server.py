@@ -345,14 +345,6 @@ def wait(site: Any) -> dict[str, Any]:
     return latest
 
 
-def test_a_failure_is_the_sentence_of_the_command(site: Any) -> None:
-    (Path("table.csv")).write_text("label,a\n")
-    assert site.run("train", points="table.csv", model="m", classifier="linear")[0] == 200
-    ended = wait(site)
-    assert ended["state"] == "failed"
-    assert "table.csv" in ended["record"]["error"]
-
-
 def test_the_curves_of_a_long_take_are_short_and_keep_the_extremes(site: Any) -> None:
     shown = site.ask("/ask/takes", {"recording": "recording.csv"})[1]
     assert [(take["label"], take["n"]) for take in shown["takes"]] == [

@@ -8,48 +8,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from avr_tools import EMULATED_AVR, missing
 from command_line import succeed
 
 from protonn_edge.extensions.studio.log import LOG_FILE, Log
-from protonn_edge.extensions.studio.sample import RATE, sample_files
+from protonn_edge.extensions.studio.sample import sample_files
 from protonn_edge.extensions.studio.state import FolderState
-
-FEATURES = "mean,deviation,min,max"
-HOUSE = ["hour,outdoor,humidity,indoor"] + [
-    f"{i % 24},{10 + 7 * np.sin(i * 1.7):.2f},{40 + i * 37 % 50},{18 + 3 * np.sin(i * 1.7):.2f}"
-    for i in range(120)
-]
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder from a recording to a report, and one from a table to a model inside."""
-    folder = tmp_path_factory.mktemp("whole")
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        for name, text in sample_files("recording.csv").items():
-            Path(name).write_text(text)
-        succeed("windows", "recording.csv", "-o", "windows.npz", "--window", 50, "--stride", 25)
-        settings = ["--classifier", "linear", "--features", FEATURES]
-        succeed("train", "windows.npz", "-o", "linear.npz", *settings)
-        Path("house").mkdir()
-        Path("house/house.csv").write_text("\n".join([*HOUSE, ""]))
-        read = ["--label", "indoor", "--drop", "hour", "--classifier", "linear"]
-        succeed("train", "house/house.csv", "-o", "house/linear.npz", *read)
-        if not missing(*EMULATED_AVR):
-            sensor = ["--sensor", "adxl345"]
-            succeed("build", *sensor, "--rate", RATE)
-            succeed("build", "linear.npz", "-o", "live", *sensor, "--hop", 25, "--votes", 3)
-            succeed("build", "linear.npz", "-o", "measured")
-            succeed("hil", "windows.npz", "--project", "measured", "-o", "results.csv")
-            succeed("report", "results.csv", "--data", "windows.npz")
-    finally:
-        os.chdir(before)
-    return folder
 
 
 def marks_of(folder: Path, read: Mapping[str, Any] | None = None) -> list[str]:
@@ -292,30 +257,3 @@ def test_each_stage_has_one_next_step_and_it_leads_to_the_report(whole: Path) ->
         "plays": ["play.csv", "recording.csv"], "play": "play.csv",
         "emulated": not shown["source"]["ports"],
     }  # fmt: skip
-
-
-def test_notices_stay_until_their_file_is_replaced(
-    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(whole, tmp_path / "folder")
-    monkeypatch.chdir(tmp_path / "folder")
-    text = "42 leak; use --drop x, or give --name '{person}_{take}'"
-    notice = {"kind": "k", "text": text, "warning": True, "columns": []}
-    done = {"action": "train", "stage": "train", "line": "x", "state": "done", "number": 1}
-    Log(Path.cwd()).add({**done, "record": {"notices": [notice, {"text": 3}]}}, ["linear.npz"])
-
-    def stages() -> Any:
-        return FolderState(Path.cwd(), Log(Path.cwd())).to_json()["stages"]
-
-    for name in ("train", "report"):
-        (shown,) = stages()[name]["notices"]
-        assert (shown["text"], shown["of"]) == ("42 leak", "linear.npz")
-        assert shown["names"] == "{person}_{take}"
-    assert stages()["train"]["mark"] == "warn"
-    shutil.copy("linear.npz", "copy.npz")
-    retrained()
-    assert stages()["train"]["notices"] == []
-    Path("copy.npz").replace("linear.npz")
-    assert stages()["train"]["mark"] == "warn"
-    Path(LOG_FILE).unlink()
-    assert stages()["train"]["mark"] == "done"

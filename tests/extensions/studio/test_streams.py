@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,54 +9,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from extensions.studio.boards import FRAME, Board
+from extensions.studio.ends import full_disk
 from playwright.sync_api import Browser, Page, expect
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.device.connection import LinkError
-from protonn_edge.device.protocol import encode_message
 from protonn_edge.extensions.sensing.editing.edits import TakeEditor
 from protonn_edge.extensions.sensing.editing.takes import read_takes
 from protonn_edge.extensions.sensing.recorder import RecordingFile
-from protonn_edge.extensions.sensing.sensor_board import LoggerDescription, SamplesMessage
 from protonn_edge.extensions.studio import attached
 from protonn_edge.extensions.studio.request import PageRequest
 from protonn_edge.extensions.studio.streams import BoardStream
 from protonn_edge.system.errors import InputError
-
-DESCRIPTION = LoggerDescription(1, 3, 6, 1, 160_000, 16_000_000, bytes(6))
-FRAME = 10  # samples
-
-
-class Board:
-    """A source of samples, as fast as they are read; a test decides when they end."""
-
-    emulate, sensors = False, ()
-
-    def __init__(self) -> None:
-        self.ends: Exception | None = None
-        self.next = 0
-        self.silent = threading.Event()
-
-    @contextlib.contextmanager
-    def heard(self, *arguments: Any, **_: Any) -> Iterator[tuple[str, Any]]:
-        recorder = arguments[1](self, "board")
-        recorder.wait()
-        yield "board", recorder
-
-    def read(self, wait_s: float) -> bytes:
-        if self.ends is not None:
-            raise self.ends
-        if self.silent.is_set():
-            time.sleep(min(wait_s, 0.01))
-            return b""
-        if not self.next:
-            self.next = 1
-            return encode_message(DESCRIPTION, 0)
-        time.sleep(0.002)
-        first, self.next = self.next, self.next + FRAME
-        values = np.arange(first, first + FRAME)[:, None] + np.arange(6)
-        content = values.astype("<i2").tobytes()
-        return encode_message(SamplesMessage(first, 0, content), 1)
 
 
 class Heard:
@@ -193,7 +156,7 @@ def test_a_begin_that_is_refused_leaves_the_take_its_line_in_the_log(
     tabs = attached.AttachedBoard(
         lambda **news: told.append(news), lambda *done: noted.append(done), str
     )
-    tabs.listen("logger", {})
+    tabs.listen("logger", {}, "data")
 
     def order(**asked: Any) -> None:
         tabs.order(PageRequest({"session": "anna", "pause": 0, **asked}, []))
@@ -235,14 +198,9 @@ def test_a_silent_board_can_be_left_at_once(heard: Heard) -> None:
 
 
 def test_a_full_disk_is_a_sentence_and_whole_rows_are_kept(heard: Heard) -> None:
-    resource = pytest.importorskip("resource", reason="needs limits: run it on Linux")
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (3001, before[1]))
-    try:
+    with full_disk(3001):
         heard.stream.takes.begin(Path("recording.csv"), "rest", "anna", None, 0.0)
         heard.wait(lambda told: told.get("stream", {}).get("running") is False)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert heard.state().startswith("cannot write recording.csv: File too large; check the disk")
     content = Path("recording.csv").read_bytes()
     assert content.endswith(b"\n")

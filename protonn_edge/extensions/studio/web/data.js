@@ -90,7 +90,7 @@ export class Data extends Stage {
     /** Change a take, or undo the last change. */
     edit(action, fields = {}) {
         const { name, version } = this.recording;
-        return this.order("run", { stage: "data", steps: [[action, { recording: name, ...fields }]], recording: name, version });
+        return this.order("run", { steps: [[action, { recording: name, ...fields }]], recording: name, version });
     }
 
     undo() {

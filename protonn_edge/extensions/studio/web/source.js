@@ -2,6 +2,7 @@
 import { button, choice, find, labelled, make, renew } from "/parts.js";
 
 const EMULATED = "";
+const LOGGER = ["logger", "upload-logger"]; // the actions that make one
 
 export class Source {
     constructor(studio) {
@@ -57,7 +58,7 @@ export class Source {
     /** Say in a place why no samples come in, with what helps; nothing while firmware of a kind is heard. */
     showOffline(place, live, kind, connect) {
         const { job, state } = this.studio;
-        const builds = job.running && job.stage === "data";
+        const builds = job.running && LOGGER.includes(job.action);
         const waits = state.stream.running && state.stream.kind === kind;
         const words = builds ? "The logger is being built, then samples come in." : waits ? state.stream.text : "No samples come in now.";
         const text = this.known.emulated ? "Connect the emulated board" : "Connect the board";

@@ -114,13 +114,13 @@ export class Stage {
     /** Run commands as the job of this stage. */
     async run(steps, more = {}) {
         this.pressed = true;
-        return this.order("run", { stage: this.name, steps, ...more });
+        return this.order("run", { steps, ...more });
     }
 
-    /** Order something; if it is refused, the reason stands in this stage. */
+    /** Order something; if it is refused, or fails later, the reason stands in this stage. */
     async order(name, fields = {}) {
         this.fail("");
-        const answer = await this.wire.order(name, fields);
+        const answer = await this.wire.order(name, { stage: this.name, ...fields });
         if (answer.error) {
             this.fail(answer.error);
         }
