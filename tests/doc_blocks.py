@@ -21,11 +21,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
 from checkout import CHECKOUT
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from protonn_edge.system.extensions import extensions
 
@@ -88,10 +90,16 @@ def blocks_of(path: Path) -> list[Block]:
 def page_marks(path: Path) -> dict[str, str]:
     """Return what the comments of a page say that stand above no block."""
     marks = {}
-    for token in _READER.parse(path.read_text("utf-8")):
+    for token in _tokens(path.read_text("utf-8")):
         if token.type == "html_block":
             marks.update(dict(_MARK.findall(token.content)))
     return marks
+
+
+@cache
+def _tokens(text: str) -> list[Token]:
+    """Parse a page, which takes long, once for all its blocks."""
+    return _READER.parse(text)
 
 
 def missing_extensions(*marks: dict[str, str]) -> list[str]:
@@ -109,7 +117,7 @@ def skip_without_extensions() -> None:
 def _blocks(page: str, text: str) -> Iterator[Block]:
     above: dict[str, str] = {}
     paragraph = ""
-    for token in _READER.parse(text):
+    for token in _tokens(text):
         if token.type == "html_block":
             above.update(dict(_MARK.findall(token.content)))
             continue
