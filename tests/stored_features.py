@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from protonn_edge.model import stored
+from protonn_edge.model.feature_stage import FeatureStage
 from protonn_edge.model.features import Features
-from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.registry import stage_class
 
 
@@ -17,4 +17,4 @@ def to_arrays(features: Features) -> dict[str, np.ndarray]:
 
 def from_arrays(arrays: dict[str, np.ndarray]) -> Features:
     """Return the features in arrays."""
-    return stored.from_arrays(Features, arrays, "features", {IntegerStage: stage_class})
+    return stored.from_arrays(Features, arrays, "features", {FeatureStage: stage_class})
