@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
-from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import DoesNotFit, InvalidValue, shortened
+
+if TYPE_CHECKING:  # the wheel is built where NumPy is not
+    from protonn_edge.system.arrays import Array
 
 
 def check(holds: bool, place: object, found: object, expected: object, remedy: str = "") -> None:
