@@ -11,9 +11,10 @@ from protonn_edge.data.naming import Notice
 from protonn_edge.extensions.sound.features.audio.clips import DEFAULT_RATE, fitted_to
 from protonn_edge.extensions.sound.features.audio.integers import IntegerAudio
 from protonn_edge.extensions.sound.features.audio.train.augmentation import SoundAugmentation
+from protonn_edge.extensions.sound.features.audio.train.movement import SoundMovement
 from protonn_edge.learn import features
 from protonn_edge.learn import refusal as rows
-from protonn_edge.learn.augmentation import SignalMovement, SoundMovement
+from protonn_edge.learn.augmentation import SignalMovement
 from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.model.features import Features
 from protonn_edge.model.limits import ONSETS
