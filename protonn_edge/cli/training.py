@@ -60,7 +60,7 @@ def train_model(given: TrainOptions, out: Output) -> None:
     model = learner.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
     model = with_accuracy_floor(fitting.of_data(model, dataset), dataset.X_test, dataset.y_test)
     if stopped:
-        stopped += "".join(f", before {step.flag}" for step in steps if step.flag)
+        stopped += "".join(f", before {step.flag}" for step in steps)
         model = replace(model, record={**model.record, "stopped": stopped})
     _save(model, given.output)
     described, proportions = describe(model, dataset, out)

@@ -5,9 +5,7 @@ pixels (bilinear, with the border replicated). Groups of images in a batch share
 that it is cheap to draw new ones at every step.
 
 A signal, which is a window of samples, is resampled in time, so that it begins a little earlier or
-later and is faster or slower; it also becomes louder or softer, and noisy. A clip of sound keeps
-its pitch: overlapping grains are moved closer together or further apart (overlap-add). A random
-equalizer imitates other voices and microphones.
+later and is faster or slower; it also becomes louder or softer, and noisy.
 
 Outlier exposure adds synthetic points of no class, from which a model learns where its classes end.
 A model trained only on its classes divides the whole projected space among them: an A differs from
@@ -98,10 +96,10 @@ class SignalMovement:
         n, length, channels = still.shape
         speed = _factors(self.speed, (n, 1), generator)
         begin = length * generator.uniform(-self.shift, self.shift, (n, 1))
-        moved = self._in_time(still, speed, begin)
+        moved = self.in_time(still, speed, begin)
         mean = moved.mean(axis=1, keepdims=True)
         gain = _factors(self.gain, (n, 1, channels), generator).astype(np.float32)
-        moved = mean + gain * self._equalized(moved - mean, generator)
+        moved = mean + gain * self.equalized(moved - mean, generator)
         noise = generator.standard_normal(moved.shape, dtype=np.float32)
         moved += np.float32(self.noise) * still.std(axis=(0, 1)) * noise
         if background is not None:
@@ -118,7 +116,7 @@ class SignalMovement:
         if len(rows):
             signals[rows] = self(signals[rows], shape, generator)
 
-    def _in_time(
+    def in_time(
         self, still: Float32, speed: NDArray[np.float64], begin: NDArray[np.float64]
     ) -> Float32:
         """Return signals (n, N, C) at other speeds, around their middle, and with other starts."""
@@ -132,45 +130,9 @@ class SignalMovement:
         moved: Float32 = still[rows, before] * (1 - part) + still[rows, before + 1] * part
         return moved
 
-    def _equalized(self, signals: Float32, _: np.random.Generator) -> Float32:
+    def equalized(self, signals: Float32, _: np.random.Generator) -> Float32:
+        """Return signals (n, N, C) without means as another sensor receives them: unchanged."""
         return signals
-
-
-_HOP = 128  # samples between grains, which are twice as long
-_EQUALIZER_NODES = 6
-_SPACING = 5.7  # of the nodes: 4,000 / 700, as on the mel scale at 8,000 samples a second
-
-
-@dataclass(frozen=True)
-class SoundMovement(SignalMovement):
-    """The same for clips (n, N, 1) of sound, keeping the pitch; speed is from the start on."""
-
-    equalizer: float  # deviation of the gain at a node, in dB
-
-    def _in_time(
-        self, still: Float32, speed: NDArray[np.float64], begin: NDArray[np.float64]
-    ) -> Float32:
-        n, length, _ = still.shape
-        ends = np.arange(0, length + _HOP, _HOP)  # of the first half of each grain
-        starts = np.rint(ends * speed + begin).astype(np.int64) - _HOP
-        inside = np.arange(2 * _HOP)
-        weights = np.sin(np.pi / (2 * _HOP) * inside).astype(np.float32)[:, None] ** 2
-        moved = np.zeros((n, len(ends) * _HOP + _HOP, 1), np.float32)
-        rows = np.arange(n)[:, None]
-        for place, start in zip(ends, starts.T, strict=True):
-            grain = np.clip(start[:, None] + inside, 0, length - 1)
-            moved[:, place : place + 2 * _HOP] += weights * still[rows, grain]
-        return moved[:, _HOP : _HOP + length]
-
-    def _equalized(self, signals: Float32, generator: np.random.Generator) -> Float32:
-        n, length, _ = signals.shape
-        decibels = generator.normal(0, self.equalizer, (n, _EQUALIZER_NODES))
-        frequencies = np.log1p(_SPACING * np.linspace(0, 1, length // 2 + 1)) / np.log1p(_SPACING)
-        nodes = np.arange(_EQUALIZER_NODES)[:, None]
-        shares = np.maximum(0, 1 - np.abs((_EQUALIZER_NODES - 1) * frequencies - nodes))
-        gain = (10 ** (decibels @ shares / 20)).astype(np.float32)
-        filtered = np.fft.irfft(gain * np.fft.rfft(signals[..., 0]), length)
-        return filtered.astype(np.float32, copy=False)[..., None]
 
 
 def _random_noise(noise: Float32, n: int, generator: np.random.Generator) -> Float32:

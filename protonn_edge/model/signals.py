@@ -9,6 +9,9 @@ from protonn_edge.data.naming import channel_names
 from protonn_edge.model.limits import SAMPLE_RATES
 from protonn_edge.system.errors import InvalidValue, counted
 
+QUIET = 256
+"""Samples without an event that a device waits for between two triggered signals."""
+
 _CHANNELS_SHOWN = 12
 
 

@@ -2,7 +2,7 @@
 
 An extension is a package in `protonn_edge.extensions`, or one that another distribution names in
 the entry points `protonn_edge.extensions`. Its ``__init__`` has an object of a subclass of
-`Extension`, `EXTENSION`, whose methods return what it adds. The core asks all extensions, and
+`Extension`, `EXTENSION`, which states what it adds. The core asks all extensions, and
 imports none of them; an extension may import the core, and the extensions that it names. If the
 folder is deleted, the idea is gone.
 

@@ -34,10 +34,10 @@ from protonn_edge.extensions.sensing.sampling import (
 )
 from protonn_edge.extensions.sensing.sensor_board import NAME_LIMIT, sent_name
 from protonn_edge.extensions.sensing.sensor_kinds import SensorKind, is_chip
-from protonn_edge.extensions.sound.onset import QUIET
 from protonn_edge.model.head import channels_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
+from protonn_edge.model.signals import QUIET
 from protonn_edge.system import checks
 from protonn_edge.system.checks import check_most
 from protonn_edge.system.errors import (

@@ -15,16 +15,16 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.model.limits import ONSETS
+from protonn_edge.model.signals import QUIET
 from protonn_edge.system.errors import InputError
 
 LEVEL_SHIFT = 5
-QUIET = 256  # samples without sound between two clips of a device
-THRESHOLDS = (1, 254)  # allowed thresholds of the mean difference, in steps of a byte
 
 
 def check_onset(onset: int) -> None:
     """Refuse thresholds that are too low or too high."""
-    low, high = THRESHOLDS
+    low, high = ONSETS
     if not low <= onset <= high:
         raise InputError(f"the onset threshold is {onset}; give {low} to {high}")
 

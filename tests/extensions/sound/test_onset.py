@@ -14,8 +14,9 @@ from generated_programs import write_c
 from refusals import refused_by
 
 from protonn_edge.extensions.sound.features.audio.onset import Clips
-from protonn_edge.extensions.sound.onset import QUIET, check_onset, clip_of, onset_of, onsets_of
+from protonn_edge.extensions.sound.onset import check_onset, clip_of, onset_of, onsets_of
 from protonn_edge.model.quantization import quantize
+from protonn_edge.model.signals import QUIET
 
 ONSET = 6
 STAGE = audio_of(4, 2, 128)

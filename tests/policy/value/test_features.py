@@ -1,4 +1,4 @@
-"""Numbers of images, of sounds and of windows: features and networks come in front."""
+"""Numbers of images, of windows and of sounds: features and networks come in front."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from command_line import run_json
+from extension_parts import additions
 
 RNG = np.random.default_rng(0)
 
@@ -20,14 +21,6 @@ def gauges(n: int) -> tuple[np.ndarray, np.ndarray]:
     along, across = x * right - y * up, x * up + y * right
     pictures = 255 * np.exp(-(across**2)) * ((along > -1) & (along < 5.5))
     return np.rint(np.clip(pictures + RNG.normal(0, 8, pictures.shape), 0, 255)), degrees
-
-
-def tones(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return clips (n, 1024, 1) of an analog input at 8 kHz, and their pitch in hertz."""
-    hertz = RNG.uniform(300, 2500, n)
-    angle = 2 * np.pi * hertz[:, None] * np.arange(1024) / 8000 + RNG.uniform(0, 6, (n, 1))
-    counts = 512 + RNG.uniform(60, 200, (n, 1)) * np.sin(angle) + RNG.normal(0, 4, angle.shape)
-    return np.rint(counts)[:, :, None], hertz
 
 
 def swings(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -44,12 +37,12 @@ CASES = {
         None,
         ("--features", "conv:4x3,max2,6x3", "--image-shape", "12x12", "--network-epochs", "12"),
     ),
-    "sound": (tones, 8000.0, ("--features", "audio:8x4")),
     "layers of a window": (
         swings,
         50.0,
         ("--features", "conv:4x5/2,6x3,average", "--network-epochs", "12"),
     ),
+    **additions("numbers of features"),
 }
 
 

@@ -31,9 +31,8 @@ from protonn_edge.extensions.sensing.recordings.recorded import (
 )
 from protonn_edge.extensions.sensing.recordings.tested_takes import last_takes, takes_among_all
 from protonn_edge.extensions.sensing.recordings.triggers import Trigger
-from protonn_edge.extensions.sound.onset import THRESHOLDS
 from protonn_edge.learn.evaluation.terminal import fact_table
-from protonn_edge.model.limits import SAMPLE_RATES
+from protonn_edge.model.limits import ONSETS, SAMPLE_RATES
 from protonn_edge.model.registry import modules_named
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import AddedOptions
@@ -78,7 +77,7 @@ def windows_command(
         "Cut a clip where a sound begins: where the mean difference between each sample and the "
         "second one after it, scaled to 8 bits, exceeds N; 4 is usual. The data set stores N for "
         "'train'.",
-        click.IntRange(*THRESHOLDS),
+        click.IntRange(*ONSETS),
     ),
     test_share: float = option(
         "Share of each class for testing: windows at the end of runs of equal labels or, in a "

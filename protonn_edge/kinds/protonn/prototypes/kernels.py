@@ -190,9 +190,6 @@ def coordinates_of(stage: IntegerPrototypes) -> tuple[Coordinate, ...]:
     return tuple(coordinates)
 
 
-kernels = PrototypesKernel.of
-
-
 @dataclass(frozen=True)
 class VotersKernel(ABC):
     """The code that adds the votes of voters to a stage's scores; see its `template`."""
@@ -204,3 +201,6 @@ class VotersKernel(ABC):
     @abstractmethod
     def cost(self) -> Cost:
         """Its cost; mean cycles are those of a device without voters."""
+
+
+kernels = PrototypesKernel.of

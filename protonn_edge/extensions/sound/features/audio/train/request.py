@@ -11,12 +11,13 @@ from protonn_edge.data.naming import Notice
 from protonn_edge.extensions.sound.features.audio.clips import DEFAULT_RATE, fitted_to
 from protonn_edge.extensions.sound.features.audio.integers import IntegerAudio
 from protonn_edge.extensions.sound.features.audio.train.augmentation import SoundAugmentation
-from protonn_edge.extensions.sound.onset import THRESHOLDS
+from protonn_edge.extensions.sound.features.audio.train.movement import SoundMovement
 from protonn_edge.learn import features
 from protonn_edge.learn import refusal as rows
-from protonn_edge.learn.augmentation import SignalMovement, SoundMovement
+from protonn_edge.learn.augmentation import SignalMovement
 from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.model.features import Features
+from protonn_edge.model.limits import ONSETS
 from protonn_edge.model.shapes import Shape
 from protonn_edge.system.errors import InputError
 
@@ -96,7 +97,7 @@ class AudioRequest(features.FeatureRequest):
 
 
 def _level(term: str) -> int:
-    text, (low, high) = term.removeprefix(_ONSET).strip(), THRESHOLDS
+    text, (low, high) = term.removeprefix(_ONSET).strip(), ONSETS
     if not text.isdecimal() or not low <= int(text[:9]) <= high:
         raise features.unread(term, f"must have a level of {low} to {high}, such as onset:6")
     return int(text)
