@@ -185,7 +185,8 @@ def stage_class(kind: str) -> Any:
     members = () if module is None else vars(module).values()
     found = [each for each in members if getattr(each, "kind", "") == kind]
     if not found:
-        raise InvalidValue(f"stage {kind[:40]!r}", "unknown", "install a newer version")
+        remedy = "install a newer version, or the extension that brings it"
+        raise InvalidValue(f"stage {kind[:40]!r}", "unknown", remedy)
     return found[0]
 
 

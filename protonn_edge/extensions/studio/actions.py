@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from protonn_edge.model.limits import ONSETS
 from protonn_edge.system.errors import InputError, InvalidValue, shortened
 from protonn_edge.system.shell import command_line
 
@@ -154,7 +155,7 @@ FIELDS: Mapping[str, _Check] = {
     "windows": _new(".npz"),
     "window": _number(2, 65_535),
     "stride": _number(1, 65_535),
-    "onset": _number(1, 254),
+    "onset": _number(*ONSETS),
     "model": _new(".npz"),
     "classifier": _matching(r"[a-z-]{1,40}", "a kind of classifier"),
     "features": _matching(r"[\w:,.x-]{1,300}", "a list of features"),
