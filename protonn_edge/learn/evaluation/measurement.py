@@ -21,6 +21,7 @@ from protonn_edge.codegen.verification import agreement as compared
 from protonn_edge.device.connection import Host
 from protonn_edge.device.instruments import BenchInstrument, BenchReading
 from protonn_edge.device.results import (
+    EMULATED,
     Origin,
     Result,
     ResultsFile,
@@ -298,15 +299,17 @@ def measure(
     with ExitStack() as stack:
         stack.enter_context(exclusive(project.folder))
         program, usage = _checked_firmware(project, board, reference, plan)
-        executed = ", ".join(ports)
+        executed, name = ", ".join(ports), None
         if not ports:
             emulated = compared.watched_board(program, plan, board, emulator)
             ports = [stack.enter_context(emulated).url]
-            executed = f"emulated {board.name}"
+            executed = name = f"{EMULATED}{board.name}"
         if instrument is not None:  # before the board: it may supply it
             stack.enter_context(instrument.opened)
         # Devices first: if one does not answer, an existing results file is kept.
-        opened = (compared.open_session(port, reference, board, host=host) for port in ports)
+        opened = (
+            compared.open_session(port, reference, board, host=host, name=name) for port in ports
+        )
         sessions = [stack.enter_context(each) for each in opened]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
         everything, shares = _answered(sessions, reference, asked, results, resume, on_result)
