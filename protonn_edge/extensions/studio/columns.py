@@ -21,6 +21,7 @@ from protonn_edge.data.preparation import ONE_HOT_LIMIT
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.tables import RawTable, opened_table
 from protonn_edge.data.usual_names import LABEL_NAMES
+from protonn_edge.extensions.studio.actions import LONGEST
 from protonn_edge.extensions.studio.words import in_words
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
@@ -73,7 +74,7 @@ def _columns_of(path: Path, _: str, read: str) -> JsonObject:
     return {
         "rows": len(dataset.X_train),
         "tests": len(dataset.X_test),
-        "label": answer["name"] if len(answers) == 1 else None,
+        "label": answer["key"] if len(answers) == 1 else None,
         "target": None if asks_kind else dataset.predicts,
         "classes": classes,
         "is_number": is_number,
@@ -104,9 +105,9 @@ def _unjudged(path: Path, options: TableOptions, error: str) -> JsonObject:
     decided |= dict.fromkeys(options.drop, False)
     usual = {"number": None} if is_named else {}
     for each in columns:
-        each.role = "label" if each.key == options.label else ""
+        each.role = "label" if _key(each) == options.label else ""
     rows = [
-        _row(each) | {"used": decided.get(each.key, usual.get(each.kind, False))}
+        _row(each) | {"used": decided.get(_key(each), usual.get(each.kind, False))}
         for each in columns
     ]
     return {
@@ -127,6 +128,7 @@ def _row(column: Column, dataset: Dataset | None = None) -> JsonObject:
     distinct = len({*texts} - {""}) if is_text else len(np.unique(known))
     few = 0 < distinct <= ONE_HOT_LIMIT and column.name != "" and not column.shares_name
     return {
+        "key": _key(column),
         "name": column.key,
         "kind": column.kind,
         "role": column.role,
@@ -140,6 +142,13 @@ def _row(column: Column, dataset: Dataset | None = None) -> JsonObject:
         "histogram": _histogram(known),
         "values": texts[:_NAMES] if is_text else [],
     }
+
+
+def _key(column: Column) -> str:
+    """Return what names a column in a request: its name, or its number if that is none for all."""
+    plain = column.name.isprintable() and len(column.name) <= LONGEST
+    own = column.name not in ("", f"column {column.index + 1}") and not column.shares_name
+    return column.name if own and plain else str(column.index + 1)
 
 
 def _histogram(known: Array) -> list[int] | None:

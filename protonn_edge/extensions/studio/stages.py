@@ -256,7 +256,9 @@ class Stages:
 
     def _other_column(self) -> str:
         """Return the column that the page has chosen, if the model predicts another one."""
-        chosen, trained = self._chosen_read.get("column"), self._used.model_facts.get("label")
+        chosen, trained = (
+            each.get("column") for each in (self._chosen_read, self._read_in_training())
+        )
         return str(chosen) if chosen and trained and chosen != trained else ""
 
     def _waiting(self, found: JsonObject) -> Sentence:

@@ -83,6 +83,17 @@ def test_a_column_of_texts_is_encoded_if_it_has_few(site: Any) -> None:
     assert found["error"].startswith("towns.csv:2 has 'town 0' in column 'town'")
 
 
+@pytest.mark.parametrize("odd", ["", "b", "a\nb", "\u202ea", "a" * 300], ids=repr)
+def test_a_column_without_a_name_of_its_own_is_named_by_its_number(site: Any, odd: str) -> None:
+    rows = [f"{i * 13 % 29 / 7},{i * 7 % 31 / 9},{'xy'[i % 2]}" for i in range(120)]
+    Path("odd.csv").write_text("\n".join([f'"{odd}",b,c', *rows, ""]))
+    first, *_ = (each["key"] for each in columns_of(site, "odd.csv")["columns"])
+    found = columns_of(site, "odd.csv", column="c", drop=[first], target="class")
+    assert (found["asks"], found["columns"][0]["used"]) == ("", False)
+    found = columns_of(site, "odd.csv", column=first)
+    assert (found["label"], found["columns"][0]["role"]) == (first, "label")
+
+
 def test_a_table_that_cannot_be_read_has_its_columns_by_name(site: Any) -> None:
     Path("one.csv").write_text("reading\nx\n")
     found = columns_of(site, "one.csv", column="nothing")

@@ -32,13 +32,17 @@ const LONG = 500; // samples of a window that an Uno can hardly keep
 export class Train extends Stage {
     constructor(studio, name) {
         super(studio, name);
-        this.fields = {}; // what was chosen on this page
+        this.chosen = {}; // what was chosen on this page, by the data for which it was
         find("#learning").addEventListener("submit", (event) => event.preventDefault());
         this.more = find("#more .fields");
         this.answered = new Result(studio);
     }
 
     // --- the sentence ---
+
+    get fields() {
+        return (this.chosen[this.studio.state.data] ??= {});
+    }
 
     get rate() {
         return this.studio.data?.rate || 0;
