@@ -18,7 +18,7 @@ STAGES = ("data", "train", "try", "board", "report")
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
 SCHEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
-JOB_MS = 120_000  # the longest job of a test, on a busy computer
+_PATIENCE_MS = 120_000  # with whatever a busy computer does
 _LEAST_CONTRAST, _LEAST_OF_LARGE = 4.5, 3.0  # WCAG 2.2, success criterion 1.4.3
 
 
@@ -40,6 +40,13 @@ class Shown:
     def primary(self) -> Locator:
         return self.stage.locator(".act .primary")
 
+    def tab(self, url: str = "") -> Page:
+        """Open the page in another tab."""
+        page = self.page.context.new_page()
+        page.goto(url or self.url)
+        expect(page.locator("#folder")).to_have_text(self.folder.name)
+        return page
+
     def go(self, stage: str) -> None:
         """Press a stage in the bar."""
         self.page.locator(f"[data-stage={stage}]").click()
@@ -47,7 +54,7 @@ class Shown:
 
     def press_primary(self, words: str) -> None:
         """Press the primary action by a key, once it has these words."""
-        expect(self.primary).to_have_text(words, timeout=JOB_MS)
+        expect(self.primary).to_have_text(words)
         expect(self.primary).to_be_enabled()
         self.primary.focus()
         self.page.keyboard.press("Enter")
@@ -60,7 +67,7 @@ class Shown:
         """Wait until a stage has one of some marks."""
         link = self.page.locator(f"[data-stage={stage}]")
         selector = ", ".join(f".{mark}" for mark in marks)
-        expect(link.and_(self.page.locator(selector))).to_be_visible(timeout=JOB_MS)
+        expect(link.and_(self.page.locator(selector))).to_be_visible()
 
     def lines(self) -> list[str]:
         """Return the command lines of the drawer."""
@@ -88,6 +95,8 @@ class Shown:
 def opened(browser: Browser, url: str, folder: Path, **options: Any) -> Iterator[Shown]:
     """Open the page, in a context that reaches only its server."""
     context = browser.new_context(**{"viewport": DESK, "reduced_motion": "reduce", **options})
+    context.set_default_timeout(_PATIENCE_MS)
+    expect.set_options(timeout=_PATIENCE_MS)
     shown = Shown(context.new_page(), folder, url)
     own = url.partition("#")[0]
 
@@ -106,7 +115,7 @@ def opened(browser: Browser, url: str, folder: Path, **options: Any) -> Iterator
     context.on("response", refused)
     context.on("weberror", lambda error: shown.complaints.append(str(error.error)))
     shown.page.goto(url)
-    expect(shown.page.locator("#folder")).to_have_text(folder.name, timeout=30_000)
+    expect(shown.page.locator("#folder")).to_have_text(folder.name)
     yield shown
     context.close()
 

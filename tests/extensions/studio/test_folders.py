@@ -101,7 +101,7 @@ def test_twelve_classes_are_answered_on_a_phone(shown: Shown) -> None:
     page.locator("#data-file").select_option("twelve.npz")
     expect(page.locator("#data-file")).to_have_value("twelve.npz")
     shown.go("train")
-    expect(page.locator("#matrix tbody tr")).to_have_count(len(TWELVE), timeout=30_000)
+    expect(page.locator("#matrix tbody tr")).to_have_count(len(TWELVE))
     for size in (PHONE, DESK):
         page.set_viewport_size(size)
         assert (size, shown.barred()) == (size, [])
