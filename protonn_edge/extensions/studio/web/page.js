@@ -261,7 +261,10 @@ class Studio {
             this.go("train");
         } else if (added.some((name) => this.state.source.plays.includes(name))) {
             await this.choose({ source: { ...this.chosen.source, emulated: true, play: added.at(-1) } });
-            this.source.open(); // samples without classes: a sensor can play them
+            const play = `${added.join(", ")}: a sensor can play ${added.length > 1 ? "them" : "it"} now.`;
+            const learn = `To train with sounds, put them into folders that are named after their classes, and copy the folder with these into ${this.state.folder}.`;
+            this.stages[this.current].remark(`${play} ${learn}`); // below the dialog
+            this.source.open();
         } else {
             this.stages[this.current].remark(`${added.join(", ")} is in the folder, but holds nothing to train with.`);
         }

@@ -206,14 +206,16 @@ export class Train extends Stage {
         find("#preview").hidden = Boolean(model) || !this.studio.isOfSamples || this.isSound;
         this.every = (await this.studio.wire.ask("models")).models ?? [];
         this.#showModels();
-        if (!model) {
-            result.hidden = true;
-            this.#preview();
-            return;
+        if (this.studio.model) {
+            await this.answered.show();
         }
-        await this.answered.show();
-        this.#answers();
-        result.hidden = false;
+        const still = this.studio.model; // other data may have been chosen while the page asked
+        result.hidden = !still;
+        if (still) {
+            this.#answers();
+        } else {
+            this.#preview();
+        }
     }
 
     /** The figures of the model in use on points that it has not seen. */
