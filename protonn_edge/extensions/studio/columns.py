@@ -16,6 +16,7 @@ import numpy as np
 
 from protonn_edge.data.columns import Column
 from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.named import find_column
 from protonn_edge.data.options import SHOWN, TableOptions
 from protonn_edge.data.preparation import ONE_HOT_LIMIT
 from protonn_edge.data.reading import load_dataset
@@ -101,6 +102,11 @@ def _unjudged(path: Path, options: TableOptions, error: str) -> JsonObject:
     except InputError:
         return {"rows": 0, "columns": [], "error": error, "asks": ""}
     columns, is_named = table.columns[:_MOST_COLUMNS], _is_named(table.columns, options)
+    if is_named and options.label is not None:
+        try:
+            find_column(table.columns, options.label, "", path)
+        except InputError:  # the table was replaced by one without it
+            is_named = False
     decided = dict.fromkeys((*options.keep, *options.one_hot), True)
     decided |= dict.fromkeys(options.drop, False)
     usual = {"number": None} if is_named else {}

@@ -355,5 +355,6 @@ def _accuracy(facts: JsonObject) -> str:
         return f"{percent(facts['share'], 1)} right"
     value = facts.get("value") or {}
     if value.get("bound") or value.get("error"):
-        return f"±{value.get('bound') or value['error']:.3g}"
+        error = float(f"{value.get('bound') or value['error']:.3g}")
+        return f"±{error:,.15g}"
     return "trained"

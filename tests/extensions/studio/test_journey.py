@@ -445,6 +445,7 @@ def test_stop_keeps_what_is_finished_and_says_so(shown: Shown, walk: Walk) -> No
     expect(page.locator(".job button")).to_be_focused()
     page.wait_for_timeout(400)
     page.keyboard.press("Escape")
+    expect(page.locator("#stage-train .alert .notice p")).to_contain_text("stopped")
     expect(page.locator(".job")).to_be_hidden()
     assert (walk.folder / "protonn.npz").read_bytes() == model
     (walk.folder / "best.npz").unlink(missing_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import wave
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def test_the_columns_of_any_table_are_shown(site: Any) -> None:
     found = columns_of(site, "house.csv", drop=["hour"], column="name", target="class")
     assert (found["label"], found["target"], found["asks"]) == ("name", "class", "")
     found = columns_of(site, "house.csv", column="nothing")
-    assert "'nothing', which is not a column" in found["error"]
+    assert (found["asks"], found["error"]) == ("column", "")
     assert [each["name"] for each in found["columns"]] == ["hour", "name", "wind", "indoor"]
     for wrong in ({"column": "a\n"}, {"drop": [[]]}, {"target": "x"}, {"one_hot": [0]}):
         assert site.ask("/ask/state", {"data": "house.csv", "read": wrong})[0] == 400
@@ -160,6 +161,16 @@ def test_a_board_that_a_later_step_needs_is_not_given_to_another_tab(
     assert "programmed" in site.ask("/do/connect", {"kind": "live"})[1]["error"]
     monkeypatch.setattr(jobs, "steps", [("build", []), ("measure", ["--emulate"])])
     assert site.ask("/do/connect", {"kind": "live"})[0] == 200
+
+
+def test_a_board_that_classifies_records_no_take(
+    site: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site.server.workspace.board, "_stream", SimpleNamespace(kind="live"))
+    for what in ("begin", "end", "discard", "keep", "classify"):
+        status, answer = site.ask("/do/order", {"what": what, "label": "x", "session": "a"})
+        assert (status, "the board classifies" in answer["error"]) == (400, True)
+    monkeypatch.undo()
 
 
 def test_an_archive_is_saved_once(site: Any) -> None:

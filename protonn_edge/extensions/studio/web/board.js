@@ -74,6 +74,9 @@ export class Board extends Stage {
         }
         this.wired = asked;
         const found = await this.wire.ask("wires", { sensor, board });
+        if (asked !== this.wired) {
+            return; // a later answer is on its way
+        }
         if (found.error) {
             place.hidden = true;
             return;
