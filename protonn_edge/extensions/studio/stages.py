@@ -138,7 +138,7 @@ class Stages:
         missing = {name: _FEW_TAKES - n for name, n in takes.items() if n < _FEW_TAKES}
         told = {"takes": facts["takes"], "classes": takes, "missing": missing}
         status = f"{_classes(len(takes))}, {counted(facts['takes'], 'take')}"
-        lead, why = self._asked(takes, missing)
+        lead, why = _asked(takes, missing)
         if not takes:
             return Stage("ready", "no take yet", lead, facts=told)
         if len(takes) - len(missing) >= _FEW_CLASSES:
@@ -150,54 +150,18 @@ class Stages:
             stage.again = _action("Train anyway", "train", "train")
         return stage
 
-    @staticmethod
-    def _asked(takes: Mapping[str, int], missing: Mapping[str, int]) -> tuple[Sentence, str]:
-        """Return which takes are wanted next, and why there is nothing to train before."""
-        if not takes:
-            return ["Name what you will do, and record three takes of it."], "needs takes"
-        label, n = next(iter(missing.items()), ("", 0))
-        some = f"{_WORDS[n]} more {'take' if n == 1 else 'takes'} of "
-        if len(takes) < _FEW_CLASSES and not missing:
-            return ["Record three takes of a second class."], "needs a second class"
-        if not missing:
-            return ["There are enough takes of each class; more people make it better."], ""
-        enough = len(takes) - len(missing) >= _FEW_CLASSES
-        then = "." if enough else ", then you can train." if len(takes) > 1 else "."
-        return [some.capitalize(), label, then], f"needs {n} more of {label}"
-
     def _of_table(self) -> Stage:
         found = self._memory.columns(self._used.data, self._read)
         lead = ["", self._used.data, f": {counted(found['rows'], 'row')}."]
         if found.get("error"):
             return Stage("warn", "needs your decision", [found["error"]], facts=found)
         if found["asks"]:
-            return self._asking(found, lead)
+            return _asking(found, lead)
         if gaps := found["gaps"]:
             self._read["missing"] = self._read.get("missing") or "median"
             are = "is" if gaps == 1 else "are"
             lead[2] += f" {counted(gaps, 'cell')} of its columns {are} empty."
         return self._ready_data("done", f"{found['rows']:,} rows", lead, found)
-
-    @staticmethod
-    def _asking(found: JsonObject, lead: Sentence) -> Stage:
-        """Return a stage whose primary action leads to what the table does not state."""
-        text = "Train a model"
-        if found["asks"] == "column":
-            text, status, why = "Choose what to predict", "what to predict?", "needs an answer"
-            lead[2] += " Which of its columns has the answer?"
-        elif found["asks"] == "kind":
-            status = why = f"{found['label']}: a number or a class?"
-            lead[2] += " Is "
-            lead += [found["label"], " a number, or does each of its values stand for a class?"]
-        else:
-            doubt: Sequence[str] = found["doubt"]
-            n = len(doubt)
-            status = f"{counted(n, 'column')} in doubt"
-            lead[2] += f" {_WORDS[n].capitalize() if n <= _FEW_TAKES else n} of its columns"
-            lead[2] += f" need{'s' * (n == 1)} your decision."
-            why = f"{doubt[0]}: use it, or leave it out?"
-        action = _action(text, run="ask") | {"why": why}
-        return Stage("warn", status, lead, action, facts=found)
 
     def _read_in_training(self) -> JsonObject:
         """Return how the table was read for the model, if it was trained on it."""
@@ -329,6 +293,42 @@ class Stages:
         if self._used.files.get(self._used.report, {}).get("run") != results["run"]:
             return Stage("old", "measured since the report", lead, first, facts=results)
         return Stage("warn" if wrong else "done", status, lead, show, measure, results)
+
+
+def _asked(takes: Mapping[str, int], missing: Mapping[str, int]) -> tuple[Sentence, str]:
+    """Return which takes are wanted next, and why there is nothing to train before."""
+    if not takes:
+        return ["Name what you will do, and record three takes of it."], "needs takes"
+    label, n = next(iter(missing.items()), ("", 0))
+    some = f"{_WORDS[n]} more {'take' if n == 1 else 'takes'} of "
+    if len(takes) < _FEW_CLASSES and not missing:
+        return ["Record three takes of a second class."], "needs a second class"
+    if not missing:
+        return ["There are enough takes of each class; more people make it better."], ""
+    enough = len(takes) - len(missing) >= _FEW_CLASSES
+    then = "." if enough else ", then you can train." if len(takes) > 1 else "."
+    return [some.capitalize(), label, then], f"needs {n} more of {label}"
+
+
+def _asking(found: JsonObject, lead: Sentence) -> Stage:
+    """Return a stage whose primary action leads to what the table does not state."""
+    text = "Train a model"
+    if found["asks"] == "column":
+        text, status, why = "Choose what to predict", "what to predict?", "needs an answer"
+        lead[2] += " Which of its columns has the answer?"
+    elif found["asks"] == "kind":
+        status = why = f"{found['label']}: a number or a class?"
+        lead[2] += " Is "
+        lead += [found["label"], " a number, or does each of its values stand for a class?"]
+    else:
+        doubt: Sequence[str] = found["doubt"]
+        n = len(doubt)
+        status = f"{counted(n, 'column')} in doubt"
+        lead[2] += f" {_WORDS[n].capitalize() if n <= _FEW_TAKES else n} of its columns"
+        lead[2] += f" need{'s' * (n == 1)} your decision."
+        why = f"{doubt[0]}: use it, or leave it out?"
+    action = _action(text, run="ask") | {"why": why}
+    return Stage("warn", status, lead, action, facts=found)
 
 
 def _waits(why: str) -> Stage:

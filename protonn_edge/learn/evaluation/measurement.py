@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -307,10 +308,8 @@ def measure(
         if instrument is not None:  # before the board: it may supply it
             stack.enter_context(instrument.opened)
         # Devices first: if one does not answer, an existing results file is kept.
-        opened = (
-            compared.open_session(port, reference, board, host=host, name=name) for port in ports
-        )
-        sessions = [stack.enter_context(each) for each in opened]
+        opened = partial(compared.open_session, model=reference, board=board, host=host, name=name)
+        sessions = [stack.enter_context(opened(url)) for url in ports]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
         everything, shares = _answered(sessions, reference, asked, results, resume, on_result)
         more = _more(sessions[0], reference, asks=shares[0].stats is not None)
