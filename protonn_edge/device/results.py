@@ -46,6 +46,9 @@ _TRUE = "true"  # in place of "label", if answers are no classes
 _SCORE = "score_"  # before the name of a class
 _MOST_CLASSES = 255
 
+EMULATED = "emulated "
+"""Begins the name of a device that is no board; its port differs in every run."""
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -100,7 +103,7 @@ class Result:
     # whether class or scores differ from the integer model's; None if nothing was compared
     mismatch: bool | None = None
     scores: tuple[int, ...] | None = None  # one score per class, if requested
-    device: str = ""  # the port of the device that answered
+    device: str = ""  # the port of the device that answered, or the name of an emulated one
     # the right answer and the predicted one, if they are no classes, but numbers or sets of labels
     texts: tuple[str, str] | None = None
 

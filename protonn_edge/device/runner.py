@@ -32,7 +32,7 @@ _END_S = 10.0  # for a thread with a device that no longer answers
 class DeviceShare:
     """A device's share of a run."""
 
-    device: str  # the URL of its port
+    device: str  # its name, or the URL of its port
     n: int  # points that it answered
     seconds: float  # how long it took
     cycles_mean: float | None  # cycles of a prediction; None if it answered none
@@ -197,7 +197,7 @@ def run(
     bugs = [loss for loss in losses if not isinstance(loss, ProtoNNEdgeError)]
     if bugs or (losses and not rows.all_answered):
         raise (bugs or losses)[-1]
-    order = [session.url for session in sessions]
+    order = [session.name for session in sessions]
     return Run(
         sorted(results, key=lambda result: result.index),
         sorted((share for share, _ in ends), key=lambda share: order.index(share.device)),
@@ -266,7 +266,7 @@ def _work(
     try:
         while rows.wait():
             for row, prediction in session.stream(inputs(), with_scores=expected is not None):
-                arrived(_result(row, int(labels[row]), session.url, prediction, expected))
+                arrived(_result(row, int(labels[row]), session.name, prediction, expected))
                 taken.discard(row)
                 rows.answered()
                 if prediction is not None:
@@ -278,7 +278,7 @@ def _work(
         loss = error
         rows.give_back(taken)
     share = DeviceShare(
-        session.url,
+        session.name,
         n,
         ended - began,
         cycles / n if n else None,

@@ -67,10 +67,12 @@ class Session:
         the time on the wire. Other messages do not count.
     host : Host or None, keyword-only
         What opens the line and provides the time, by default this computer.
+    name : str or None, keyword-only
+        What results call the device, by default `url`.
 
     Attributes
     ----------
-    url : str
+    url, name : str
         As given.
     retried : int
         Number of retries so far of completely sent requests.
@@ -90,8 +92,9 @@ class Session:
         retries: int = 12,
         progress_s: float = 15.0,
         host: Host | None = None,
+        name: str | None = None,
     ) -> None:
-        self.url = url
+        self.url, self.name = url, name or url
         self.retried = 0
         expected = connection.ExpectedDevice(model_hash, n_features, n_classes, board)
         rate = baud or (board or load_board("uno")).baud

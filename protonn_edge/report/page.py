@@ -34,8 +34,6 @@ from protonn_edge.system.extensions import extensions
 from protonn_edge.system.figures import Figure
 
 _PAGE_MCU = "atmega328p"  # of uno.js among the scripts of pages
-_SOCKET = re.compile(r"^(socket://.*):\d+$")
-_LOCAL, _EMULATOR = "socket://127.0.0.1", "an emulated board on this computer"
 _OTHER_CHIP = "the page can emulate only an ATmega328P, but this firmware is for another chip"
 _SETS = "the page cannot show answers that are sets of labels"
 _ID = re.compile(r'(?<=[#"])(?=[a-z]+[0-9a-f]{10}[")])')  # the beginning of one, by matplotlib
@@ -107,9 +105,7 @@ def _provenance(one: Evidence, command: str) -> list[tuple[str, str]]:
 
 
 def _devices(one: Evidence) -> str:
-    """Return the ports, without the number of a socket, which differs in every run."""
-    names = {_SOCKET.sub(r"\1", result.device) for result in one.results}
-    names = {_EMULATOR if name == _LOCAL else name for name in names}
+    names = {result.device for result in one.results}
     return ", ".join(sorted(names - {""})) or "-"
 
 

@@ -42,18 +42,13 @@ _TAKES_SPACE = {"create", "write", "mkdir", "symlink"}
 _SCRATCH = re.compile(r"\.protonn-edge\.\d+\.\w+")
 _KILLED, _BUG = -signal.SIGKILL, 70
 
-_PORT = re.compile(rb"(?<=socket://127\.0\.0\.1:)\d+")
-
 Tree = dict[str, bytes]
 
 
 def tree(folder: Path) -> Tree:
-    """Return the contents of all files below a folder, by their names there.
-
-    The port of an emulated board, which the system chooses, is left out.
-    """
+    """Return the contents of all files below a folder, by their names there."""
     return {
-        path.relative_to(folder).as_posix(): _PORT.sub(b"0", path.read_bytes())
+        path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }

@@ -214,6 +214,7 @@ def open_session(
     board: Board | None = None,
     *,
     host: Host | None = None,
+    name: str | None = None,
 ) -> Session:
     """Return a session for the device at `url`, which must be this board with exactly this model.
 
@@ -226,6 +227,7 @@ def open_session(
         n_classes=model.n_classes,
         board=board,
         host=host,
+        name=name,
     )
 
 

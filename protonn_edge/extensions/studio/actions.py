@@ -61,10 +61,12 @@ and repeated if the field has several values; "--emulate+played" is given with t
 LISTS = ("sensor", "played", "keep_columns", "drop", "one_hot", "holdout")
 """The fields that may have several values."""
 
+LONGEST = 200
+"""Characters of the name of a class or a column."""
+
 _QUOTED = ("keep_columns", "drop", "one_hot", "holdout")  # as in a list of names, if need be
 _JOINED = ("holdout",)  # into one value
 _MOST_VALUES = 500
-_LONGEST = 200  # characters of a label
 _NEW_NAME = re.compile(r"[^\W_][\w .,()+-]{0,80}")
 Listed = Sequence[str]
 _Check = Callable[[Any, Listed], str]
@@ -76,8 +78,8 @@ def _unlike(value: object, what: str) -> InputError:
 
 def _text(value: Any, _: Listed) -> str:
     known = isinstance(value, str) and value.isprintable() and value.strip()
-    if not known or len(value) > _LONGEST:
-        raise _unlike(value, f"a name of 1 to {_LONGEST} characters")
+    if not known or len(value) > LONGEST:
+        raise _unlike(value, f"a name of 1 to {LONGEST} characters")
     return str(value)
 
 

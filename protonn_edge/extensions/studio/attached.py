@@ -79,6 +79,8 @@ class AttachedBoard:
             raise InputError("no board is connected; connect one first")
         self._stage = request.stage or self._stage
         if what in _ORDERS:
+            if stream.kind != LOGGER:
+                raise InputError("the board classifies now; connect it in Data to record takes")
             _ORDERS[what](stream, request)
         else:
             stream.answers.act(what, request.asked.get("label"))

@@ -16,11 +16,13 @@ import numpy as np
 
 from protonn_edge.data.columns import Column
 from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.named import find_column
 from protonn_edge.data.options import SHOWN, TableOptions
 from protonn_edge.data.preparation import ONE_HOT_LIMIT
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.tables import RawTable, opened_table
 from protonn_edge.data.usual_names import LABEL_NAMES
+from protonn_edge.extensions.studio.actions import LONGEST
 from protonn_edge.extensions.studio.words import in_words
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
@@ -73,7 +75,7 @@ def _columns_of(path: Path, _: str, read: str) -> JsonObject:
     return {
         "rows": len(dataset.X_train),
         "tests": len(dataset.X_test),
-        "label": answer["name"] if len(answers) == 1 else None,
+        "label": answer["key"] if len(answers) == 1 else None,
         "target": None if asks_kind else dataset.predicts,
         "classes": classes,
         "is_number": is_number,
@@ -100,13 +102,18 @@ def _unjudged(path: Path, options: TableOptions, error: str) -> JsonObject:
     except InputError:
         return {"rows": 0, "columns": [], "error": error, "asks": ""}
     columns, is_named = table.columns[:_MOST_COLUMNS], _is_named(table.columns, options)
+    if is_named and options.label is not None:
+        try:
+            find_column(table.columns, options.label, "", path)
+        except InputError:  # the table was replaced by one without it
+            is_named = False
     decided = dict.fromkeys((*options.keep, *options.one_hot), True)
     decided |= dict.fromkeys(options.drop, False)
     usual = {"number": None} if is_named else {}
     for each in columns:
-        each.role = "label" if each.key == options.label else ""
+        each.role = "label" if _key(each) == options.label else ""
     rows = [
-        _row(each) | {"used": decided.get(each.key, usual.get(each.kind, False))}
+        _row(each) | {"used": decided.get(_key(each), usual.get(each.kind, False))}
         for each in columns
     ]
     return {
@@ -127,6 +134,7 @@ def _row(column: Column, dataset: Dataset | None = None) -> JsonObject:
     distinct = len({*texts} - {""}) if is_text else len(np.unique(known))
     few = 0 < distinct <= ONE_HOT_LIMIT and column.name != "" and not column.shares_name
     return {
+        "key": _key(column),
         "name": column.key,
         "kind": column.kind,
         "role": column.role,
@@ -140,6 +148,13 @@ def _row(column: Column, dataset: Dataset | None = None) -> JsonObject:
         "histogram": _histogram(known),
         "values": texts[:_NAMES] if is_text else [],
     }
+
+
+def _key(column: Column) -> str:
+    """Return what names a column in a request: its name, or its number if that is none for all."""
+    plain = column.name.isprintable() and len(column.name) <= LONGEST
+    own = column.name not in ("", f"column {column.index + 1}") and not column.shares_name
+    return column.name if own and plain else str(column.index + 1)
 
 
 def _histogram(known: Array) -> list[int] | None:

@@ -23,7 +23,7 @@ from protonn_edge.data.archive import ArrayArchive
 from protonn_edge.data.arrays import FILE_LIMIT_BYTES, source_of
 from protonn_edge.data.division import Division, digest_of
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.device.results import read_results
+from protonn_edge.device.results import EMULATED, read_results
 from protonn_edge.extensions.sensing.editing.takes import EditableRecording, read_takes
 from protonn_edge.extensions.studio.folder import version_of
 from protonn_edge.model.features import signal_of
@@ -208,7 +208,7 @@ def _of_results(path: Path) -> JsonObject:
         "n": len(results),
         "points": origin.points if origin else 0,
         "mismatches": sum(bool(one.mismatch) for one in results),
-        "emulated": all("://" in one.device for one in results),
+        "emulated": all(one.device.startswith(EMULATED) for one in results),
     }
 
 

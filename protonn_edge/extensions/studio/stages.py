@@ -220,7 +220,9 @@ class Stages:
 
     def _other_column(self) -> str:
         """Return the column that the page has chosen, if the model predicts another one."""
-        chosen, trained = self._chosen_read.get("column"), self._used.model_facts.get("label")
+        chosen, trained = (
+            each.get("column") for each in (self._chosen_read, self._read_in_training())
+        )
         return str(chosen) if chosen and trained and chosen != trained else ""
 
     def _waiting(self, found: JsonObject) -> Sentence:
@@ -293,6 +295,42 @@ class Stages:
         return Stage("warn" if wrong else "done", status, lead, show, measure, results)
 
 
+def _asked(takes: Mapping[str, int], missing: Mapping[str, int]) -> tuple[Sentence, str]:
+    """Return which takes are wanted next, and why there is nothing to train before."""
+    if not takes:
+        return ["Name what you will do, and record three takes of it."], "needs takes"
+    label, n = next(iter(missing.items()), ("", 0))
+    some = f"{_WORDS[n]} more {'take' if n == 1 else 'takes'} of "
+    if len(takes) < _FEW_CLASSES and not missing:
+        return ["Record three takes of a second class."], "needs a second class"
+    if not missing:
+        return ["There are enough takes of each class; more people make it better."], ""
+    enough = len(takes) - len(missing) >= _FEW_CLASSES
+    then = "." if enough else ", then you can train." if len(takes) > 1 else "."
+    return [some.capitalize(), label, then], f"needs {n} more of {label}"
+
+
+def _asking(found: JsonObject, lead: Sentence) -> Stage:
+    """Return a stage whose primary action leads to what the table does not state."""
+    text = "Train a model"
+    if found["asks"] == "column":
+        text, status, why = "Choose what to predict", "what to predict?", "needs an answer"
+        lead[2] += " Which of its columns has the answer?"
+    elif found["asks"] == "kind":
+        status = why = f"{found['label']}: a number or a class?"
+        lead[2] += " Is "
+        lead += [found["label"], " a number, or does each of its values stand for a class?"]
+    else:
+        doubt: Sequence[str] = found["doubt"]
+        n = len(doubt)
+        status = f"{counted(n, 'column')} in doubt"
+        lead[2] += f" {_WORDS[n].capitalize() if n <= _FEW_TAKES else n} of its columns"
+        lead[2] += f" need{'s' * (n == 1)} your decision."
+        why = f"{doubt[0]}: use it, or leave it out?"
+    action = _action(text, run="ask") | {"why": why}
+    return Stage("warn", status, lead, action, facts=found)
+
+
 def _waits(why: str) -> Stage:
     return Stage("none", why, [])
 
@@ -317,7 +355,8 @@ def _accuracy(facts: JsonObject) -> str:
         return f"{percent(facts['share'], 1)} right"
     value = facts.get("value") or {}
     if value.get("bound") or value.get("error"):
-        return f"±{value.get('bound') or value['error']:.3g}"
+        error = float(f"{value.get('bound') or value['error']:.3g}")
+        return f"±{error:,.15g}"
     return "trained"
 
 

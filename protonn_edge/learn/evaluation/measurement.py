@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from protonn_edge.codegen.verification import agreement as compared
 from protonn_edge.device.connection import Host
 from protonn_edge.device.instruments import BenchInstrument, BenchReading
 from protonn_edge.device.results import (
+    EMULATED,
     Origin,
     Result,
     ResultsFile,
@@ -298,16 +300,16 @@ def measure(
     with ExitStack() as stack:
         stack.enter_context(exclusive(project.folder))
         program, usage = _checked_firmware(project, board, reference, plan)
-        executed = ", ".join(ports)
+        executed, name = ", ".join(ports), None
         if not ports:
             emulated = compared.watched_board(program, plan, board, emulator)
             ports = [stack.enter_context(emulated).url]
-            executed = f"emulated {board.name}"
+            executed = name = f"{EMULATED}{board.name}"
         if instrument is not None:  # before the board: it may supply it
             stack.enter_context(instrument.opened)
         # Devices first: if one does not answer, an existing results file is kept.
-        opened = (compared.open_session(port, reference, board, host=host) for port in ports)
-        sessions = [stack.enter_context(each) for each in opened]
+        opened = partial(compared.open_session, model=reference, board=board, host=host, name=name)
+        sessions = [stack.enter_context(opened(url)) for url in ports]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
         everything, shares = _answered(sessions, reference, asked, results, resume, on_result)
         more = _more(sessions[0], reference, asks=shares[0].stats is not None)

@@ -18,8 +18,8 @@ STAGES = ("data", "train", "try", "board", "report")
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
 SCHEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
-JOB_MS = 120_000  # the longest job of a test, on a busy computer
-_LEAST_CONTRAST, _LEAST_OF_LARGE = 4.5, 3.0  # WCAG 2.2, success criterion 1.4.3
+_PATIENCE_MS = 120_000  # with whatever a busy computer does
+_AXE = "axe.run({ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })"
 
 
 @dataclass
@@ -40,6 +40,13 @@ class Shown:
     def primary(self) -> Locator:
         return self.stage.locator(".act .primary")
 
+    def tab(self, url: str = "") -> Page:
+        """Open the page in another tab."""
+        page = self.page.context.new_page()
+        page.goto(url or self.url)
+        expect(page.locator("#folder")).to_have_text(self.folder.name)
+        return page
+
     def go(self, stage: str) -> None:
         """Press a stage in the bar."""
         self.page.locator(f"[data-stage={stage}]").click()
@@ -47,7 +54,7 @@ class Shown:
 
     def press_primary(self, words: str) -> None:
         """Press the primary action by a key, once it has these words."""
-        expect(self.primary).to_have_text(words, timeout=JOB_MS)
+        expect(self.primary).to_have_text(words)
         expect(self.primary).to_be_enabled()
         self.primary.focus()
         self.page.keyboard.press("Enter")
@@ -60,7 +67,7 @@ class Shown:
         """Wait until a stage has one of some marks."""
         link = self.page.locator(f"[data-stage={stage}]")
         selector = ", ".join(f".{mark}" for mark in marks)
-        expect(link.and_(self.page.locator(selector))).to_be_visible(timeout=JOB_MS)
+        expect(link.and_(self.page.locator(selector))).to_be_visible()
 
     def lines(self) -> list[str]:
         """Return the command lines of the drawer."""
@@ -75,10 +82,10 @@ class Shown:
     def barred(self) -> list[object]:
         """Return how the screen breaks the laws that hold for every screen."""
         page = self.page
-        found: list[object] = page.evaluate(LAWS, [_LEAST_CONTRAST, _LEAST_OF_LARGE])
+        found: list[object] = page.evaluate(LAWS)
         if not page.evaluate("'axe' in window"):
             page.evaluate(axe_source())
-        violations = page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
+        violations = page.evaluate(_AXE)["violations"]
         return found + [
             (each["id"], [node["html"][:160] for node in each["nodes"][:3]]) for each in violations
         ]
@@ -88,6 +95,8 @@ class Shown:
 def opened(browser: Browser, url: str, folder: Path, **options: Any) -> Iterator[Shown]:
     """Open the page, in a context that reaches only its server."""
     context = browser.new_context(**{"viewport": DESK, "reduced_motion": "reduce", **options})
+    context.set_default_timeout(_PATIENCE_MS)
+    expect.set_options(timeout=_PATIENCE_MS)
     shown = Shown(context.new_page(), folder, url)
     own = url.partition("#")[0]
 
@@ -106,7 +115,7 @@ def opened(browser: Browser, url: str, folder: Path, **options: Any) -> Iterator
     context.on("response", refused)
     context.on("weberror", lambda error: shown.complaints.append(str(error.error)))
     shown.page.goto(url)
-    expect(shown.page.locator("#folder")).to_have_text(folder.name, timeout=30_000)
+    expect(shown.page.locator("#folder")).to_have_text(folder.name)
     yield shown
     context.close()
 
@@ -128,11 +137,10 @@ IN_VIEW = """(one) => {
         && bottom <= innerHeight + 1 && right <= innerWidth + 1;
 }"""
 
-LAWS = """([least, leastOfLarge]) => {
+LAWS = """() => {
     const found = [];
     const visible = (one) => one.checkVisibility() && !one.closest("[inert], .skip, .unseen");
     const all = (selector) => [...document.querySelectorAll(selector)].filter(visible);
-    const text = (one) => one.outerHTML.slice(0, 100);
     if (document.documentElement.scrollWidth > innerWidth) {
         found.push(["it scrolls sideways", document.documentElement.scrollWidth]);
     }
@@ -140,46 +148,8 @@ LAWS = """([least, leastOfLarge]) => {
         if (all(one).length !== 1) { found.push(["not one", one, all(one).length]); }
     }
     const primary = all(".primary:enabled").filter((one) => !one.closest(".editing, dialog"));
-    if (primary.length > 1) { found.push(["several primary actions", ...primary.map(text)]); }
-    for (const one of all("button, a, input, select, summary")) {
-        const { width, height } = one.getBoundingClientRect();
-        const within = one.closest("label")?.getBoundingClientRect().height ?? 0;
-        if (Math.max(height, within) < 24 || width < (one.matches("input") ? 16 : 24)) {
-            found.push(["a small target", text(one)]);
-        }
-        const named = one.textContent.trim() || one.ariaLabel || one.labels?.length;
-        if (!named) { found.push(["no name", text(one)]); }
-    }
-    const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-    const known = new Map(); // to read a pixel takes as long as all else here
-    const colour = (value) => {
-        if (!known.has(value)) { known.set(value, painted(value)); }
-        return known.get(value);
-    };
-    const painted = (value) => {
-        pen.clearRect(0, 0, 1, 1);
-        pen.fillStyle = value;
-        pen.fillRect(0, 0, 1, 1);
-        return [...pen.getImageData(0, 0, 1, 1).data];
-    };
-    const light = (rgb) => rgb.slice(0, 3).map((v) => v / 255)
-        .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
-        .reduce((sum, v, at) => sum + v * [0.2126, 0.7152, 0.0722][at], 0);
-    for (const one of all("body *")) {
-        const words = [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-        if (!words || one.closest(":disabled, svg, option, .before")) { continue; }
-        let behind = one;
-        while (behind && colour(getComputedStyle(behind).backgroundColor)[3] < 255) {
-            behind = behind.parentElement;
-        }
-        const paper = behind ? colour(getComputedStyle(behind).backgroundColor) : [255, 255, 255];
-        const style = getComputedStyle(one);
-        const [low, high] = [light(colour(style.color)), light(paper)].sort((a, b) => a - b);
-        const size = parseFloat(style.fontSize);
-        const large = size >= 24 || (size >= 18.66 && style.fontWeight >= 700);
-        if ((high + 0.05) / (low + 0.05) < (large ? leastOfLarge : least)) {
-            found.push(["low contrast", text(one)]);
-        }
+    if (primary.length > 1) {
+        found.push(["several primary actions", ...primary.map((one) => one.textContent)]);
     }
     return found;
 }"""

@@ -12,6 +12,8 @@ from extensions.studio.conftest import serving
 from extensions.studio.shown import DESK, PHONE, SCHEMES, Shown, opened
 from playwright.sync_api import Browser, expect
 
+from protonn_edge.extensions.studio.actions import FIELDS
+
 ADXL345 = "# protonn-edge recording 1; sensor: adxl345; rate: 50 Hz; units: ax ay az 1/256 g"
 MPU6050 = (
     "# protonn-edge recording 1; sensor: mpu6050; rate: 100 Hz; "
@@ -101,7 +103,7 @@ def test_twelve_classes_are_answered_on_a_phone(shown: Shown) -> None:
     page.locator("#data-file").select_option("twelve.npz")
     expect(page.locator("#data-file")).to_have_value("twelve.npz")
     shown.go("train")
-    expect(page.locator("#matrix tbody tr")).to_have_count(len(TWELVE), timeout=30_000)
+    expect(page.locator("#matrix tbody tr")).to_have_count(len(TWELVE))
     for size in (PHONE, DESK):
         page.set_viewport_size(size)
         assert (size, shown.barred()) == (size, [])
@@ -120,3 +122,20 @@ def test_a_model_is_built_for_the_sensor_if_it_is_known(
     assert page.evaluate("studio.stages.board.step('linear.npz')[0]") == action
     wired = page.locator("#wires:not([hidden])")  # which are shown beside what was built
     expect(wired).to_be_attached(attached=action == "build")
+
+
+@pytest.mark.parametrize(
+    "folder", ["gestures", "\u0436\u0435\u0441\u0442", "_x", "a <b>/..", "x" * 300]
+)
+def test_a_folder_of_any_name_has_a_library_that_can_be_written(shown: Shown, folder: str) -> None:
+    name = shown.page.evaluate(
+        "(folder) => { studio.state.folder = folder; return studio.stages.board.zip; }", folder
+    )
+    assert FIELDS["zip"](name, ()) == name
+
+
+def test_a_take_that_is_dragged_past_the_rows_is_no_file(shown: Shown) -> None:
+    drop = "dispatchEvent(new DragEvent('drop', { dataTransfer: new DataTransfer() }))"
+    shown.page.evaluate(drop)
+    shown.page.evaluate("studio.renew()")
+    expect(shown.page.locator(".alert .notice")).to_have_count(0)

@@ -8,10 +8,12 @@ import signal
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from extensions.studio.ends import StandIn
 
 from protonn_edge.extensions.studio.jobs import Jobs
 from protonn_edge.extensions.studio.log import LOG_FILE, Log
@@ -28,8 +30,6 @@ needs_fork = pytest.mark.skipif(not LINUX, reason="the helper forks: run it on L
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name, text in sample_files("recording.csv").items():
-        Path(name).write_text(text)
     return tmp_path
 
 
@@ -43,38 +43,32 @@ def ended(processes: Launcher, words: list[str]) -> tuple[int, bytes, list[str]]
         return code, printed.read(), said
 
 
-@needs_fork
-def test_a_forked_command_prints_and_writes_what_a_started_one_does(folder: Path) -> None:
-    found = []
-    for warm in (False, True):
-        processes = Launcher(folder)
-        if warm:
-            processes.warm_up()
-        unlike = ["takes", "recording.csv", "--take=99", "--delete"]
-        found += [ended(processes, words) for words in (CUT, unlike, ["train"])]
-        found.append((0, Path("windows.npz").read_bytes(), []))
-        processes.close()
-    assert found[:4] == found[4:]
-    assert [code for code, *_ in found[:3]] == [0, 2, 2]
-
-
-@pytest.mark.parametrize("warm", [False, pytest.param(True, marks=needs_fork)])
-def test_modules_in_the_folder_are_not_imported(warm: bool, folder: Path) -> None:
+@pytest.fixture(scope="module")
+def launched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Launcher]]:
+    """Give a folder, with modules that no command may import, and what forks for commands there."""
+    folder = tmp_path_factory.mktemp("warm")
+    (folder / "recording.csv").write_text(sample_files("recording.csv")["recording.csv"])
     for name in ("numpy", "click"):
-        Path(f"{name}.py").write_text("open('imported', 'w')")
+        (folder / f"{name}.py").write_text("open('imported', 'w')")
     processes = Launcher(folder)
-    if warm:
-        processes.warm_up()
-    code, *_ = ended(processes, CUT)
+    yield folder, processes
     processes.close()
-    assert (code, Path("imported").exists()) == (0, False)
+    assert not (folder / "imported").exists()
+
+
+@pytest.fixture
+def warm(launched: tuple[Path, Launcher], monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Launcher]:
+    """Have the helper run, which a test may have killed."""
+    folder, processes = launched
+    monkeypatch.chdir(folder)
+    processes.warm_up()
+    return launched
 
 
 @needs_fork
 @pytest.mark.usefixtures("can_be_interrupted")
-def test_a_forked_training_stops_and_a_killed_helper_is_done_without(folder: Path) -> None:
-    processes = Launcher(folder)
-    processes.warm_up()
+def test_a_forked_training_stops_and_is_killed(warm: tuple[Path, Launcher]) -> None:
+    _, processes = warm
     assert ended(processes, CUT)[0] == 0
 
     def stopped(how: Any) -> tuple[int, list[str]]:
@@ -96,26 +90,27 @@ def test_a_forked_training_stops_and_a_killed_helper_is_done_without(folder: Pat
     code, said = stopped(lambda child: child.stop())
     assert (code, "the best model so far is kept in m.npz" in said[-1]) == (130, True)
     assert stopped(lambda child: child.kill())[0] == -signal.SIGKILL
+
+
+@needs_fork
+def test_a_long_command_is_started_without_the_helper(warm: tuple[Path, Launcher]) -> None:
+    _, processes = warm
+    assert ended(processes, [*CUT, "--help", *2 * ["\u00e4" * 60_000]])[0] == 0
     assert processes._helper is not None
-    os.kill(processes._helper._process.pid, signal.SIGKILL)
-    processes._helper._process.wait()
-    assert ended(processes, CUT)[0] == 0
-    assert processes._helper is None
-    processes.close()
 
 
-def test_a_job_reports_each_step_and_keeps_what_each_printed(folder: Path) -> None:
-    told = list[dict[str, Any]]()
-    jobs, called = Jobs(folder, lambda **news: told.append(news), Log(folder)), list[int]()
+def test_a_job_reports_each_step_and_keeps_what_each_printed(warm: tuple[Path, Launcher]) -> None:
+    (folder, processes), told, called = warm, list[dict[str, Any]](), list[int]()
+    jobs = Jobs(folder, lambda **news: told.append(news), Log(folder))
+    jobs.processes = processes
     features = "--features=mean,deviation"
     train = ["train", "windows.npz", "-o", "m.npz", "--classifier=linear", features]
     jobs.start([("windows", CUT), ("train", train)], "train", lambda: called.append(1))
     while jobs.is_running:
         time.sleep(0.02)
     jobs.start([("undo", ["takes", "x.csv", "--undo"]), ("train", train)], "data")
-    while jobs.is_running:
+    while sum("logged" in news for news in told) < 3:
         time.sleep(0.02)
-    jobs.close()
     reports = [news["job"] for news in told if "job" in news]
     first = [each for each in reports if each["stage"] == "train"]
     assert called == [1]
@@ -136,6 +131,23 @@ def test_a_job_reports_each_step_and_keeps_what_each_printed(folder: Path) -> No
     assert Log(folder).entries() == []
 
 
+@needs_fork
+def test_without_its_helper_it_starts_commands_that_print_and_write_the_same(
+    warm: tuple[Path, Launcher],
+) -> None:
+    (_, processes), found = warm, list[Any]()
+    unlike = ["takes", "recording.csv", "--take=99", "--delete"]
+    for _ in range(2):
+        found += [ended(processes, words) for words in (CUT, unlike)]
+        found.append(Path("windows.npz").read_bytes())
+        if processes._helper is not None:
+            os.kill(processes._helper._process.pid, signal.SIGKILL)
+            processes._helper._process.wait()
+    assert processes._helper is None
+    assert found[:3] == found[3:]
+    assert [code for code, *_ in found[:2]] == [0, 2]
+
+
 def test_a_job_that_follows_at_once_has_a_line_of_its_own_in_the_log(folder: Path) -> None:
     followed, heard = threading.Event(), list[Any]()
 
@@ -146,8 +158,9 @@ def test_a_job_that_follows_at_once_has_a_line_of_its_own_in_the_log(folder: Pat
         heard.append(news)
 
     jobs = Jobs(folder, tell, Log(folder))
+    jobs.processes = StandIn(jobs)  # type: ignore[assignment]
     jobs.start([("windows", CUT)], "train")
-    assert followed.wait(60)
+    followed.wait()
     while jobs.is_running:
         time.sleep(0.02)
     jobs.close()
@@ -157,20 +170,12 @@ def test_a_job_that_follows_at_once_has_a_line_of_its_own_in_the_log(folder: Pat
 def test_what_follows_a_job_happens_before_another_one_can_begin(folder: Path) -> None:
     running = list[bool]()
     jobs = Jobs(folder, lambda **_: None, Log(folder))
+    jobs.processes = StandIn(jobs)  # type: ignore[assignment]
     jobs.start([("windows", CUT)], "train", lambda: running.append(jobs.is_running))
     while jobs.is_running:
         time.sleep(0.02)
     jobs.close()
     assert running == [True]
-
-
-@needs_fork
-def test_a_long_command_is_started_without_the_helper(folder: Path) -> None:
-    processes = Launcher(folder)
-    processes.warm_up()
-    assert ended(processes, [*CUT, "--help", *2 * ["\u00e4" * 60_000]])[0] == 0
-    assert processes._helper is not None
-    processes.close()
 
 
 @pytest.mark.parametrize("odd", [{"done": "1", "total": 2}, {"done": 1, "total": []}])

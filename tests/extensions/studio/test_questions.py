@@ -5,6 +5,7 @@ from __future__ import annotations
 import wave
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def test_the_columns_of_any_table_are_shown(site: Any) -> None:
     found = columns_of(site, "house.csv", drop=["hour"], column="name", target="class")
     assert (found["label"], found["target"], found["asks"]) == ("name", "class", "")
     found = columns_of(site, "house.csv", column="nothing")
-    assert "'nothing', which is not a column" in found["error"]
+    assert (found["asks"], found["error"]) == ("column", "")
     assert [each["name"] for each in found["columns"]] == ["hour", "name", "wind", "indoor"]
     for wrong in ({"column": "a\n"}, {"drop": [[]]}, {"target": "x"}, {"one_hot": [0]}):
         assert site.ask("/ask/state", {"data": "house.csv", "read": wrong})[0] == 400
@@ -81,6 +82,17 @@ def test_a_column_of_texts_is_encoded_if_it_has_few(site: Any) -> None:
     )
     found = columns_of(site, "towns.csv", keep_columns=["town"])
     assert found["error"].startswith("towns.csv:2 has 'town 0' in column 'town'")
+
+
+@pytest.mark.parametrize("odd", ["", "b", "a\nb", "\u202ea", "a" * 300], ids=repr)
+def test_a_column_without_a_name_of_its_own_is_named_by_its_number(site: Any, odd: str) -> None:
+    rows = [f"{i * 13 % 29 / 7},{i * 7 % 31 / 9},{'xy'[i % 2]}" for i in range(120)]
+    Path("odd.csv").write_text("\n".join([f'"{odd}",b,c', *rows, ""]))
+    first, *_ = (each["key"] for each in columns_of(site, "odd.csv")["columns"])
+    found = columns_of(site, "odd.csv", column="c", drop=[first], target="class")
+    assert (found["asks"], found["columns"][0]["used"]) == ("", False)
+    found = columns_of(site, "odd.csv", column=first)
+    assert (found["label"], found["columns"][0]["role"]) == (first, "label")
 
 
 def test_a_table_that_cannot_be_read_has_its_columns_by_name(site: Any) -> None:
@@ -149,6 +161,16 @@ def test_a_board_that_a_later_step_needs_is_not_given_to_another_tab(
     assert "programmed" in site.ask("/do/connect", {"kind": "live"})[1]["error"]
     monkeypatch.setattr(jobs, "steps", [("build", []), ("measure", ["--emulate"])])
     assert site.ask("/do/connect", {"kind": "live"})[0] == 200
+
+
+def test_a_board_that_classifies_records_no_take(
+    site: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site.server.workspace.board, "_stream", SimpleNamespace(kind="live"))
+    for what in ("begin", "end", "discard", "keep", "classify"):
+        status, answer = site.ask("/do/order", {"what": what, "label": "x", "session": "a"})
+        assert (status, "the board classifies" in answer["error"]) == (400, True)
+    monkeypatch.undo()
 
 
 def test_an_archive_is_saved_once(site: Any) -> None:

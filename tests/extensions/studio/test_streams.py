@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 from extensions.studio.boards import FRAME, Board
 from extensions.studio.ends import full_disk
-from playwright.sync_api import Browser, Page, expect
+from extensions.studio.shown import opened
+from playwright.sync_api import Browser, expect
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.device.connection import LinkError
@@ -221,39 +223,31 @@ def test_orders_of_another_board_and_of_no_class_leave_the_stream_alone(heard: H
 TABS = 8  # a browser has six connections to a server
 
 
-def opened(context: Any, url: str) -> Page:
-    page: Page = context.new_page()
-    page.goto(url)
-    expect(page.locator("#folder")).to_have_text("folder")
-    return page
-
-
 def test_tabs_share_a_connection_and_outlive_the_one_that_has_it(
     browser: Browser, site: Any
 ) -> None:
-    context = browser.new_context()
-    tabs = [opened(context, site.server.url) for _ in range(TABS)]
-    for number in range(2):
-        name = f"new{number}.csv"
-        site.server.workspace.drop(name, b"label,a\nx,1\ny,2\n")
-        for tab in tabs:
-            expect(tab.locator(f"#data-file option[value='{name}']")).to_be_attached()
-        tabs.pop(0).close()
-    context.close()
+    with opened(browser, site.server.url, Path.cwd()) as shown:
+        tabs = [shown.page, *(shown.tab() for _ in range(1, TABS))]
+        for number in range(2):
+            name = f"new{number}.csv"
+            site.server.workspace.drop(name, b"label,a\nx,1\ny,2\n")
+            for tab in tabs:
+                expect(tab.locator(f"#data-file option[value='{name}']")).to_be_attached()
+            tabs.pop(0).close()
 
 
 def test_the_tabs_of_an_ended_studio_do_not_keep_a_new_ones_from_it(
     browser: Browser, serve: Any, tmp_path: Path
 ) -> None:
-    context, folder = browser.new_context(), tmp_path / "folder"
-    folder.mkdir()
-    with serve(folder) as site:
-        port, old = site.server.server_port, opened(context, site.server.url)
-        expect(old.locator("#connection")).to_have_text("")
-    with serve(folder, port) as site:
-        new = opened(context, site.server.url)
-        expect(new.locator("#connection")).to_have_text("")
-        expect(old.locator("#connection")).to_contain_text("open the address that", timeout=15_000)
-        site.server.workspace.drop("new.csv", b"label,a\nx,1\ny,2\n")
-        expect(new.locator("#data-file")).to_have_value("new.csv")
-    context.close()
+    with ExitStack() as first:
+        site = first.enter_context(serve(tmp_path))
+        with opened(browser, site.server.url, tmp_path) as shown:
+            old = shown.page.locator("#connection")
+            expect(old).to_have_text("")
+            first.close()
+            with serve(tmp_path, site.server.server_port) as site:
+                tab = shown.tab(site.server.url)
+                expect(tab.locator("#connection")).to_have_text("")
+                expect(old).to_contain_text("open the address that")
+                site.server.workspace.drop("new.csv", b"label,a\nx,1\ny,2\n")
+                expect(tab.locator("#data-file")).to_have_value("new.csv")

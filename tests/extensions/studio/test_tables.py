@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import EMULATED_AVR, skip_without
-from extensions.studio.shown import DESK, JOB_MS, PHONE, SCHEMES, Shown, opened, studio
+from extensions.studio.shown import DESK, PHONE, SCHEMES, Shown, opened, studio
 from playwright.sync_api import Browser, expect
 
 MOST_PRESSES = 5
@@ -50,7 +50,7 @@ def test_a_table_with_a_column_in_doubt_leads_to_a_report(shown: Shown, tmp_path
     page.locator("#files").set_input_files(tmp_path / "house.csv")
     hour = page.locator("#columns tr", has=page.get_by_role("rowheader", name="hour"))
     page.get_by_label("The column of the answer").select_option("indoor [°C]")
-    expect(hour.get_by_role("button", name="Leave it out")).to_be_visible(timeout=30_000)
+    expect(hour.get_by_role("button", name="Leave it out")).to_be_visible()
     assert hour.locator("input").evaluate("(one) => one.indeterminate")
     for size in (PHONE, DESK):
         page.set_viewport_size(size)
@@ -68,7 +68,7 @@ def test_a_table_with_a_column_in_doubt_leads_to_a_report(shown: Shown, tmp_path
     assert len(presses) <= MOST_PRESSES
     for words in presses[:-1]:
         shown.press_primary(words)
-    with page.context.expect_page(timeout=JOB_MS) as report:
+    with page.context.expect_page() as report:
         shown.press_primary(presses[-1])
     report.value.close()
     train = next(line for line in shown.lines() if " train " in line)
@@ -113,11 +113,10 @@ def test_many_whole_numbers_ask_for_a_number_or_a_class(shown: Shown, tmp_path: 
     assert shown.barred() == []
     # A new tab, which has no memory, reads the table as its model was trained.
     shown.press_primary("Train a model")
-    expect(page.locator("#stage-train .job")).to_be_visible(timeout=JOB_MS)
-    expect(page.locator("#stage-train .job")).to_be_hidden(timeout=JOB_MS)
+    expect(page.locator("#stage-train .job")).to_be_visible()
+    expect(page.locator("#stage-train .job")).to_be_hidden()
     assert "--one-hot=place" in next(line for line in shown.lines() if " train prices" in line)
-    tab = page.context.new_page()
-    tab.goto(shown.url)
+    tab = shown.tab()
     tab.locator("[data-stage=data]").click()
     expect(tab.get_by_label("The column of the answer")).to_have_value("price")
     expect(tab.get_by_label("a number")).to_be_checked()

@@ -3,6 +3,8 @@ import { costs, digits } from "/figures.js";
 import { bold, button, choice, draw, find, make, meter, number, renew } from "/parts.js";
 import { Stage } from "/stage.js";
 
+const LONGEST = 60; // letters of the name of a library
+
 export class Board extends Stage {
     /** The build in use: the folder that was built for the data's sensor, or for points. */
     get built() {
@@ -72,6 +74,9 @@ export class Board extends Stage {
         }
         this.wired = asked;
         const found = await this.wire.ask("wires", { sensor, board });
+        if (asked !== this.wired) {
+            return; // a later answer is on its way
+        }
         if (found.error) {
             place.hidden = true;
             return;
@@ -98,7 +103,7 @@ export class Board extends Stage {
         const sketch = door(
             "In your own sketch",
             live ? "An Arduino library with a sketch that reads the sensor and prints the class." : "An Arduino library with a sketch that computes the answer.",
-            button(`Download ${this.zip}`, () => this.#export(), { disabled: !built, "data-key": "zip" }),
+            button(`Download ${this.zip}`, () => this.#export(), { disabled: !built || !this.studio.model, "data-key": "zip" }),
         );
         const { boards } = this.studio.state;
         const chosen = boards.find(({ name }) => name === (this.other ?? built?.board ?? "uno"));
@@ -113,7 +118,8 @@ export class Board extends Stage {
     }
 
     get zip() {
-        return `${this.studio.state.folder.replace(/[^\w-]+/g, "_") || "model"}.zip`;
+        const name = this.studio.state.folder.replace(/[^a-z\d]+/gi, "_").replace(/^_/, "");
+        return `${name.slice(0, LONGEST) || "model"}.zip`;
     }
 
     #emulate() {

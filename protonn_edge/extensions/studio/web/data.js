@@ -75,6 +75,9 @@ export class Data extends Stage {
 
     async #askTakes(name) {
         const found = await this.wire.ask("takes", { recording: name });
+        if (name !== this.studio.state.data) {
+            return; // other data were chosen meanwhile
+        }
         if (found.error) {
             this.fail(found.error);
             return;

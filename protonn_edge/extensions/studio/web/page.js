@@ -196,11 +196,11 @@ class Studio {
         addEventListener("dragover", (event) => event.preventDefault());
         addEventListener("drop", (event) => {
             event.preventDefault();
-            const { files, items } = event.dataTransfer;
+            const { files, items } = event.dataTransfer; // none of a take that was dragged past the rows
             const folder = [...items].map((one) => one.webkitGetAsEntry()).find((one) => one?.isDirectory);
             if (folder) {
                 this.stages[this.current].fail(`${folder.name} is a folder; copy it into the folder ${this.state.folder}, and come back to this page.`);
-            } else {
+            } else if (files.length) {
                 this.drop(files);
             }
         });
@@ -212,6 +212,9 @@ class Studio {
         const ended = job.state !== "running";
         if (job.state === "failed") {
             this.stages[job.stage]?.fail(job.record?.sentence ?? job.record?.error ?? "It failed without a reason.");
+        }
+        if (job.state === "stopped") {
+            this.stages[job.stage]?.remark(job.record?.sentence ?? "stopped");
         }
         if (!ended || !job.last) {
             this.job = { ...job, running: true };
@@ -232,8 +235,9 @@ class Studio {
 
     /** Add files to the folder, then show the stage that uses them. */
     async drop(files) {
-        const added = [];
-        for (const file of [...files]) {
+        const [given, added] = [[...files], []];
+        find("#files").value = ""; // the same file can be chosen again
+        for (const file of given) {
             const answer = await this.wire.drop(file);
             if (answer.error) {
                 const isNamed = answer.error.startsWith(`${file.name}:`);
@@ -242,7 +246,6 @@ class Studio {
             }
             added.push(answer.name);
         }
-        find("#files").value = "";
         await this.renew();
         const broken = added.map((name) => this.file(name)?.error).find(Boolean);
         const model = added.find((name) => this.state.models.some((one) => one.name === name));
@@ -258,7 +261,10 @@ class Studio {
             this.go("train");
         } else if (added.some((name) => this.state.source.plays.includes(name))) {
             await this.choose({ source: { ...this.chosen.source, emulated: true, play: added.at(-1) } });
-            this.source.open(); // samples without classes: a sensor can play them
+            const play = `${added.join(", ")}: a sensor can play ${added.length > 1 ? "them" : "it"} now.`;
+            const learn = `To train with sounds, put them into folders that are named after their classes, and copy the folder with these into ${this.state.folder}.`;
+            this.stages[this.current].remark(`${play} ${learn}`); // below the dialog
+            this.source.open();
         } else {
             this.stages[this.current].remark(`${added.join(", ")} is in the folder, but holds nothing to train with.`);
         }

@@ -19,6 +19,9 @@ export class Result {
         }
         this.asked = key;
         const found = await this.studio.wire.ask("figures", { model: state.model, points: state.points });
+        if (this.asked !== key) {
+            return; // a later answer is on its way
+        }
         find("#each").hidden = !found.classes;
         if (found.error) {
             find("#matrix").replaceChildren(make("p", { class: "note" }, `The answers cannot be shown: ${found.error}`));

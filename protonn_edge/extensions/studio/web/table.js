@@ -20,8 +20,8 @@ export class Columns {
     }
 
     #predict({ columns, label, target, classes, is_number: isNumber }) {
-        const names = columns.filter(({ role, kind }) => role !== "time" && kind !== "date").map(({ name }) => [name, name]);
-        const isKnown = names.some(([name]) => name === label);
+        const names = columns.filter(({ role, kind }) => role !== "time" && kind !== "date").map(({ key, name }) => [key, name]);
+        const isKnown = names.some(([key]) => key === label);
         const options = isKnown ? names : [["", "choose a column"], ...names];
         const change = (column) => this.studio.chooseRead({ column, target: undefined, keep_columns: [], drop: [], one_hot: [] });
         const select = choice("column", options, isKnown ? label : "", change, { "aria-label": "The column of the answer" });
@@ -50,14 +50,14 @@ export class Columns {
     }
 
     #row(column, waits) {
-        const { name, used, can, role, kind, evidence, histogram, low, high, values, distinct } = column;
+        const { key, name, used, can, role, kind, evidence, histogram, low, high, values, distinct } = column;
         const doubt = used === null;
         const box = make("input", {
             type: "checkbox",
             checked: used === true,
             disabled: waits || (!can && !used),
             "aria-label": `Use ${name}`,
-            "data-key": `use ${name}`,
+            "data-key": `use ${key}`,
             change: ({ target }) => this.#decide(column, target.checked),
         });
         box.indeterminate = doubt;
@@ -65,8 +65,9 @@ export class Columns {
         const range = low === null ? values.join(", ") : [...new Set([words(low), words(high)])].join(" to ");
         const isText = kind === "text" && can && !waits;
         const texts = isText && (used ? `each of its ${distinct} texts is a feature` : `text; tick it to make a feature of each of its ${distinct} texts`);
-        const looks = texts || evidence || (used === false && role ? `left out: ${role}` : "");
-        const decide = (words, use, key) => button(words, () => this.#decide(column, use), { "data-key": `${key} ${name}` });
+        const many = kind === "text" && !can && !waits && `text; its ${distinct} texts are too many to be features`;
+        const looks = texts || many || evidence || (used === false && role ? `left out: ${role}` : "");
+        const decide = (words, use, way) => button(words, () => this.#decide(column, use), { "data-key": `${way} ${key}` });
         const ways = doubt ? [" ", decide("Use it", true, "keep"), " ", decide("Leave it out", false, "drop")] : [];
         return make(
             "tr",
@@ -79,11 +80,11 @@ export class Columns {
         );
     }
 
-    #decide({ name, kind }, use) {
+    #decide({ key, kind }, use) {
         const { keep_columns = [], drop = [], one_hot = [] } = this.studio.read;
-        const others = (names) => names.filter((one) => one !== name);
+        const others = (names) => names.filter((one) => one !== key);
         const lists = { keep_columns: others(keep_columns), drop: others(drop), one_hot: others(one_hot) };
-        lists[!use ? "drop" : kind === "text" ? "one_hot" : "keep_columns"].push(name);
+        lists[!use ? "drop" : kind === "text" ? "one_hot" : "keep_columns"].push(key);
         this.studio.chooseRead(lists);
     }
 

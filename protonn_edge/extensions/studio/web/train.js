@@ -32,13 +32,17 @@ const LONG = 500; // samples of a window that an Uno can hardly keep
 export class Train extends Stage {
     constructor(studio, name) {
         super(studio, name);
-        this.fields = {}; // what was chosen on this page
+        this.chosen = {}; // what was chosen on this page, by the data for which it was
         find("#learning").addEventListener("submit", (event) => event.preventDefault());
         this.more = find("#more .fields");
         this.answered = new Result(studio);
     }
 
     // --- the sentence ---
+
+    get fields() {
+        return (this.chosen[this.studio.state.data] ??= {});
+    }
 
     get rate() {
         return this.studio.data?.rate || 0;
@@ -202,14 +206,16 @@ export class Train extends Stage {
         find("#preview").hidden = Boolean(model) || !this.studio.isOfSamples || this.isSound;
         this.every = (await this.studio.wire.ask("models")).models ?? [];
         this.#showModels();
-        if (!model) {
-            result.hidden = true;
-            this.#preview();
-            return;
+        if (this.studio.model) {
+            await this.answered.show();
         }
-        await this.answered.show();
-        this.#answers();
-        result.hidden = false;
+        const still = this.studio.model; // other data may have been chosen while the page asked
+        result.hidden = !still;
+        if (still) {
+            this.#answers();
+        } else {
+            this.#preview();
+        }
     }
 
     /** The figures of the model in use on points that it has not seen. */
