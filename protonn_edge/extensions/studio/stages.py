@@ -358,39 +358,3 @@ def _accuracy(facts: JsonObject) -> str:
         error = float(f"{value.get('bound') or value['error']:.3g}")
         return f"±{error:,.15g}"
     return "trained"
-
-
-def _asked(takes: Mapping[str, int], missing: Mapping[str, int]) -> tuple[Sentence, str]:
-    """Return which takes are wanted next, and why there is nothing to train before."""
-    if not takes:
-        return ["Name what you will do, and record three takes of it."], "needs takes"
-    label, n = next(iter(missing.items()), ("", 0))
-    some = f"{_WORDS[n]} more {'take' if n == 1 else 'takes'} of "
-    if len(takes) < _FEW_CLASSES and not missing:
-        return ["Record three takes of a second class."], "needs a second class"
-    if not missing:
-        return ["There are enough takes of each class; more people make it better."], ""
-    enough = len(takes) - len(missing) >= _FEW_CLASSES
-    then = "." if enough else ", then you can train." if len(takes) > 1 else "."
-    return [some.capitalize(), label, then], f"needs {n} more of {label}"
-
-
-def _asking(found: JsonObject, lead: Sentence) -> Stage:
-    """Return a stage whose primary action leads to what the table does not state."""
-    text = "Train a model"
-    if found["asks"] == "column":
-        text, status, why = "Choose what to predict", "what to predict?", "needs an answer"
-        lead[2] += " Which of its columns has the answer?"
-    elif found["asks"] == "kind":
-        status = why = f"{found['label']}: a number or a class?"
-        lead[2] += " Is "
-        lead += [found["label"], " a number, or does each of its values stand for a class?"]
-    else:
-        doubt: Sequence[str] = found["doubt"]
-        n = len(doubt)
-        status = f"{counted(n, 'column')} in doubt"
-        lead[2] += f" {_WORDS[n].capitalize() if n <= _FEW_TAKES else n} of its columns"
-        lead[2] += f" need{'s' * (n == 1)} your decision."
-        why = f"{doubt[0]}: use it, or leave it out?"
-    action = _action(text, run="ask") | {"why": why}
-    return Stage("warn", status, lead, action, facts=found)
