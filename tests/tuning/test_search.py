@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -128,6 +129,17 @@ def test_a_search_goes_on_after_a_process_was_killed(limited, search, tmp_path, 
     settings = [record.settings for record in sorted(found, key=lambda record: record.number)]
     starts = [dict(start) for start in limited.space.starts]
     assert settings[: len(starts)] == starts[: len(settings)]
+
+
+def test_a_worker_that_is_lost_between_trials_is_told_of(limited, search, tmp_path):
+    class Lost(Workers):
+        def submit(self, job):
+            if job.number == 2:
+                raise BrokenExecutor("a process ended")
+            return super().submit(job)
+
+    with pytest.raises(CheckFailed, match="trial 2 was lost with its worker"):
+        search(Lost(limited), tmp_path / "s")
 
 
 def test_time_ends_a_search_and_the_next_one_goes_on(remembering, search, tmp_path, reference):

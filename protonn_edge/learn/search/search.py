@@ -8,8 +8,9 @@ only on the seed and the trials before it, whether the search was interrupted or
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import takewhile
 
@@ -115,7 +116,8 @@ class Search:
         settings = space.draw(trial)
         seen = self._file.records if trial.number >= len(space.starts) else ()
         job = Job(trial.number, settings, tuple(seen))
-        self._running[self._workers.submit(job)] = trial
+        with self._naming_if_lost(trial):
+            self._running[self._workers.submit(job)] = trial
 
     def _collect(self, deadline: float | None) -> None:
         """Wait shortly for a trial, and keep those that have finished."""
@@ -123,14 +125,20 @@ class Search:
         done, _ = wait(self._running, min(left, _LOOK_EVERY_S), FIRST_COMPLETED)
         for future in done:
             trial = self._running.pop(future)
-            try:
+            with self._naming_if_lost(trial):
                 record = future.result()
-            except self._workers.lost as error:
-                raise CheckFailed(
-                    f"trial {trial.number} was lost with its worker; check the memory and the "
-                    "workers, then repeat the command to continue"
-                ) from error
             self._file.tell(trial, record)
+
+    @contextmanager
+    def _naming_if_lost(self, trial: optuna.Trial) -> Iterator[None]:
+        """Raise `CheckFailed` if a worker is lost, now or before the trial was submitted to it."""
+        try:
+            yield
+        except self._workers.lost as error:
+            raise CheckFailed(
+                f"trial {trial.number} was lost with its worker; check the memory and the "
+                "workers, then repeat the command to continue"
+            ) from error
 
     def _is_another_needed(self, trials: int) -> bool:
         """Whether another trial is needed, and can be expected to fit."""
