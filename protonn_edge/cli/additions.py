@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from protonn_edge.model.rule_kinds import RuleKind, rule_kinds
-from protonn_edge.system.extensions import AddedOptions, Extension, extensions, named_by
+from protonn_edge.model.rule_kinds import rule_kinds
+from protonn_edge.system.extensions import AddedOptions, extensions
 
 
 def added_to(command: str) -> dict[str, type[AddedOptions]]:
     """Return what extensions and rules of a policy add to a command, by their names."""
-    adding: dict[str, RuleKind | Extension] = {f"policy.{each.name}": each for each in rule_kinds()}
-    adding |= {each.name: each for each in extensions()}
-    return {
-        name: named_by(each, each.options[command])
-        for name, each in adding.items()
-        if command in each.options
-    }
+    found = {f"policy.{each.name}": each.options(command) for each in rule_kinds()}
+    found |= {each.name: each.options(command) for each in extensions()}
+    return {name: kind for name, kind in found.items() if kind is not None}
 
 
 def with_added(

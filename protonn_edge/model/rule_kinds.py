@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from protonn_edge.system.arrays import Array
+from protonn_edge.system.extensions import AddedOptions
 from protonn_edge.system.lazy import folders_of
 from protonn_edge.system.schema import JsonObject
 
@@ -32,8 +33,6 @@ class RuleKind:
     name: ClassVar[str]  # of its folder, its rules and its templates
     array: ClassVar[str]  # of its rule in a model file
     keys: ClassVar[tuple[str, ...]] = ()  # of `FloatRule.described`; null without the rule
-    # as `protonn_edge.system.extensions.Extension.options`
-    options: ClassVar[Mapping[str, str]] = {}
 
     def rule(self) -> type[FloatRule]:
         """Return the rule of a float model."""
@@ -58,6 +57,11 @@ class RuleKind:
         del dataset, asked
 
     # --- commands ---
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return the options that it adds to a command; for `train`, a `TrainAddition`."""
+        del command
+        return None
 
     def describe(self, model: Any, dataset: Dataset, out: Any) -> JsonObject:
         """Return what a command prints as JSON about a trained model whose answers are no classes.

@@ -98,14 +98,18 @@ class Extension:
 
     name: ClassVar[str]
     has_sensors: ClassVar[bool] = False  # whether it has firmware that reads sensors
-    # by command, the class of the options that it adds, as "module:class" in its package; the
-    # command's module describes what it calls, such as `InspectAddition` of `inspect`
-    options: ClassVar[Mapping[str, str]] = {}
-    # by another extension, or a kind of classifier, the class of what it adds there, which derives
-    # from a class of theirs, such as `protonn_edge.kinds.protonn.additions.ProtoNNAddition`
-    additions: ClassVar[Mapping[str, str]] = {}
     # the titles of groups of options in a command's help, by option
     option_groups: ClassVar[Mapping[str, str]] = {}
+
+    # --- the command line ---
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return the options that it adds to a command.
+
+        The command's module names what it calls, such as `InspectAddition` of `inspect`.
+        """
+        del command
+        return None
 
     # --- data and models ---
 
@@ -199,6 +203,16 @@ class Extension:
         del files, prefix, board, tried
         return ""
 
+    # --- other extensions, and kinds of classifiers ---
+
+    def addition_to(self, name: str) -> object:
+        """Return what it adds to another extension, or to a kind of classifier, that asks for it.
+
+        That has a class for it, a subclass of which an object is returned; or None.
+        """
+        del name
+        return None
+
 
 @cache
 def packages() -> tuple[str, ...]:
@@ -247,18 +261,11 @@ def missing_extension(name: str) -> InputError:
     )
 
 
-def named_by(owner: object, place: str) -> Any:
-    """Return the object that "module:name" names in the package of its owner."""
-    module, name = place.split(":")
-    return getattr(import_module(f"{type(owner).__module__}.{module}"), name)
-
-
 def additions_to(name: str, kind: type[_Kind]) -> dict[str, _Kind]:
     """Return what extensions add to another one, or to a kind of classifier, by their names."""
-    adding = (each for each in extensions() if name in each.additions)
-    added = {each.name: named_by(each, each.additions[name])() for each in adding}
-    assert all(isinstance(each, kind) for each in added.values())
-    return added
+    found = {each.name: each.addition_to(name) for each in extensions()}
+    assert all(each is None or isinstance(each, kind) for each in found.values())
+    return {extension: each for extension, each in found.items() if isinstance(each, kind)}
 
 
 def extended(chain: _Chain, model: object, names: Iterable[str]) -> _Chain:

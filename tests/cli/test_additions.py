@@ -1,4 +1,4 @@
-"""What extensions and rules declare as names is there, which no import would notice."""
+"""What extensions and rules add belongs to commands, and to what asks for it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import click
 import pytest
 
 from protonn_edge.cli import _ORDER, COMMANDS, main
-from protonn_edge.model.registry import KINDS
+from protonn_edge.kinds.protonn.additions import ProtoNNAddition
 from protonn_edge.model.rule_kinds import RuleKind, rule_kinds
-from protonn_edge.system.extensions import AddedOptions, Extension, extensions, named_by
+from protonn_edge.system.extensions import AddedOptions, Extension, additions_to, extensions
 
 ADDING: dict[str, RuleKind | Extension] = {
     each.name: each for each in (*rule_kinds(), *extensions())
@@ -16,16 +16,18 @@ ADDING: dict[str, RuleKind | Extension] = {
 
 
 @pytest.mark.parametrize("name", ADDING)
-def test_options_are_those_of_a_command_and_a_class(name: str) -> None:
-    for command, place in ADDING[name].options.items():
-        assert command in _ORDER
-        assert issubclass(named_by(ADDING[name], place), AddedOptions)
+def test_options_of_a_command_are_a_class(name: str) -> None:
+    for command in _ORDER:
+        added = ADDING[name].options(command)
+        assert added is None or issubclass(added, AddedOptions)
 
 
-def test_additions_are_those_of_a_class_to_another_extension_or_a_kind() -> None:
-    for each in extensions():
-        assert each.additions.keys() <= {*ADDING, *KINDS}
-        assert all(isinstance(named_by(each, place), type) for place in each.additions.values())
+def test_additions_of_another_class_are_noticed() -> None:
+    added = additions_to("protonn", ProtoNNAddition)
+    assert added.keys() <= {each.name for each in extensions()}
+    if added:
+        with pytest.raises(AssertionError):
+            additions_to("protonn", AddedOptions)
 
 
 def test_options_with_a_group_are_those_of_commands() -> None:

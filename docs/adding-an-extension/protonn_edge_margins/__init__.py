@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from protonn_edge.system.extensions import Extension
+from protonn_edge.system.extensions import AddedOptions, Extension
 
 
 class Margins(Extension):
     """The option `--close` of `inspect`, and a paragraph of each README."""
 
     name: ClassVar[str] = "margins"
-    options: ClassVar[Mapping[str, str]] = {"inspect": "options:MarginOptions"}
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return the option of `inspect`."""
+        if command != "inspect":
+            return None
+        from protonn_edge_margins.options import MarginOptions
+
+        return MarginOptions
 
     def library_readme(self, files: Mapping[str, str], prefix: str, board: Any, tried: Any) -> str:
         """Return the paragraph on close answers."""

@@ -5,10 +5,10 @@ The kind of classifier is in `kinds`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from protonn_edge.system.extensions import Extension
+from protonn_edge.system.extensions import AddedOptions, Extension
 
 if TYPE_CHECKING:
     from protonn_edge.learn.search.choice import Refitted
@@ -20,7 +20,14 @@ class CascadesExtension(Extension):
     """What joins two models."""
 
     name: ClassVar[str] = "cascades"
-    options: ClassVar[Mapping[str, str]] = {"train": "commands:CascadeOptions"}
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return the options of `train` that join a model to another."""
+        if command != "train":
+            return None
+        from protonn_edge.extensions.cascades.commands import CascadeOptions
+
+        return CascadeOptions
 
     def improved(
         self,

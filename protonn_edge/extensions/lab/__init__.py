@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar
 
-from protonn_edge.system.extensions import Extension
+from protonn_edge.system.extensions import AddedOptions, Extension
 
 if TYPE_CHECKING:
     from protonn_edge.device.instruments import BenchInstrument
@@ -20,7 +20,14 @@ class LabExtension(Extension):
     """Power meters."""
 
     name: ClassVar[str] = "lab"
-    options: ClassVar[Mapping[str, str]] = {"export": "commands.meter_sketch:MeterOptions"}
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return the option of `export` for the sketch of a meter."""
+        if command != "export":
+            return None
+        from protonn_edge.extensions.lab.commands.meter_sketch import MeterOptions
+
+        return MeterOptions
 
     def instrument(self, text: str, volts: float | None) -> BenchInstrument:
         """Return the meter that a text such as ``ppk2:/dev/ttyACM1`` names."""

@@ -5,10 +5,10 @@ See `docs/health.md`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from protonn_edge.system.extensions import DeviceForm, Extension, FirmwarePart
+from protonn_edge.system.extensions import AddedOptions, DeviceForm, Extension, FirmwarePart
 
 if TYPE_CHECKING:
     from protonn_edge.device.protocol import Message
@@ -21,15 +21,18 @@ class ObservationExtension(Extension):
     """Counters of answers, on devices and in model files."""
 
     name: ClassVar[str] = "observation"
-    options: ClassVar[Mapping[str, str]] = {
-        "build": "commands:ObserveOptions",
-        "export": "commands:ObserveOptions",
-        "monitor": "monitor:HealthOptions",
-    }
-    additions: ClassVar[Mapping[str, str]] = {
-        "sensing": "listener:HealthStream",
-        "proof": "part:CountersProof",
-    }
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return options that build the counters, and that show them."""
+        if command in ("build", "export"):
+            from protonn_edge.extensions.observation.commands import ObserveOptions
+
+            return ObserveOptions
+        if command == "monitor":
+            from protonn_edge.extensions.observation.monitor import HealthOptions
+
+            return HealthOptions
+        return None
 
     def answer_statistics(self) -> type[ExpectedAnswers]:
         """Return the expected answers."""
@@ -60,6 +63,18 @@ class ObservationExtension(Extension):
         from protonn_edge.extensions.observation.session import measured_health
 
         return "health", measured_health
+
+    def addition_to(self, name: str) -> object:
+        """Return what boards send about their counters, and the calls of a proof."""
+        if name == "sensing":
+            from protonn_edge.extensions.observation.listener import HealthStream
+
+            return HealthStream()
+        if name == "proof":
+            from protonn_edge.extensions.observation.part import CountersProof
+
+            return CountersProof()
+        return None
 
 
 EXTENSION = ObservationExtension()

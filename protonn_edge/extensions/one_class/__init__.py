@@ -8,19 +8,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from protonn_edge.system.extensions import Extension
+from protonn_edge.system.extensions import AddedOptions, Extension
 
 
 class OneClassExtension(Extension):
     """Training on normal points."""
 
     name: ClassVar[str] = "one_class"
-    options: ClassVar[Mapping[str, str]] = {"train": "commands:NormalOptions"}
-    additions: ClassVar[Mapping[str, str]] = {"protonn": "addition:OneClassProtoNN"}
     option_groups: ClassVar[Mapping[str, str]] = {
         "--one-class": "Training",
         "--normal": "Training",
     }
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return the option of `train` that names the normal classes."""
+        if command != "train":
+            return None
+        from protonn_edge.extensions.one_class.commands import NormalOptions
+
+        return NormalOptions
+
+    def addition_to(self, name: str) -> object:
+        """Return what it adds to ProtoNN."""
+        if name != "protonn":
+            return None
+        from protonn_edge.extensions.one_class.addition import OneClassProtoNN
+
+        return OneClassProtoNN()
 
 
 EXTENSION = OneClassExtension()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, ClassVar
 
-from protonn_edge.system.extensions import DeviceForm, Extension
+from protonn_edge.system.extensions import AddedOptions, DeviceForm, Extension
 
 NAME = "float32"
 """What W, B and Z are on the device, for `--precision`."""
@@ -16,10 +15,18 @@ class PrecisionExtension(Extension):
     """Float builds."""
 
     name: ClassVar[str] = "precision"
-    options: ClassVar[Mapping[str, str]] = {
-        "build": "commands:BuildPrecisionOptions",
-        "verify": "commands:PrecisionOptions",
-    }
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return the option that chooses the number format."""
+        if command == "build":
+            from protonn_edge.extensions.precision.commands import BuildPrecisionOptions
+
+            return BuildPrecisionOptions
+        if command == "verify":
+            from protonn_edge.extensions.precision.commands import PrecisionOptions
+
+            return PrecisionOptions
+        return None
 
     def device_form(self) -> DeviceForm:
         """Return the form in floats."""

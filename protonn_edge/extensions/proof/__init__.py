@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from protonn_edge.system.extensions import Extension
+from protonn_edge.system.extensions import AddedOptions, Extension
 
 if TYPE_CHECKING:
     from protonn_edge.chips.boards import Board
@@ -22,7 +22,14 @@ class ProofExtension(Extension):
     """Claims about builds, and their evidence."""
 
     name: ClassVar[str] = "proof"
-    options: ClassVar[Mapping[str, str]] = {"verify": "commands.certify:CertificateOptions"}
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return the options of `verify` for builds."""
+        if command != "verify":
+            return None
+        from protonn_edge.extensions.proof.commands.certify import CertificateOptions
+
+        return CertificateOptions
 
     def report_sections(self) -> Sequence[SectionOfRun]:
         """Return the section with the claims about the measured firmware."""

@@ -15,8 +15,15 @@ class ResearchExtension(Extension):
     """The paper's optimizer; the kinds of classifiers are in `kinds`."""
 
     name: ClassVar[str] = "research"
-    additions: ClassVar[Mapping[str, str]] = {"protonn": "paper.addition:PaperProtoNN"}
     option_groups: ClassVar[Mapping[str, str]] = {"--optimizer": "Training", "--loss": "Training"}
+
+    def addition_to(self, name: str) -> object:
+        """Return what the optimizer adds to ProtoNN."""
+        if name != "protonn":
+            return None
+        from protonn_edge.extensions.research.paper.addition import PaperProtoNN
+
+        return PaperProtoNN()
 
 
 EXTENSION = ResearchExtension()

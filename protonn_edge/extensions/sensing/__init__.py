@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from protonn_edge.system.extensions import Extension
+from protonn_edge.system.extensions import AddedOptions, Extension
 
 VOTES_LIMIT = 15  # windows that vote on a report
 SAMPLES_LIMIT = 0xFFFF  # of a window
@@ -20,12 +20,26 @@ class SensingExtension(Extension):
 
     name: ClassVar[str] = "sensing"
     has_sensors: ClassVar[bool] = True
-    options: ClassVar[Mapping[str, str]] = {
-        "build": "commands.live:BuildLiveOptions",
-        "export": "commands.live:ExportLiveOptions",
-        "emulate": "commands.played:PlayedOptions",
-        "predict": "commands.stream:StreamOptions",
-    }
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return options for sensors, emulated ones, and the answers to a recording."""
+        if command == "build":
+            from protonn_edge.extensions.sensing.commands.live import BuildLiveOptions
+
+            return BuildLiveOptions
+        if command == "export":
+            from protonn_edge.extensions.sensing.commands.live import ExportLiveOptions
+
+            return ExportLiveOptions
+        if command == "emulate":
+            from protonn_edge.extensions.sensing.commands.played import PlayedOptions
+
+            return PlayedOptions
+        if command == "predict":
+            from protonn_edge.extensions.sensing.commands.stream import StreamOptions
+
+            return StreamOptions
+        return None
 
     def channels_of(self, sensor: str) -> Sequence[str]:
         """Return those of a chip that is described, or of a converter's input."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from protonn_edge.system.extensions import Extension, FirmwarePart
+from protonn_edge.system.extensions import AddedOptions, Extension, FirmwarePart
 
 if TYPE_CHECKING:
     from protonn_edge.device.protocol import Message
@@ -22,16 +22,19 @@ class TeachingExtension(Extension):
     """Taught examples, which vote beside a model's prototypes."""
 
     name: ClassVar[str] = "teaching"
-    options: ClassVar[Mapping[str, str]] = {
-        "inspect": "commands:InspectOptions",
-        "monitor": "monitor:MonitorOptions",
-    }
-    additions: ClassVar[Mapping[str, str]] = {
-        "protonn": "protonn.addition:TeachableProtoNN",
-        "sensing": "listener:TaughtStream",
-        "proof": "protonn.proof.program:ExamplesProof",
-    }
     option_groups: ClassVar[Mapping[str, str]] = {"--teachable": "Training"}
+
+    def options(self, command: str) -> type[AddedOptions] | None:
+        """Return options that measure what examples are worth, and that teach a board."""
+        if command == "inspect":
+            from protonn_edge.extensions.teaching.commands import InspectOptions
+
+            return InspectOptions
+        if command == "monitor":
+            from protonn_edge.extensions.teaching.monitor import MonitorOptions
+
+            return MonitorOptions
+        return None
 
     def part_of(self, model: IntegerChain) -> FirmwarePart | None:
         """Return the examples of a model that can be taught."""
@@ -50,6 +53,22 @@ class TeachingExtension(Extension):
         from protonn_edge.extensions.teaching.panel import FILE
 
         return FILE
+
+    def addition_to(self, name: str) -> object:
+        """Return what ProtoNN, boards with sensors, and proofs need for examples."""
+        if name == "protonn":
+            from protonn_edge.extensions.teaching.protonn.addition import TeachableProtoNN
+
+            return TeachableProtoNN()
+        if name == "sensing":
+            from protonn_edge.extensions.teaching.listener import TaughtStream
+
+            return TaughtStream()
+        if name == "proof":
+            from protonn_edge.extensions.teaching.protonn.proof.program import ExamplesProof
+
+            return ExamplesProof()
+        return None
 
 
 EXTENSION = TeachingExtension()
