@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -27,7 +28,6 @@ from protonn_edge.report.svg import (
 )
 from protonn_edge.system.errors import counted
 from protonn_edge.system.figures import percent
-from protonn_edge.system.schema import JsonObject
 
 _PART_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, INK)
 _CHANNEL_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, MUTED, INK)
@@ -103,7 +103,7 @@ def latency_figure(milliseconds: NDArray[np.float64], bound: float | None) -> st
             (line,) = area.plot([value] * 2, [0, row], color=colour, lw=1.4, linestyle=dashes)
             line.set_gid(f"{MARK}{text} ms")
             away, side = (-6, "right") if value > (left + right) / 2 else (6, "left")
-            style: JsonObject = {"ha": side, "va": "center", "color": colour}
+            style: dict[str, Any] = {"ha": side, "va": "center", "color": colour}
             area.annotate(text, (value, row), (away, 0), textcoords="offset points", **style)
     return drawn[0]
 

@@ -30,7 +30,6 @@ from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_enough
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.system.schema import JsonObject
 
 _COMPARED_POINTS = 10_000
 _REMEDIES = Remedies.only("fewer projections or prototypes")
@@ -209,7 +208,7 @@ class ModelSearch:
         return self.estimator.answered.policy(self.answers)
 
     @property
-    def names(self) -> JsonObject:
+    def names(self) -> dict[str, Any]:
         """The names of classes and features, and the policy, for a `Model`."""
         names = self.estimator.feature_names
         return {"classes": self.classes, "feature_names": names, "policy": self.policy}

@@ -55,7 +55,7 @@ def columns_of(path: Path, version: str, read: JsonObject) -> JsonObject:
 
 
 @lru_cache(maxsize=50)
-def _columns_of(path: Path, _: str, read: str) -> JsonObject:
+def _columns_of(path: Path, _: str, read: str) -> Mapping[str, object]:
     given = json.loads(read)
     options, target = options_for(given), given.get("target") or None
     try:

@@ -14,12 +14,11 @@ import socket
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from protonn_edge.cli.progress import PROGRESS_VARIABLE
 from protonn_edge.extensions.studio import warm
 from protonn_edge.system.own_commands import python_module, safe_environment
-from protonn_edge.system.schema import JsonObject
 from protonn_edge.system.shell import LINUX, WINDOWS
 
 _END_S = 2.0
@@ -74,7 +73,7 @@ class _Started:
     """A command that a new Python runs."""
 
     def __init__(self, words: Sequence[str], printed: int, folder: Path) -> None:
-        groups: JsonObject = {"start_new_session": True}
+        groups: dict[str, Any] = {"start_new_session": True}
         if WINDOWS:
             groups = {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
         self._child = subprocess.Popen(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -140,7 +140,7 @@ def _is_model(facts: JsonObject) -> bool:
 
 
 @lru_cache(maxsize=100)
-def _accuracy(model: Path, _: str, data: Path, __: str) -> JsonObject:
+def _accuracy(model: Path, _: str, data: Path, __: str) -> Mapping[str, object]:
     try:
         return accuracy(model, data)
     except ProtoNNEdgeError:

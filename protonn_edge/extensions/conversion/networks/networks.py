@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,7 +45,6 @@ from protonn_edge.model.shapes import ImageShape
 from protonn_edge.model.statistics import InputStatistics, Normalizer
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.system.schema import JsonObject
 
 Pixels = PixelScale | ChannelScale
 MOST_HIDDEN = 2
@@ -217,7 +216,7 @@ class FloatNetwork(Rule):
 def network_models(
     network: FloatNetwork,
     X: Float32,
-    names: JsonObject,
+    names: dict[str, Any],
     epochs: int,
     seed: int,
     tuning: Tuning | None = None,
@@ -267,7 +266,7 @@ def _targets(scores: Float32, *, alone: bool) -> Float32:
 
 
 def _of_matrices(
-    network: FloatNetwork, X: Float32, names: JsonObject, tuning: Tuning | None
+    network: FloatNetwork, X: Float32, names: dict[str, Any], tuning: Tuning | None
 ) -> Iterator[tuple[str, Model]]:
     """Yield the models of a network without images; its tuning sees the inputs' bytes."""
     inputs = InputStatistics.of(X)
@@ -292,7 +291,9 @@ def _of_matrices(
     yield "tuned", replace(exact, head=head, normalizer=normalizer)
 
 
-def _model(head: Head, inputs: InputStatistics, names: JsonObject, stage: Features | None) -> Model:
+def _model(
+    head: Head, inputs: InputStatistics, names: dict[str, Any], stage: Features | None
+) -> Model:
     normalizer = Normalizer.identity(head.n_inputs)
     return Model(head=head, normalizer=normalizer, inputs=inputs, features=stage, **names)
 
@@ -303,7 +304,7 @@ def _convolutional(
     image: ImageShape,
     pixels: Pixels,
     X: Float32,
-    names: JsonObject,
+    names: dict[str, Any],
 ) -> Model:
     """Return the model of rounded layers and the matrices after them."""
     stage = layered(integer_stages(rounded.layers, image, BYTE_MAXIMUM), None, pixels)

@@ -31,7 +31,6 @@ from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue, counted
-from protonn_edge.system.schema import JsonObject
 
 Indices = NDArray[np.int64]
 
@@ -292,7 +291,7 @@ def _damaged(name: str, what: str) -> InputError:
     return InvalidValue(f"trees of the {name}", what)
 
 
-def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: JsonObject) -> Model:
+def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: dict[str, Any]) -> Model:
     """Convert trees on an estimator's own features to a model of raw features.
 
     `features` maps raw features to the estimator's; X (n, D) are raw representative points.
