@@ -19,6 +19,7 @@ PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
 SCHEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
 _PATIENCE_MS = 120_000  # with whatever a busy computer does
+_LEAST_CONTRAST, _LEAST_OF_LARGE = 4.5, 3.0  # WCAG 2.2, success criterion 1.4.3
 _AXE = "axe.run({ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })"
 
 
@@ -82,7 +83,7 @@ class Shown:
     def barred(self) -> list[object]:
         """Return how the screen breaks the laws that hold for every screen."""
         page = self.page
-        found: list[object] = page.evaluate(LAWS)
+        found: list[object] = page.evaluate(LAWS, [_LEAST_CONTRAST, _LEAST_OF_LARGE])
         if not page.evaluate("'axe' in window"):
             page.evaluate(axe_source())
         violations = page.evaluate(_AXE)["violations"]
@@ -137,10 +138,11 @@ IN_VIEW = """(one) => {
         && bottom <= innerHeight + 1 && right <= innerWidth + 1;
 }"""
 
-LAWS = """() => {
+LAWS = """([least, leastOfLarge]) => {
     const found = [];
     const visible = (one) => one.checkVisibility() && !one.closest("[inert], .skip, .unseen");
     const all = (selector) => [...document.querySelectorAll(selector)].filter(visible);
+    const text = (one) => one.outerHTML.slice(0, 100);
     if (document.documentElement.scrollWidth > innerWidth) {
         found.push(["it scrolls sideways", document.documentElement.scrollWidth]);
     }
@@ -148,8 +150,41 @@ LAWS = """() => {
         if (all(one).length !== 1) { found.push(["not one", one, all(one).length]); }
     }
     const primary = all(".primary:enabled").filter((one) => !one.closest(".editing, dialog"));
-    if (primary.length > 1) {
-        found.push(["several primary actions", ...primary.map((one) => one.textContent)]);
+    if (primary.length > 1) { found.push(["several primary actions", ...primary.map(text)]); }
+    for (const one of all("button, a, input, select, summary")) {
+        const { width, height } = one.getBoundingClientRect();
+        const within = one.closest("label")?.getBoundingClientRect().height ?? 0;
+        if (Math.max(height, within) < 24 || width < (one.matches("input") ? 16 : 24)) {
+            found.push(["a small target", text(one)]);
+        }
+        const named = one.textContent.trim() || one.ariaLabel || one.labels?.length;
+        if (!named) { found.push(["no name", text(one)]); }
+    }
+    const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const colour = (value) => {
+        pen.clearRect(0, 0, 1, 1);
+        pen.fillStyle = value;
+        pen.fillRect(0, 0, 1, 1);
+        return [...pen.getImageData(0, 0, 1, 1).data];
+    };
+    const light = (rgb) => rgb.slice(0, 3).map((v) => v / 255)
+        .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, v, at) => sum + v * [0.2126, 0.7152, 0.0722][at], 0);
+    for (const one of all("body *")) {
+        const words = [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+        if (!words || one.closest(":disabled, svg, option, .before")) { continue; }
+        let behind = one;
+        while (behind && colour(getComputedStyle(behind).backgroundColor)[3] < 255) {
+            behind = behind.parentElement;
+        }
+        const paper = behind ? colour(getComputedStyle(behind).backgroundColor) : [255, 255, 255];
+        const style = getComputedStyle(one);
+        const [low, high] = [light(colour(style.color)), light(paper)].sort((a, b) => a - b);
+        const size = parseFloat(style.fontSize);
+        const large = size >= 24 || (size >= 18.66 && style.fontWeight >= 700);
+        if ((high + 0.05) / (low + 0.05) < (large ? leastOfLarge : least)) {
+            found.push(["low contrast", text(one)]);
+        }
     }
     return found;
 }"""
