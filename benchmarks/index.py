@@ -63,6 +63,7 @@ INDEX: dict[str, Entry] = {
             "gradients.md": (*_DIGITS, *(f"mnist-{each}" for each in _MNIST)),
             "sensors.md": tuple(f"{name}-{each}" for name in _WINDOWS for each in _LISTS),
         },
+        ("integers %",),
     ),
     "figures": Entry("kind_rows", {"../CONTRIBUTING.md": EVERY}),
     **{
@@ -118,6 +119,7 @@ INDEX: dict[str, Entry] = {
             ),
             "generated-code.md": (),
         },
+        ("kB", "model B", "float %", "Uno %"),
     ),
     "proof": Entry("proof", {"certificate.md": EVERY}),
     "proven": Entry("proof", {"certificate.md": EVERY}),
