@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from trainings import DIGITS
 
 from protonn_edge.cli.command import command
 from protonn_edge.cli.train_options import (
@@ -20,7 +21,6 @@ from protonn_edge.cli.train_options import (
     GivenClassifier,
     every_classifier,
 )
-from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
@@ -33,8 +33,6 @@ from protonn_edge.model.registry import PARAMETERS
 from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.system.errors import InputError
-
-DIGITS = load_digits_dataset()
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

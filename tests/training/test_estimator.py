@@ -18,23 +18,15 @@ from sklearn.utils.estimator_checks import (
     check_class_weight_classifiers,
     parametrize_with_checks,
 )
-from trainings import LOSSES, OPTIMIZERS
+from trainings import DIGITS, LOSSES, OPTIMIZERS
+from trainings import fit as fitted
 
 import protonn_edge
-from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train import classifier as protonn
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.progress import EpochReport
 from protonn_edge.learn.sparsity import kept_entries
 from protonn_edge.model.file import model_bytes
-
-DIGITS = load_digits_dataset()
-
-
-def fitted(**settings: Any) -> ProtoNNClassifier:
-    """Train on the digits, briefly unless told otherwise."""
-    chosen = {"n_projections": 8, "n_prototypes": 30, "epochs": 10, "random_state": 0} | settings
-    return ProtoNNClassifier(**chosen).fit(DIGITS.X_train, DIGITS.y_train)
 
 
 @parametrize_with_checks(

@@ -16,7 +16,6 @@ from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.file import load_model
 from protonn_edge.model.model import raw_ends
 from protonn_edge.model.quantization import quantize
-from protonn_edge.system.errors import InputError
 
 SMALL = {"image_shape": (8, 8), "features": "gradients:3x3", "n_projections": 6, "epochs": 4}
 
@@ -50,29 +49,6 @@ def test_dark_strokes_on_light_ground_have_a_background_of_0() -> None:
     assert model.features.points.scale.step < 0
     lower, upper = raw_ends(model)
     assert (lower, upper) == (0.0, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("settings", "problem"),
-    [
-        (
-            {"features": "pool:4x4,gradients:3x3"},
-            "'gradients:3x3' .* cannot be combined with pool:4x4",
-        ),
-        (
-            {"clip": 0.02},
-            "clip is given, but features makes values that are not clipped",
-        ),
-        ({"features": "gradients:9x2"}, "cells: 9x2, expected at most 8x8"),
-        ({"features": "gradients:3x3/6"}, "has 6 directions, but must have 8 or 4"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(
-    digits: tuple[np.ndarray, np.ndarray], settings: dict[str, object], problem: str
-) -> None:
-    X, y = digits
-    with pytest.raises((InputError, ValueError), match=problem):
-        ProtoNNClassifier(**{**SMALL, **settings}).fit(X[:50], y[:50])
 
 
 def test_the_command_line_trains_on_gradients(

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from drawn_poolings import areas_of
+from trainings import DIGITS
 
-from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.features.pooling.areas import Areas
 from protonn_edge.features.pooling.making import average_pooling
@@ -20,8 +20,6 @@ from protonn_edge.learn.objective import squared_distances
 from protonn_edge.model.integer_chain import own_inputs
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
-
-DIGITS = load_digits_dataset()
 
 
 def classifier(**settings: Any) -> ProtoNNClassifier:
@@ -100,19 +98,6 @@ def test_going_on_keeps_average_pooling() -> None:
     assert more.fit(DIGITS.X_train, DIGITS.y_train).to_model().features == model.features
     with pytest.raises(InputError, match="has features of its own, or none"):
         trained(initial_model=model, features="pool:4x4")
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"features": "deskew"}, "deskew, which prepares images but computes no features"),
-        ({"features": "pool:9x8"}, "expected at most 8x8"),
-        ({"features": "crop:4x4,pool:6x6"}, "expected at most 4x4"),
-    ],
-)
-def test_shapes_that_do_not_fit_are_refused(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        trained(**settings)
 
 
 def _slanted_strokes(seed: int) -> tuple[np.ndarray, np.ndarray]:

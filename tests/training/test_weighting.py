@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import product
+from typing import Any
+
 import numpy as np
 import pytest
 from refusals import refused_by
-from trainings import OPTIMIZERS
+from trainings import DIGITS, OPTIMIZERS
 
-from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.given_points import point_weights
 from protonn_edge.model.file import model_bytes
 
-DIGITS = load_digits_dataset()
 LABELS = np.array(["a", "b", "b", "b"])
 POINTS = np.zeros((4, 1))
 
@@ -53,21 +54,31 @@ def test_weights_that_cannot_be_used_are_refused(
         point_weights(POINTS, LABELS, given, classes)
 
 
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
-@pytest.mark.parametrize("prototypes", ["per_class", "kmeans", "sample"])
-@pytest.mark.parametrize("projection", ["lda", "pca"])
-def test_weights_are_repetitions_for_every_start(
-    optimizer: str, prototypes: str, projection: str
-) -> None:
-    X, y = DIGITS.X_train[:80], DIGITS.y_train[:80]
+X, Y = DIGITS.X_train[:80], DIGITS.y_train[:80]
+WAYS: dict[str, tuple[dict[str, Any], np.ndarray]] = {
+    **{
+        " ".join(way): (
+            {**OPTIMIZERS[way[0]], "init_prototypes": way[1], "init_projection": way[2]},
+            Y,
+        )
+        for way in product(OPTIMIZERS, ("per_class", "kmeans", "sample"), ("lda", "pca"))
+    },
+    "groups": ({"groups": np.array(["ann", "bob", "eve", "joe"])[np.arange(80) % 4]}, Y),
+    "outlier exposure": ({"strangers": 0.5}, Y),
+    "sets of labels": ({}, np.stack([Y > 4, Y % 2 == 0, Y < 7], axis=1).astype(int)),
+}
+"""Settings and labels; the groups are no setting."""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_weights_are_repetitions_in_any_order(way: str) -> None:
+    settings, y = dict(WAYS[way][0]), WAYS[way][1]
+    groups = settings.pop("groups", None)
     counts = np.random.default_rng(1).integers(0, 3, 80)
-    settings = {
-        **OPTIMIZERS[optimizer],
-        "init_prototypes": prototypes,
-        "init_projection": projection,
-    }
-    weighted = classifier(**settings).fit(X, y, sample_weight=counts)
-    repeated = classifier(**settings).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    again = np.random.default_rng(2).permutation(np.repeat(np.arange(80), counts))
+    weighted = classifier(**settings).fit(X, y, sample_weight=counts, groups=groups)
+    others = None if groups is None else groups[again]
+    repeated = classifier(**settings).fit(X[again], y[again], groups=others)
     np.testing.assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
 
 

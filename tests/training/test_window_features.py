@@ -79,18 +79,3 @@ def test_training_goes_on_with_the_models_own_features() -> None:
     assert further.to_model().features == model.features
     with pytest.raises(InputError, match="but the model to start from"):
         classifier(initial_model=model).fit(X, Y)
-
-
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({"features": "mode"}, "'mode' of the features is not one of mean"),
-        ({"window_shape": (30, 2)}, "expected windows of 30x2 samples"),
-        ({"window_shape": None, "features": "bands:7"}, "expected 0 to 6"),
-        ({"features": None}, "but no features of windows are requested"),
-        ({"image_shape": (32, 2), "augment": True}, "points are either images or windows"),
-    ],
-)
-def test_what_cannot_be_meant_is_one_sentence(settings: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        classifier(**settings).fit(X, Y)

@@ -134,16 +134,6 @@ def test_unusable_label_sets_are_refused(y: Any, settings: dict[str, Any], sente
         fitted(y=y, **settings)
 
 
-def test_a_weight_of_two_is_a_point_given_twice_and_order_does_not_matter() -> None:
-    weights = np.random.default_rng(0).integers(0, 3, len(X_TRAIN))
-    again = np.random.default_rng(1).permutation(np.repeat(np.arange(len(X_TRAIN)), weights))
-    settings = {"n_projections": 6, "n_prototypes": 20, "epochs": 3, "random_state": 0}
-    weighted = ProtoNNClassifier(**settings).fit(X_TRAIN, Y_TRAIN, sample_weight=weights)
-    repeated = ProtoNNClassifier(**settings).fit(X_TRAIN[again], Y_TRAIN[again])
-    np.testing.assert_array_equal(weighted.model_.head.labels, repeated.model_.head.labels)
-    assert weighted.model_.policy == repeated.model_.policy
-
-
 def test_reports_have_the_precision_at_one_also_of_test_points() -> None:
     reports: list[Any] = []
     classifier = ProtoNNClassifier(

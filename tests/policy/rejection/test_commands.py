@@ -114,13 +114,6 @@ def test_the_whole_way_with_unknown_answers(folder: Path, model_file: Path) -> N
     assert "taken for unknown" not in text
 
 
-@needs_emulated_avr
-def test_verify_agrees_on_unknown_answers(folder: Path, model_file: Path) -> None:
-    told = run_json("verify", model_file, folder / "strange.csv")
-    assert told["mismatches"] == 0
-    assert {each["execution"] for each in told["executions"]} == {"host C", "emulated uno"}
-
-
 def test_calibrating_with_the_held_out_points_gets_a_warning(folder: Path) -> None:
     data, path = folder / "train.csv", folder / "divided.npz"
     run_json("train", data, "-o", path, *SMALL)
