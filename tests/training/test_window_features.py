@@ -34,18 +34,6 @@ def classifier(**settings: Any) -> ProtoNNClassifier:
     return ProtoNNClassifier(**(chosen | windows | settings))
 
 
-def test_integers_are_as_accurate_as_floats() -> None:
-    estimator = classifier(sample_rate=50.0).fit(X, Y)
-    model = estimator.to_model()
-    new, labels = recorded(seed=1)
-    integers = quantize(model)
-    assert estimator.score(new, labels) > 0.97
-    assert (integers.predict(integers.quantize(new)) == labels).mean() > 0.97
-    assert (model.n_features, model.n_inputs) == (64, 12)
-    assert model.features is not None
-    assert model.features.points.rate == 50.0
-
-
 def test_it_learns_from_the_transformers_features_alone() -> None:
     features = WindowFeatures(features=FEATURES, channels=2).fit(X)
     plain = classifier(features=None, window_shape=None).fit(features.transform(X), Y)
