@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from command_line import assert_one_sentence, run, run_json
+from command_line import run, run_json
 
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.data.splits import load_digits_dataset
@@ -122,18 +122,6 @@ def test_calibrating_with_the_held_out_points_gets_a_warning(folder: Path) -> No
     assert done.exit_code == 0
     assert "its held-out points, which now calibrate the model" in " ".join(done.output.split())
     assert "train with --rejection" in " ".join(done.output.split())
-
-
-def test_a_class_that_one_group_has_is_refused_before_training(folder: Path) -> None:
-    groups = folder / "groups.txt"
-    with (folder / "train.csv").open(encoding="utf-8") as file:
-        labels = [line.split(",")[0] for line in file][1:]
-    groups.write_text(
-        "".join(f"{row % 2 if label != '7' else 0}\n" for row, label in enumerate(labels))
-    )
-    options = ["--rejection", "5%", "--groups", groups, "--holdout", 0]
-    done = run("train", folder / "train.csv", "-o", folder / "none.npz", *options)
-    assert_one_sentence(done, "all points of class 7 are in one group")
 
 
 @pytest.mark.parametrize(("kind", "recognizes"), [("protonn", True), ("linear", False)])

@@ -102,13 +102,6 @@ def test_the_device_gives_the_same_numbers(folder: Path, measured: Path, tmp_pat
     assert "'-77'" in refusal(refused)
 
 
-def test_numbers_may_be_classes(tmp_path: Path) -> None:
-    table = write_table(tmp_path / "data.csv", n=400, decimals=0)
-    model = tmp_path / "model.npz"
-    succeed("train", table, *NAMED, *SMALL, "--target", "class", "-o", model)
-    assert load_model(model).n_classes > 10
-
-
 def test_the_interval_covers_new_points() -> None:
     rng = np.random.default_rng(0)
     covered = []
