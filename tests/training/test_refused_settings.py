@@ -27,6 +27,27 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"y": np.linspace(0.0, 1.0, N)}, "continuous"),
     ({"y": np.where(Y == 3, np.nan, Y)}, "NaN"),
     ({"y": Y[:-1]}, "samples"),
+    ({"y": [{1, "a"}] * N}, "cannot be sorted"),
+    ({"y": [{1}] * N}, "only one class"),
+    ({"y": np.zeros_like(SETS)}, "the points: no labels"),
+    *(
+        ({"y": y}, "the label matrix|a label|sequence")
+        for y in (
+            *(2 * SETS - 1, 2 * SETS, -SETS),
+            *([{float("nan"), 1.0}] * N, [[[1], 2], [3]] * (N // 2)),
+        )
+    ),
+    ({"evaluate_on": (X[:1], [10])}, "has the label '10'"),
+    ({"y": SETS, "evaluate_on": (X, 2 * SETS)}, "label matrix|zeros and ones"),
+    ({"sample_weight": np.full(N, -1)}, "[Nn]egative"),
+    ({"sample_weight": np.zeros(N)}, "at least one non-zero number"),
+    ({"y": SETS * (Y > 0)[:, None], "sample_weight": (Y == 0).astype(float)}, "no labels"),
+    ({"class_weight": dict.fromkeys(range(10), 0.0)}, "weight"),
+    *(
+        ({"class_weight": {**dict.fromkeys(range(10), 1.0), 0: weight}}, "weight")
+        for weight in (1e300, 1e-60, -1.0, np.nan, np.inf)
+    ),
+    ({"y": SETS, "class_weight": "balanced"}, "class_weight is for points of one class each"),
     ({"n_prototypes": 121}, "number of prototypes is 121, but the training data has 120 points"),
     # images
     ({"augment": True}, "their size is not given; give image_shape"),
@@ -98,9 +119,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 def test_it_is_refused_before_training(settings: dict[str, Any], words: str) -> None:
     given = dict(settings)
     points, y = given.pop("X", X), given.pop("y", Y)
-    kind, groups = given.pop("kind", ProtoNNClassifier), given.pop("groups", None)
+    others = {name: given.pop(name, None) for name in ("groups", "sample_weight", "evaluate_on")}
+    kind = given.pop("kind", ProtoNNClassifier)
     with pytest.raises(ValueError, match=words) as caught:
-        kind(**given).fit(points, y, groups=groups)
+        kind(**given).fit(points, y, **others)
     assert "\n" not in str(caught.value)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refusals import refused_by
 from trainings import DIGITS, OPTIMIZERS
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -33,25 +32,9 @@ def test_balance_takes_the_points_weights_into_account() -> None:
     np.testing.assert_allclose(weights, [1, 0, 1 / 4, 3 / 4])
 
 
-def test_classes_of_no_weight_at_all_are_refused() -> None:
-    with refused_by("learn.given_points"):
-        point_weights(POINTS, LABELS, None, {"a": 0.0, "b": 0.0})
-
-
 def test_weights_of_classes_multiply_those_of_points() -> None:
     weights = point_weights(POINTS, LABELS, [1, 2, 3, 4], {"a": 10.0, "b": 0.5})
     np.testing.assert_allclose(weights, [10, 1, 1.5, 2])
-
-
-@pytest.mark.parametrize(
-    ("given", "classes", "message"),
-    [([1, -1, 1, 1], None, "[Nn]egative"), ([0, 0, 0, 0], None, "at least one non-zero number")],
-)
-def test_weights_that_cannot_be_used_are_refused(
-    given: list[float], classes: dict[str, float] | None, message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        point_weights(POINTS, LABELS, given, classes)
 
 
 X, Y = DIGITS.X_train[:80], DIGITS.y_train[:80]
