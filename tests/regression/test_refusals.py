@@ -27,7 +27,6 @@ from model_factory import random_window_model, window_features_of
 from policy.value.numbers import points
 from refusals import refused_by, refuses
 
-from protonn_edge.chips.toolchain import platformio
 from protonn_edge.cli.command import BUG_EXIT_CODE, OUTPUT, TRACEBACK_VARIABLE, command
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.value.train import ProtoNNRegressor
@@ -276,33 +275,6 @@ def test_an_isolated_build_takes_the_hatchling_of_the_constraints():
     build = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["build-system"]
     assert len(build["requires"]) == 1
     assert build["requires"][0] in (CHECKOUT / "constraints.txt").read_text("utf-8").splitlines()
-
-
-def test_another_version_of_the_stock_platform_does_not_count(monkeypatch, tmp_path):
-    monkeypatch.setenv("PLATFORMIO_CORE_DIR", str(tmp_path))
-    for folder in ("platforms/atmelavr", "packages/toolchain-atmelavr", "packages/tool-scons"):
-        (tmp_path / folder).mkdir(parents=True)
-    manifest = tmp_path / "platforms" / "atmelavr" / "platform.json"
-    for text, counts in (
-        ('{"version": "5.0.0"}', True),
-        ('{"version": "4.2.0"}', False),
-        ("[]", False),
-        ("", False),
-    ):
-        manifest.write_text(text, encoding="utf-8")
-        assert platformio._stock_platform_is_installed() is counts
-
-
-@pytest.mark.parametrize(("own", "expected"), [(None, "no"), ("yes", "yes")])
-def test_telemetry_is_off_with_the_stock_platform_unless_the_user_wants_it(
-    monkeypatch, own, expected
-):
-    name = "PLATFORMIO_SETTING_ENABLE_TELEMETRY"
-    monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", "stock")
-    monkeypatch.delenv(name, raising=False)
-    if own is not None:
-        monkeypatch.setenv(name, own)
-    assert platformio.pio_environment()[name] == expected
 
 
 def test_telemetry_is_off_in_make():
