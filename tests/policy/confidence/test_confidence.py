@@ -48,7 +48,7 @@ def test_no_product_of_the_c_overflows(logit: float, less: list[int]) -> None:
     assert (confidence.limit * confidence.factor + half) >> confidence.shift >= len(EXPONENTIAL)
 
 
-@given(st.lists(st.text(min_size=1, max_size=60), min_size=2, max_size=12, unique=True))
+@given(st.lists(st.text(min_size=1, max_size=20), min_size=2, max_size=6, unique=True))
 def test_constants_of_classes_are_different_names(names: list[str]) -> None:
     constants = class_constants(tuple(names))
     assert len(set(constants)) == len(names)

@@ -57,8 +57,13 @@ def test_every_loss_learns_to_rank_with_every_optimizer(optimizer: str, loss: st
     assert f1_score(Y_TEST, classifier.predict(X_TEST), average="micro") > 0.5
 
 
-@pytest.mark.parametrize("kind", ["lda", "sleec", "pca", "gaussian", "identity"])
-@pytest.mark.parametrize("prototypes", ["per_class", "kmeans", "sample"])
+@pytest.mark.parametrize(
+    ("kind", "prototypes"),
+    [
+        *((kind, "per_class") for kind in ("lda", "sleec", "pca", "gaussian", "identity")),
+        *(("lda", prototypes) for prototypes in ("kmeans", "sample")),
+    ],
+)
 def test_every_start_learns(kind: str, prototypes: str) -> None:
     classifier = fitted(init_projection=kind, init_prototypes=prototypes)
     scores = classifier.decision_function(X_TEST)

@@ -93,9 +93,6 @@ def test_the_whole_way_with_unknown_answers(folder: Path, model_file: Path) -> N
     assert built["plan"]["stages"][-1]["flash_bytes"] > 0  # of the comparison
     header = (project / "firmware" / "generated" / "pnn_model.h").read_text()
     assert "#define PNN_UNKNOWN 255u" in header
-    done = run("hil", points, "--emulate", "--project", project, "-o", results)
-    assert done.exit_code == 0, done.output
-    assert "of the other answers" in done.stdout
     told = run_json("hil", points, "--emulate", "--project", project, "-o", results)
     assert told["mismatches"] == 0
     assert 35 <= told["unknown"] <= 50
@@ -128,8 +125,7 @@ def test_calibrating_with_the_held_out_points_gets_a_warning(folder: Path) -> No
 def test_kinds_that_miss_far_inputs_say_so(folder: Path, kind: str, recognizes: bool) -> None:
     path = folder / f"{kind}.npz"
     options = ["--classifier", kind, "--rejection", "5%"]
-    if kind == "protonn":
-        options += ["--epochs", "3"]
+    options += {"protonn": ["--epochs", "3"], "linear": ["--tolerance", "0.01"]}[kind]
     shown = run("train", folder / "train.csv", "-o", path, *options)
     assert shown.exit_code == 0, shown.output
     assert ("far from the training data" in shown.output) != recognizes
