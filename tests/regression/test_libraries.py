@@ -276,7 +276,7 @@ def many_prototypes() -> Model:
     ("make", "kernel"),
     [
         (many_prototypes, None),
-        (lambda: random_linear_model(features=28_000, classes=3), "columns"),
+        (lambda: random_linear_model(features=4_200, classes=16), "columns"),
     ],
 )
 def test_plain_c_reads_larger_tables(make: Callable[[], Model], kernel: str | None) -> None:
