@@ -172,11 +172,16 @@ NEAREST = {
         "tests/extensions/sensing/live/test_another_sensor.py",
         "tests/extensions/sensing/sensors -k 'described or boards'",
     ],
-    "policy/confidence": ["tests/policy/confidence"],
-    "policy/label_sets": ["tests/policy/label_sets -k 'not emul and not uno'"],
-    "policy/value": ["tests/policy/value -k 'not emul and not uno'"],
+    **{
+        f"policy/{rule}": [
+            f"tests/policy/test_every_rule.py -k '{rule} and not uno and not cycles'",
+            f"tests/policy/{rule} tests/policy/test_own_answers.py -k 'not emul and not uno'",
+        ]
+        for rule in ("confidence", "label_sets", "value")
+    },
     "policy/rejection": [
         "tests/policy/rejection/test_thresholds.py",
+        "tests/policy/test_every_rule.py -k 'rejection and not uno'",
         "tests/policy/rejection -k 'not emul and not uno'",
     ],
     "model/policy": ["tests/policy -k 'not emul and not uno'"],

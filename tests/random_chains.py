@@ -93,12 +93,12 @@ def _chain(rng: Rng, *, of_number: bool) -> IntegerChain | None:
     return with_value(rng, model) if of_number else _rejecting(rng, model)
 
 
-def _convolution(rng: Rng) -> tuple[Features, int]:
-    """Return one to three layers; `InputError` if a window is larger than its image."""
+def random_network(rng: Rng, most: int = 3) -> tuple[Features, int]:
+    """Return one to so many layers; `InputError` if a window is larger than its image."""
     shape = (int(rng.integers(3, 13)), int(rng.integers(3, 13)), int(rng.integers(1, 4)))
     layers: list[IntegerConvolution | IntegerPooling] = []
     maximum = int(rng.choice([15, 255]))
-    for _ in range(int(rng.integers(1, 4))):
+    for _ in range(int(rng.integers(1, most + 1))):
         if rng.random() < 0.3:
             window = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
             layer: IntegerConvolution | IntegerPooling = IntegerPooling(
@@ -129,7 +129,7 @@ def _convolution(rng: Rng) -> tuple[Features, int]:
 STAGES: dict[str, Callable[[Rng], tuple[Features | None, int]]] = {
     **FIRST_STAGES,
     **additions("random stages"),
-    "convolution": _convolution,
+    "convolution": random_network,
 }
 _MAXIMA: dict[str, int] = additions("largest values of random stages")
 

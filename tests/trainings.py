@@ -1,4 +1,4 @@
-"""Ways to train ProtoNN, as settings: the core's, which is the default, and those of extensions."""
+"""Ways to train ProtoNN, as settings, those of extensions among them; and digits to train it on."""
 
 from __future__ import annotations
 
@@ -6,5 +6,16 @@ from typing import Any
 
 from extension_parts import additions
 
+from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+
 OPTIMIZERS: dict[str, dict[str, Any]] = {"joint": {}, **additions("optimizers")}
 LOSSES: dict[str, dict[str, Any]] = {"cross_entropy": {}, **additions("losses")}
+
+DIGITS = load_digits_dataset()
+
+
+def fit(**settings: Any) -> ProtoNNClassifier:
+    """Return a small ProtoNN classifier of all digits, trained briefly unless told otherwise."""
+    small = {"n_projections": 8, "n_prototypes": 30, "epochs": 10, "random_state": 0}
+    return ProtoNNClassifier(**{**small, **settings}).fit(DIGITS.X_train, DIGITS.y_train)

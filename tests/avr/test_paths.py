@@ -15,7 +15,7 @@ from refusals import refused_by
 from protonn_edge.chips.avr.facts import span_labels
 from protonn_edge.chips.avr.paths import Times, longest_part, paths_through
 from protonn_edge.chips.avr.program import read_program
-from protonn_edge.system.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed, ProtoNNEdgeError
 
 pytestmark = needs_avr_gcc
 
@@ -50,13 +50,6 @@ def test_a_loop_is_passed_as_often_as_its_fact_says(compile_avr: Compile) -> Non
     assert lengths[1] - lengths[0] == 5  # sts, dec or subi, brne
 
 
-def test_a_loop_without_a_fact_is_refused_with_its_line(compile_avr: Compile) -> None:
-    text = _straight("\nfor (uint8_t i = in; i > 0; --i)\n out = 1;\n")
-    program = read_program(compile_avr(text, "-gdwarf-2"))
-    with refused_by("chips.avr.paths", kind=CheckFailed, naming="(firmware.c:"):
-        paths_through(program, "pnn_predict")
-
-
 def test_code_that_waits_where_nothing_ever_passes_is_left_out(compile_avr: Compile) -> None:
     for most, refused in (("0", False), ("1", True)):
         text = _straight("out = 1; while (in == 3) { PASSED(never, MOST, 0); for (;;) {} }")
@@ -72,39 +65,6 @@ def test_a_branch_back_to_where_nothing_ever_passes_is_no_loop(compile_avr: Comp
     never = "rjmp 2f\\n 1: pnn_passed.never.0.0.1: nop\\n nop\\n 2: tst %0\\n brne 1b\\n"
     text = _straight(f'uint8_t x = in; __asm__ volatile("{never}" : "+r"(x)); out = x;')
     assert paths_through(read_program(compile_avr(text)), "pnn_predict").longest.cycles < 30
-
-
-def test_recursion_is_refused(compile_avr: Compile) -> None:
-    text = f"""{FACTS}
-        __attribute__((noinline)) uint8_t again(uint8_t n) {{ return n ? in + again(n - in) : n; }}
-        __attribute__((noinline)) void pnn_predict(void) {{ out = again(in); }}
-        {MAIN}"""
-    program = read_program(compile_avr(text, "-fno-optimize-sibling-calls"))
-    with refused_by("chips.avr.paths", kind=CheckFailed):
-        paths_through(program, "pnn_predict")
-
-
-def test_a_call_through_a_pointer_is_refused(compile_avr: Compile) -> None:
-    text = _straight("void (*volatile called)(void) = 0; called();")
-    with refused_by("chips.avr.flow", kind=CheckFailed):
-        paths_through(read_program(compile_avr(text)), "pnn_predict")
-
-
-def test_facts_that_no_path_keeps_are_refused(compile_avr: Compile) -> None:
-    text = _straight("PASSED(twice, 3, 2); out = 1;")
-    with refused_by("chips.avr.paths", kind=CheckFailed):
-        paths_through(read_program(compile_avr(text)), "pnn_predict")
-
-
-def test_facts_that_contradict_each_other_are_refused(compile_avr: Compile) -> None:
-    text = _straight("PASSED(once, 1, 1); out = 1; PASSED(once, 2, 1); out = 2;")
-    with refused_by("chips.avr.facts"):
-        paths_through(read_program(compile_avr(text)), "pnn_predict")
-
-
-def test_a_function_that_is_not_there_is_refused(compile_avr: Compile) -> None:
-    with refused_by("chips.avr.paths"):
-        paths_through(read_program(compile_avr("int main(void) { return 0; }")), "pnn_predict")
 
 
 def test_copies_that_the_compiler_makes_of_a_function_are_all_followed(
@@ -198,82 +158,128 @@ def test_two_labels_at_one_address_are_passed_twice(compile_avr: Compile) -> Non
     assert len({mark.address for mark in program.marks}) == 1
 
 
-def test_the_compilers_loops_for_long_shifts_need_no_fact(compile_avr: Compile) -> None:
-    text = f"""{FACTS}
-        volatile uint32_t wide;
-        __attribute__((noinline)) void pnn_predict(void) {{ wide = wide >> 5; }}
-        {MAIN}"""
-    paths = paths_through(read_program(compile_avr(text, "-Os")), "pnn_predict")
-    assert paths.shortest.cycles == paths.longest.cycles > 5 * 4
+WIDE = "volatile uint32_t wide;"
+RETURN = 4
 
 
-def test_a_long_shift_that_counts_with_a_bit_needs_no_fact(compile_avr: Compile) -> None:
-    counted = "set\\n bld r1, 4\\n 1: asr r0\\n lsr r1\\n brne 1b"
-    text = _straight(f'__asm__ volatile("{counted}" : : : "r0");')
-    paths = paths_through(read_program(compile_avr(text)), "pnn_predict")
-    passes = 5 * (1 + 1 + 2) - 1
-    assert paths.shortest.cycles == paths.longest.cycles == 1 + 1 + passes + 4  # ret
+def _instructions(code: str) -> str:
+    used = "r0", "r24", "r25", "r26", "r27"
+    clobbers = ", ".join(f'"{each}"' for each in used)
+    return _straight(f'__asm__ volatile("{code}" : : : {clobbers});'.replace("; ", "\\n "))
 
 
-@pytest.mark.parametrize(
-    ("counter", "cycles", "passes"),
-    [
-        ("ldi r24, 9\\n subi r24, 2", 2, 7),
-        ("ldi r24, 3\\n mov r25, r24\\n lsl r25\\n add r24, r25", 4, 9),
-        ("ldi r26, 4\\n ldi r27, 1\\n sbiw r26, 5\\n movw r24, r26", 5, 255),
-        ("clr r24", 1, 256),
-    ],
-)
-def test_the_passes_of_a_loop_may_be_computed(
-    compile_avr: Compile, counter: str, cycles: int, passes: int
+def _with(global_code: str, body: str) -> str:
+    return _straight(body).replace(FACTS, f"{FACTS}{global_code}\n")
+
+
+REFUSED: dict[str, tuple[str, str, str]] = {
+    "a loop without a fact, with its line": (
+        _straight("\nfor (uint8_t i = in; i > 0; --i)\n out = 1;\n"),
+        "chips.avr.paths",
+        "(firmware.c:",
+    ),
+    "recursion": (
+        _with(
+            "__attribute__((noinline)) uint8_t again(uint8_t n)"
+            "{ return n ? in + again(n - in) : n; }",
+            "out = again(in);",
+        ),
+        "chips.avr.paths",
+        "",
+    ),
+    "a call through a pointer": (
+        _straight("void (*volatile called)(void) = 0; called();"),
+        "chips.avr.flow",
+        "",
+    ),
+    "facts that no path keeps": (
+        _straight("PASSED(twice, 3, 2); out = 1;"),
+        "chips.avr.paths",
+        "",
+    ),
+    "facts that contradict each other": (
+        _straight("PASSED(once, 1, 1); out = 1; PASSED(once, 2, 1); out = 2;"),
+        "chips.avr.facts",
+        "",
+    ),
+    "a function that is not there": ("int main(void) { return 0; }", "chips.avr.paths", ""),
+    **{
+        f"unknown passes: {start}": (
+            _instructions(f"{start}; 1: asr r0; lsr r1; brne 1b"),
+            "chips.avr.paths",
+            "",
+        )
+        for start in ("lpm r1, Z", "mul r24, r24", "in r1, 0x3f")
+    },
+    "a loop that writes its counter": (
+        _instructions("ldi r26, 9; 1: ld r0, X+; dec r26; brne 1b"),
+        "chips.avr.paths",
+        "",
+    ),
+    "a shift by a variable": (_with(WIDE, "wide = wide >> in;"), "chips.avr.paths", ""),
+    "a loop that is also called": (
+        _instructions("rcall 1f; ldi r24, 3; 1: dec r24; brne 1b; ret").replace(
+            "((noinline", "((naked, noinline"
+        ),
+        "chips.avr.paths",
+        "",
+    ),
+}
+"""A program, the module that refuses it, and what is named."""
+
+
+@pytest.mark.parametrize(("text", "place", "named"), REFUSED.values(), ids=REFUSED)
+def test_what_has_no_longest_path_is_refused(
+    compile_avr: Compile, text: str, place: str, named: str
 ) -> None:
-    counted = f"{counter}\\n 1: dec r24\\n brne 1b"
-    text = _straight(f'__asm__ volatile("{counted}" : : : "r24", "r25", "r26", "r27");')
-    paths = paths_through(read_program(compile_avr(text)), "pnn_predict")
-    assert paths.shortest.cycles == paths.longest.cycles == cycles + 3 * passes - 1 + 4  # ret
+    program = read_program(compile_avr(text, "-gdwarf-2", "-fno-optimize-sibling-calls"))
+    with refused_by(place, kind=ProtoNNEdgeError, naming=named):
+        paths_through(program, "pnn_predict")
 
 
-@pytest.mark.parametrize("start", ["lpm r1, Z", "mul r24, r24", "in r1, 0x3f"])
-def test_the_passes_of_a_loop_may_be_unknown(compile_avr: Compile, start: str) -> None:
-    counted = f"{start}\\n 1: asr r0\\n lsr r1\\n brne 1b"
-    text = _straight(f'__asm__ volatile("{counted}" : : : "r0");')
-    with refused_by("chips.avr.paths", kind=CheckFailed):
-        paths_through(read_program(compile_avr(text)), "pnn_predict")
+def _counted(counter: str) -> str:
+    return _instructions(f"{counter}; 1: dec r24; brne 1b")
 
 
-def test_the_compilers_loops_that_copy_need_no_fact(compile_avr: Compile) -> None:
-    text = f"""{FACTS}
-        struct wide {{ uint8_t bytes[50]; }};
-        struct wide one;
-        __attribute__((noinline)) void pnn_predict(struct wide *to) {{ *to = one; }}
-        struct wide other;
-        int main(void) {{ for (;;) {{ pnn_predict(&other); out = *other.bytes; }} }}
-        """
-    paths = paths_through(read_program(compile_avr(text, "-O1")), "pnn_predict")
-    assert paths.shortest.cycles == paths.longest.cycles > 50 * (2 + 2 + 1 + 2)
+WITHOUT_A_FACT: dict[str, tuple[str, str, range]] = {
+    "a long shift": (_with(WIDE, "wide = wide >> 5;"), "-Os", range(21, 200)),
+    "a copy": (
+        _with(
+            "struct wide { uint8_t bytes[50]; }; struct wide one, *volatile to = &one;",
+            "*to = one;",
+        ),
+        "-O1",
+        range(351, 2_000),
+    ),
+    **{
+        name: (text, "-O2", range(cycles + RETURN, cycles + RETURN + 1))
+        for name, text, cycles in (
+            (
+                "a long shift that counts with a bit",
+                _instructions("set; bld r1, 4; 1: asr r0; lsr r1; brne 1b"),
+                1 + 1 + 5 * (1 + 1 + 2) - 1,
+            ),
+            ("subi", _counted("ldi r24, 9; subi r24, 2"), 2 + 3 * 7 - 1),
+            ("lsl", _counted("ldi r24, 3; mov r25, r24; lsl r25; add r24, r25"), 4 + 3 * 9 - 1),
+            (
+                "sbiw",
+                _counted("ldi r26, 4; ldi r27, 1; sbiw r26, 5; movw r24, r26"),
+                5 + 3 * 255 - 1,
+            ),
+            ("clr", _counted("clr r24"), 1 + 3 * 256 - 1),
+        )
+    },
+}
+"""A program whose passes are in its code, the level of optimization, and its cycles."""
 
 
-def test_a_loop_that_writes_its_counter_needs_one(compile_avr: Compile) -> None:
-    counted = "ldi r26, 9\\n 1: ld r0, X+\\n dec r26\\n brne 1b"
-    text = _straight(f'__asm__ volatile("{counted}" : : : "r0", "r26", "r27");')
-    with refused_by("chips.avr.paths", kind=CheckFailed):
-        paths_through(read_program(compile_avr(text)), "pnn_predict")
-
-
-def test_a_shift_by_a_variable_needs_one(compile_avr: Compile) -> None:
-    text = f"""{FACTS}
-        volatile uint32_t wide;
-        __attribute__((noinline)) void pnn_predict(void) {{ wide = wide >> in; }}
-        {MAIN}"""
-    with refused_by("chips.avr.paths", kind=CheckFailed):
-        paths_through(read_program(compile_avr(text)), "pnn_predict")
-
-
-def test_a_loop_that_is_also_called_needs_one(compile_avr: Compile) -> None:
-    loop = "rcall 1f\\n ldi r24, 3\\n 1: dec r24\\n brne 1b\\n ret"
-    text = _straight(f'__asm__ volatile("{loop}");').replace("((noinline", "((naked, noinline")
-    with refused_by("chips.avr.paths", kind=CheckFailed):
-        paths_through(read_program(compile_avr(text)), "pnn_predict")
+@pytest.mark.parametrize(("text", "level", "cycles"), WITHOUT_A_FACT.values(), ids=WITHOUT_A_FACT)
+def test_loops_whose_passes_are_in_the_code_need_no_fact(
+    compile_avr: Compile, text: str, level: str, cycles: range
+) -> None:
+    paths = paths_through(read_program(compile_avr(text, level)), "pnn_predict")
+    assert paths.shortest.cycles == paths.longest.cycles
+    assert paths.longest.cycles in cycles
 
 
 def test_a_fact_about_another_place_that_is_gone_says_nothing(compile_avr: Compile) -> None:

@@ -42,15 +42,6 @@ def test_even_steps_count_whatever_their_size(
     )
 
 
-def test_a_clock_that_jitters_counts() -> None:
-    jitter = np.random.default_rng(1).uniform(-0.3, 0.3, 200)
-    assert behaviour(np.arange(200) + jitter).kind == "counter"
-
-
-def test_a_counter_may_begin_again_with_each_take() -> None:
-    assert behaviour(np.tile(np.arange(50), 4), [50, 100, 150]).kind == "counter"
-
-
 def test_gaps_do_not_hide_a_counter() -> None:
     values = np.arange(100.0)
     values[[0, 3, 4, 50, 99]] = np.nan

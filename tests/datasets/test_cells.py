@@ -14,16 +14,12 @@ from protonn_edge.data.cells import (
     Form,
     Meaning,
     Notation,
-    is_gap,
     is_label,
-    is_number,
     loses_differences,
     meaning_of,
     number_in,
     stamped,
 )
-
-NUMBERS = st.floats(-1e6, 1e6).map(lambda value: round(value, 3))
 
 
 def meaning(cells: Sequence[str], delimiter: str = ",", decimal: str | None = None) -> Meaning:
@@ -63,65 +59,9 @@ def test_other_texts_have_no_number(cell: str) -> None:
     assert number_in(cell) is None
 
 
-@given(value=NUMBERS, unit=st.sampled_from([" g", "g", "%", " m/s^2", "°C", ";", "]"]))
-def test_a_unit_on_every_number_does_not_change_the_values(value: float, unit: str) -> None:
-    found = meaning([f"{value}{unit}", f"1.5{unit}", ""])
-    assert found.kind == "number"
-    assert found.values[:2].tolist() == [value, 1.5]
-    assert np.isnan(found.values[2])
-    assert not found.unreadable.any()
-
-
-@given(value=NUMBERS, minus=st.sampled_from("-\u2212\u2013\u2010\u2011"))
-def test_other_minus_signs_are_minus_signs(value: float, minus: str) -> None:
-    cells = [f"{value}".replace("-", minus), f"{minus}1.5"]
-    assert meaning(cells).values.tolist() == [value, -1.5]
-    assert all(map(is_number, cells))
-
-
-@given(
-    value=st.integers(0, 10**9),
-    blank=st.sampled_from([" ", "\u00a0", "\u2007", "\u2009", "\u202f", "'", "\u2019", "_"]),
-)
-def test_blanks_and_marks_between_groups_of_digits_do_not_count(value: int, blank: str) -> None:
-    assert meaning([f"{value:,}".replace(",", blank)]).values.tolist() == [value]
-
-
-@pytest.mark.parametrize(
-    ("cells", "values"),
-    [
-        (["0x0fe8", "0x1000"], [0x0FE8, 0x1000]),
-        (["0XFF", "0x7"], [255, 7]),
-        (["-0x10", "0x10"], [-16, 16]),
-    ],
-)
-def test_hexadecimal_numbers_are_read(cells: list[str], values: list[float]) -> None:
-    found = meaning(cells)
-    assert found.values.tolist() == values
-    assert str(found.form) == "hexadecimal"
-
-
-def test_hexadecimal_numbers_that_may_be_negative_are_unreadable() -> None:
-    found = meaning(["0xfff0", "0x0010", "0xffff"])
-    assert found.unreadable.all()
-    assert "may be negative" in found.problem
-
-
 @pytest.mark.parametrize(("cell", "value"), [("6.5D-03", 6.5e-3), ("1d2", 100), ("2.0E-02", 0.02)])
 def test_exponents_of_fortran_are_read(cell: str, value: float) -> None:
     assert meaning([cell]).values.tolist() == [value]
-
-
-def test_a_rare_number_with_something_else_attached_is_unreadable() -> None:
-    found = meaning_of(["0.1 g", "0.2 g", "5 kg", "7"], [5, 4, 1, 1], 0, Notation())
-    assert found.unreadable.tolist() == [False, False, True, True]
-    assert found.problem == "most numbers of the column are followed by ' g'"
-
-
-def test_a_rare_unit_among_plain_numbers_is_unreadable() -> None:
-    found = meaning_of(["5 g"], [1], 40, Notation())
-    assert found.unreadable.tolist() == [True]
-    assert found.problem == ""
 
 
 def test_numbers_among_mostly_texts_are_texts() -> None:
@@ -175,13 +115,6 @@ def test_marks_tell_the_notation_or_are_doubtful(
     assert found.thousands == notation.thousands
 
 
-@pytest.mark.parametrize(("decimal", "values"), [(",", [1.363, 1000]), (".", [1363, np.nan])])
-def test_a_given_decimal_mark_decides(decimal: str, values: list[float]) -> None:
-    cells = ["1,363", "1.000"] if decimal == "," else ["1,363", "1,5"]
-    found = meaning(cells, decimal=decimal).values
-    np.testing.assert_array_equal(found, values)
-
-
 @given(value=st.integers(-(10**12), 10**12), cents=st.integers(0, 99), comma=st.booleans())
 def test_separated_thousands_come_back(value: int, cents: int, comma: bool) -> None:
     text = f"{value:,}.{cents:02}"
@@ -199,13 +132,6 @@ def test_any_cell_has_one_meaning(cell: str) -> None:
 
 
 # --- gaps -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("cell", ["", " ", "NA", "n/a", "nan", "NULL", "None", "?", "-", "#N/A"])
-def test_marks_of_gaps_are_gaps(cell: str) -> None:
-    assert is_gap(cell)
-    assert meaning([cell]).kind == "empty"
-    assert meaning(["1.5", cell]).unreadable.tolist() == [False, False]
 
 
 @pytest.mark.parametrize(("cell", "expected"), [("none", True), ("-", True), ("NA", False)])
@@ -235,18 +161,6 @@ def test_many_different_numbers_are_kept_as_numbers_with_odd_cells_apart(
     assert cells.odd == {odd: [0]}
     assert np.isnan(values[0])
     assert values[1:].tolist() == list(map(float, texts[1:]))
-
-
-def test_few_different_cells_are_kept_as_they_are_written() -> None:
-    cells = ColumnCells()
-    cells.add(["1.0", "1", "a"])
-    cells.add(["1", "a"])
-    values, coded = cells.finish()
-    assert values is None
-    assert coded is not None
-    assert list(coded) == ["1.0", "1", "a", "1", "a"]
-    assert list(coded[1:3]) == ["1", "a"]
-    assert list(coded[np.array([False, True, False, False, True])]) == ["1", "a"]
 
 
 def test_numbers_beyond_single_precision_are_odd() -> None:

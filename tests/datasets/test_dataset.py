@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from refusals import refused_by
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
@@ -17,7 +15,6 @@ from protonn_edge.data.expected import Expected
 from protonn_edge.data.naming import label_text
 from protonn_edge.data.reading import load_dataset, load_points
 from protonn_edge.data.splits import holdout, load_digits_dataset
-from protonn_edge.system.errors import InputError
 
 
 def dataset_of(counts: list[int]) -> Dataset:
@@ -26,35 +23,6 @@ def dataset_of(counts: list[int]) -> Dataset:
     empty = np.empty((0, 1), dtype=np.float32)
     names = tuple(str(index) for index in range(len(counts)))
     return Dataset(X, y, empty, np.empty(0, dtype=np.int64), names)
-
-
-@given(
-    counts=st.lists(st.integers(1, 30), min_size=2, max_size=5),
-    fraction=st.floats(0.05, 0.95),
-    seed=st.integers(0, 2**32),
-)
-def test_holdout_takes_its_share_of_each_class(
-    counts: list[int], fraction: float, seed: int
-) -> None:
-    whole = dataset_of(counts)
-    try:
-        split = holdout(whole, fraction, seed)
-    except InputError:
-        assert all(round(fraction * count) == 0 or count == 1 for count in counts)
-        return
-    for label, count in enumerate(counts):
-        held = int(np.sum(split.y_test == label))
-        assert held == min(round(fraction * count), count - 1)
-        assert held + int(np.sum(split.y_train == label)) == count
-    together = np.sort(np.concatenate([split.X_train, split.X_test]).ravel())
-    assert np.array_equal(together, whole.X_train.ravel())
-
-
-def test_holdout_is_the_same_for_the_same_seed_only() -> None:
-    whole = dataset_of([50, 50])
-    first, again, other = (holdout(whole, 0.2, seed) for seed in (1, 1, 2))
-    assert np.array_equal(first.X_test, again.X_test)
-    assert not np.array_equal(first.X_test, other.X_test)
 
 
 @pytest.mark.parametrize("fraction", [0.0, 1.0, -1.0, float("nan"), 1e-6])
@@ -104,13 +72,6 @@ def test_points_are_the_test_part_numbered_by_the_models_classes(tmp_path: Path)
     assert y.dtype == np.int64
 
 
-def test_points_of_one_class_from_one_table_are_fine(tmp_path: Path) -> None:
-    (tmp_path / "d.csv").write_text("1,2,up\n3,4,up\n")
-    X, y = load_points(tmp_path / "d.csv", Expected(n_features=2, classes=("down", "up")))
-    assert X.shape == (2, 2)
-    assert y.tolist() == [1, 1]
-
-
 def test_an_unknown_label_of_a_point_is_refused(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("1,2,1\n3,4,3\n")
     with refused_by("data.dataset", naming="'3' in row 1"):
@@ -124,12 +85,6 @@ def test_points_with_too_many_features_are_refused_with_both_numbers(
     (tmp_path / name).write_text("1,1,2,3\n" if name == "d.csv" else "1 3:1\n")
     with refused_by("data.dataset", naming="3 features, but the model expects 2"):
         load_points(tmp_path / name, Expected(n_features=2, classes=("1", "2")))
-
-
-def test_no_points_are_refused(tmp_path: Path) -> None:
-    np.savez(tmp_path / "d.npz", X=np.empty((0, 2)), y=np.empty(0, dtype=int))
-    with refused_by("data.dataset"):
-        load_points(tmp_path / "d.npz", Expected(n_features=2, classes=("1", "2")))
 
 
 # --- real data -----------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import refusal, run, run_json, succeed
+from command_line import run, succeed
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by, refuses
@@ -15,9 +15,8 @@ from refusals import refused_by, refuses
 from protonn_edge.data.cells import Notation, meaning_of
 from protonn_edge.data.options import TableOptions
 from protonn_edge.data.preparation import Preparation
-from protonn_edge.data.reading import load_dataset, load_points
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.splits import holdout
-from protonn_edge.model.expected import expected_by
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.system.errors import InputError
 
@@ -56,44 +55,6 @@ def test_held_out_rows_do_not_say_what_fills_gaps(tmp_path: Path) -> None:
     assert split.preparation.values == (float(np.median(X[~gaps])),)
     everything = np.concatenate([X, split.X_test])
     assert (everything == split.preparation.values[0]).any()
-
-
-def test_a_model_fills_the_gaps_of_other_tables(gappy: Path) -> None:
-    model, other = gappy.with_name("m.npz"), gappy.with_name("other.csv")
-    made = ("--missing", "most-frequent", "--one-hot", "colour")
-    succeed("train", gappy, "-o", model, *made, *EPOCHS, "--holdout", 0)
-    loaded = load_model(model)
-    assert loaded.feature_names == ("x", "y [mm]", "colour=blue", "colour=red")
-    assert loaded.record["table"] == {
-        "missing": "most-frequent",
-        "values": [0.0, 5.0, 0.0, 1.0],
-        "one_hot": {"colour": ["blue", "red"]},
-        "offsets": {},
-    }
-    write(other, "colour,x,y [mm],label\ngreen,,7,a\n,3,?,b\nblue,1,1,a\n")
-    X, _ = load_points(other, expected_by(loaded))
-    assert X.tolist() == [[0, 7, 0, 0], [3, 5, 0, 1], [1, 1, 1, 0]]
-    assert run_json("predict", model, other)["n"] == 3
-    assert run_json("predict", model, other, "--missing", "drop")["n"] == 1
-    assert "gaps" in refusal(run("predict", model, other, "--missing", "error"))
-
-
-@pytest.mark.parametrize(("label", "n"), [("colour", 2), ("x", 3)], ids=["classes", "numbers"])
-def test_rows_without_a_label_of_the_training_file_are_answered(
-    gappy: Path, label: str, n: int
-) -> None:
-    lines = gappy.read_text().replace("label", "kind").splitlines()
-    column = lines[0].split(",").index(label)
-    for row in (11, 25):
-        cells = lines[row].split(",")
-        lines[row] = ",".join([*cells[:column], "", *cells[column + 1 :]])
-    gappy.write_text("\n".join(lines) + "\n")
-    model, target = gappy.with_name("m.npz"), "class" if label == "colour" else "value"
-    made = ("--missing", "drop", "--label", f"{label}", "--target", target)
-    succeed("train", gappy, "-o", model, *made, *EPOCHS)
-    found = run_json("predict", model, gappy)
-    (text,) = (each["text"] for each in found["notices"] if each["kind"] == "held_out")
-    assert found["n"] == int(text.split("held out ")[1].split()[0]) + n
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,6 @@ from refusals import refused_by
 
 from protonn_edge.data import dataset as dataset_module
 from protonn_edge.data import formats, libsvm
-from protonn_edge.data.options import TableOptions
-from protonn_edge.data.points import read_table
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.system.errors import InputError
 
@@ -21,23 +19,6 @@ from protonn_edge.system.errors import InputError
 def write(path: Path, text: str | bytes) -> Path:
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
-
-
-# --- tables --------------------------------------------------------------------------------------
-
-
-numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)
-
-
-@given(st.lists(st.tuples(st.integers(-5, 5), numbers, numbers), min_size=1, max_size=20))
-def test_a_written_table_comes_back_the_same(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, float, float]]
-) -> None:
-    path = tmp_path_factory.getbasetemp() / "roundtrip.tsv"
-    path.write_text("".join(f"{label}\t{a!r}\t{b!r}\n" for label, a, b in rows))
-    table = read_table(path, options=TableOptions(label="first"))
-    assert list(table.labels) == [str(label) for label, _, _ in rows]
-    assert np.array_equal(table.X, np.array([row[1:] for row in rows], dtype=np.float32))
 
 
 # --- libsvm --------------------------------------------------------------------------------------
@@ -61,11 +42,6 @@ def test_more_pairs_than_memory_is_meant_for_are_refused(
 
 
 # --- folders and everything else -----------------------------------------------------------------
-
-
-def test_a_folder_without_train_txt_is_refused(tmp_path: Path) -> None:
-    with refused_by("data.formats"):
-        load_dataset(tmp_path)
 
 
 def test_missing_and_empty_files_are_refused(tmp_path: Path) -> None:

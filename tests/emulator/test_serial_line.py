@@ -98,50 +98,87 @@ def test_what_the_chip_cannot_hold_is_lost_flagged_and_counted(compile_firmware,
         assert uno.stats().overruns == 5
 
 
-def test_a_received_byte_takes_ten_bit_times(compile_firmware, connect):
-    firmware = """
-        int main(void) {
-            TCCR1B = 1 << CS10;
-            uart_begin();
-            uint16_t arrival[4];
-            for (uint8_t i = 0; i < 4; i++) {
-                while (!(UCSR0A & 1 << RXC0)) {
-                }
-                arrival[i] = TCNT1;
-                (void)UDR0;
+SENDS_ONE = """
+    TCCR1B = 1 << CS10;
+    uart_write('x');
+    uint16_t began = TCNT1;
+    while (!(UCSR0A & 1 << TXC0)) {
+    }
+    uart_write16(TCNT1 - began);
+"""
+TIMES = {
+    "a received byte has ten bits": (
+        """
+        TCCR1B = 1 << CS10;
+        uart_begin();
+        uint16_t arrival[4];
+        for (uint8_t i = 0; i < 4; i++) {
+            while (!(UCSR0A & 1 << RXC0)) {
             }
-            uart_write16(arrival[3] - arrival[0]);
-            idle_for_ever();
+            arrival[i] = TCNT1;
+            (void)UDR0;
         }
-    """
+        uart_write16(arrival[3] - arrival[0]);
+        """,
+        0,
+        [3 * 10 * 8 * 17],
+        8,  # of the loop that polls
+    ),
+    "the transmitter has a buffer beside its shift register": (
+        """
+        TCCR1B = 1 << CS10;
+        uart_begin();
+        uint16_t written[3];
+        for (uint8_t i = 0; i < 3; i++) {
+            uart_write('x');
+            written[i] = TCNT1;
+        }
+        uart_write16(written[1] - written[0]);
+        uart_write16(written[2] - written[1]);
+        """,
+        3,
+        [0, 10 * 8 * 17],
+        50,
+    ),
+    "settings come in any order": (
+        f"""
+        UCSR0B = 1 << RXEN0 | 1 << TXEN0;
+        UBRR0L = 103;
+        UCSR0A = 1 << U2X0;  /* doubles the rate although UBRR0L was written before */
+        {SENDS_ONE}
+        """,
+        1,
+        [10 * 8 * 104],
+        50,
+    ),
+    **{
+        name: (
+            f"uart_begin(); UCSR0C = 3 << UCSZ00 | ({setting}); {SENDS_ONE}",
+            1,
+            [bits * 8 * 17],
+            50,
+        )
+        for name, setting, bits in (
+            ("8N1", "0", 10),
+            ("8E1", "1 << UPM01", 11),
+            ("8N2", "1 << USBS0", 11),
+            ("8E2", "1 << UPM01 | 1 << USBS0", 12),
+        )
+    },
+}
+"""A program, how many bytes it sends before its figures, and the cycles of these, about."""
+
+
+@pytest.mark.parametrize("name", TIMES)
+def test_bytes_take_the_time_of_their_bits(compile_firmware, connect, name):
+    program, before, cycles, within = TIMES[name]
+    firmware = f"int main(void) {{ {program} idle_for_ever(); }}"
     with EmulatedUno(compile_firmware(firmware)) as uno:
         link = connect(uno)
         link.write(b"four")
-        cycles = int.from_bytes(link.read(2), "big")
-    polling_loop = 8
-    assert abs(cycles - 3 * 10 * 8 * 17) <= polling_loop
-
-
-def test_the_transmitter_has_a_buffer_beside_its_shift_register(compile_firmware, connect):
-    firmware = """
-        int main(void) {
-            TCCR1B = 1 << CS10;
-            uart_begin();
-            uint16_t written[3];
-            for (uint8_t i = 0; i < 3; i++) {
-                uart_write('x');
-                written[i] = TCNT1;
-            }
-            uart_write16(written[1] - written[0]);
-            uart_write16(written[2] - written[1]);
-            idle_for_ever();
-        }
-    """
-    with EmulatedUno(compile_firmware(firmware)) as uno:
-        answer = connect(uno).read(7)
-    at_once, after_a_frame = (int.from_bytes(answer[i : i + 2], "big") for i in (3, 5))
-    assert at_once < 50
-    assert abs(after_a_frame - 10 * 8 * 17) < 50
+        answer = link.read(before + 2 * len(cycles))[before:]
+    taken = [int.from_bytes(answer[i : i + 2], "big") for i in range(0, len(answer), 2)]
+    assert taken == pytest.approx(cycles, abs=within)
 
 
 def test_transmit_complete_raises_its_interrupt_once_a_burst(compile_firmware, connect):
@@ -167,50 +204,6 @@ def test_transmit_complete_raises_its_interrupt_once_a_burst(compile_firmware, c
         assert link.read(5) == b"01.2."
         link.timeout = 0.2
         assert link.read(1) == b""
-
-
-def test_settings_may_come_in_any_order(compile_firmware, connect):
-    firmware = """
-        int main(void) {
-            UCSR0B = 1 << RXEN0 | 1 << TXEN0;
-            UBRR0L = 103;
-            UCSR0A = 1 << U2X0;  /* doubles the rate although UBRR0L was written before */
-            TCCR1B = 1 << CS10;
-            uart_write('x');
-            uint16_t began = TCNT1;
-            while (!(UCSR0A & 1 << TXC0)) {
-            }
-            uart_write16(TCNT1 - began);
-            idle_for_ever();
-        }
-    """
-    with EmulatedUno(compile_firmware(firmware)) as uno:
-        answer = connect(uno).read(3)
-    assert abs(int.from_bytes(answer[1:], "big") - 10 * 8 * 104) < 50
-
-
-@pytest.mark.parametrize(
-    ("setting", "bits"),
-    [("0", 10), ("1 << UPM01", 11), ("1 << USBS0", 11), ("1 << UPM01 | 1 << USBS0", 12)],
-    ids=["8N1", "8E1", "8N2", "8E2"],
-)
-def test_a_parity_bit_is_counted_where_there_is_one(compile_firmware, connect, setting, bits):
-    firmware = """
-        int main(void) {
-            uart_begin();
-            UCSR0C = 3 << UCSZ00 | (SETTING);
-            TCCR1B = 1 << CS10;
-            uart_write('x');
-            uint16_t began = TCNT1;
-            while (!(UCSR0A & 1 << TXC0)) {
-            }
-            uart_write16(TCNT1 - began);
-            idle_for_ever();
-        }
-    """
-    with EmulatedUno(compile_firmware(firmware, f"-DSETTING={setting}")) as uno:
-        answer = connect(uno).read(3)
-    assert abs(int.from_bytes(answer[1:], "big") - bits * 8 * 17) < 50
 
 
 def test_a_hex_file_runs_too(compile_firmware, connect):

@@ -13,8 +13,9 @@ from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 
-KINDS = tuple(name for name in CLASSIFIERS if name != "protonn")
-"""ProtoNN is what most other tests are about."""
+EVERY = tuple(CLASSIFIERS)
+KINDS = tuple(name for name in EVERY if name != "protonn")
+"""Those without ProtoNN, which is what most other tests are about."""
 
 Damage = tuple[str, Any]
 """The name of an array, and what takes its place."""
@@ -75,6 +76,8 @@ class Kind:
         Options and settings of a model that rejects points, where scores must be finer.
     stage : str
         The kind of its own last stage, if that is not its name.
+    agreement : float
+        The least share of points to which integers and floats of a random model answer alike.
     accuracy_tolerance : float
         Of the accuracy of its last report, where the model is scaled afterwards.
     model : str
@@ -108,6 +111,7 @@ class Kind:
     rejecting: Sequence[str] = ()
     calibrated: Mapping[str, Any] = field(default_factory=dict)
     stage: str = ""
+    agreement: float = 0.95
     accuracy_tolerance: float = 0.0
     model: str = ""
     images_only: bool = False

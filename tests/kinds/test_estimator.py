@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kinds.kind import KINDS, kind_of, kinds_of_any_features, pairs_of
+from kinds.kind import EVERY, KINDS, kind_of, kinds_of_any_features, pairs_of
 from refusals import refused_by
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -27,8 +27,9 @@ DIGITS = load_digits_dataset()
 SOME = slice(0, 600)
 X_SOME, Y_SOME = DIGITS.X_train[SOME], DIGITS.y_train[SOME]
 
-every_kind = pytest.mark.parametrize("kind", KINDS)
-every_kind_of_any_features = pytest.mark.parametrize("kind", kinds_of_any_features())
+every_kind = pytest.mark.parametrize("kind", EVERY)
+every_other_kind = pytest.mark.parametrize("kind", KINDS)
+every_kind_of_any_features = pytest.mark.parametrize("kind", ["protonn", *kinds_of_any_features()])
 
 
 def new(kind: str, **settings: Any) -> DeviceClassifier:
@@ -104,6 +105,7 @@ def test_there_are_reports_and_a_record(kind: str) -> None:
     ("settings", "features"),
     [
         ({"image_shape": (8, 8), "features": "deskew,pool:4x4"}, 16),
+        ({"image_shape": (8, 8), "features": "gradients:3x3"}, 72),
         ({"features": "mean,deviation,max", "window_shape": (8, 8)}, 24),
     ],
 )
@@ -119,7 +121,7 @@ def test_the_stages_of_features_come_before_it(
     assert abs(share - classifier.score(X_SOME, Y_SOME)) < 0.03
 
 
-@every_kind
+@every_other_kind
 def test_it_rejects_by_score_and_margin(kind: str, tmp_path: Path) -> None:
     own = kind_of(kind)
     classifier = new(kind, **own.calibrated).fit(X_SOME, Y_SOME)
@@ -136,7 +138,7 @@ def test_it_rejects_by_score_and_margin(kind: str, tmp_path: Path) -> None:
         calibrate_rejection(classifier, X_SOME, Y_SOME, by=("distance",))
 
 
-@every_kind
+@every_other_kind
 def test_sets_of_labels_are_refused(kind: str) -> None:
     with refused_by("learn.refusals"):
         new(kind).fit(X_SOME, np.eye(10, dtype=int)[Y_SOME])

@@ -12,7 +12,7 @@ from model_factory import random_points
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.system.errors import InputError
 
-every_kind = pytest.mark.parametrize("kind", kinds_with_models())
+every_kind = pytest.mark.parametrize("kind", ["protonn", *kinds_with_models()])
 
 
 def test_a_kind_without_a_part_fails() -> None:

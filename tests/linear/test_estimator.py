@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refusals import refused_by
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
@@ -93,11 +92,3 @@ def test_it_takes_the_weights_that_convolutions_were_learned_with(
     assert model.record["trainer"] == "network"
     integers = quantize(model)
     assert np.mean(integers.predict(integers.quantize(X)) == scores.argmax(axis=1)) > 0.95
-
-
-@pytest.mark.parametrize(
-    "settings", [{}, {"image_shape": (8, 8), "features": "conv:4x3", "normalization": "l2"}]
-)
-def test_there_are_weights_of_a_network_for_its_layers_alone(settings: dict[str, Any]) -> None:
-    with refused_by("learn.refusals"):
-        fitted(solver="network", **settings)

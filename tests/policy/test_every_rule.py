@@ -154,6 +154,22 @@ def test_its_formula_is_what_it_judges_and_within_the_answers(name: str) -> None
 
 
 @every_rule
+def test_integers_answer_nearly_as_floats(name: str) -> None:
+    for rule in rules_of(name):
+        model, chain = model_with(rule), quantize(model_with(rule))
+        X = random_points(0, 400, model.n_features)
+        X = np.clip(X, model.inputs.lower, model.inputs.upper)
+        scores = chain.scores(chain.quantize(X))
+        if model.policy.predicts == "class":
+            assert np.mean(chain.predict(chain.quantize(X)) == model.predict(X)) > 0.9
+            continue
+        exact, rounded = model.policy.values(model.scores(X)), chain.policy.values(scores)
+        assert exact is not None
+        assert rounded is not None
+        assert np.mean(np.abs(rounded - exact.astype(float))) < 0.1 * exact.std()
+
+
+@every_rule
 def test_host_c_is_the_reference_whatever_is_called(name: str, tmp_path: Path) -> None:
     for number, program in enumerate(programs_of(name)):
         assert_host_agrees(program)

@@ -4,8 +4,11 @@ import numpy as np
 
 from protonn_edge.kinds.protonn.prototypes.integers import (
     EXPONENT_LIMIT,
+    RBF_MAXIMUM,
+    TABLE_SIZE,
     exponential_table,
     rbf_of_squares,
+    tabulated_rbf,
 )
 
 
@@ -24,3 +27,12 @@ def test_table_is_within_half_a_unit_and_half_a_bin_of_the_exponential() -> None
     # Half a bin of the exponent changes the RBF by at most that share of it.
     tolerance = 0.5 + exact * (np.exp(EXPONENT_LIMIT / 512) - 1)
     assert (np.abs(exponential_table()[squared >> 6] - exact) <= tolerance).all()
+
+
+def test_the_table_is_read_as_the_device_reads_it() -> None:
+    limit = TABLE_SIZE << 6
+    distances = np.array([0, 63, 64, 7_500, limit - 1, limit, 10**9])
+    exponents = (distances + 0.5) / limit * EXPONENT_LIMIT
+    table = exponential_table() / RBF_MAXIMUM
+    expected = [table[0], table[0], table[1], table[117], table[255], 0, 0]
+    np.testing.assert_allclose(tabulated_rbf(exponents.astype(np.float32)), expected, rtol=1e-6)

@@ -26,7 +26,7 @@ from protonn_edge.model.statistics import InputStatistics, Normalizer
 def test_integers_represent_the_floats_to_half_a_step(
     seed: int, features: int, projections: int
 ) -> None:
-    """With the arithmetic's own errors, see `test_dequantizer`, this bounds those of scores."""
+    """With the arithmetic's own errors, of half a step each, this bounds those of scores."""
     model = random_model(seed, features=features, projections=projections)
     integers, turned = quantize(model), far_coordinates_first(model.head)
     floats, step = dequantize(integers), distance_step(numbers_of(integers)["distance_shift"])
@@ -133,12 +133,6 @@ def test_statistics_too_large_to_compute_with_are_refused(
     model = random_model()
     with refused_by("model.checks"):
         replace(getattr(model, part), **change)
-
-
-def test_labels_that_are_all_zero_are_refused() -> None:
-    model = random_model()
-    with refused_by("kinds.protonn.quantize"):
-        quantize(replace(model, labels=np.zeros_like(model.head.labels)))
 
 
 def test_sums_of_opposite_infinities_are_refused() -> None:

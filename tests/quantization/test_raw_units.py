@@ -61,6 +61,8 @@ def test_decimals_of_the_last_point_of_many_count() -> None:
         (0, 2621.4, 1, 0),  # or 32,767.5
         (-2621.4, 0, 1, 0),
         (100, 255, MANY_DECIMALS, 2),
+        (0, 65_535, 0, -1),
+        (0.05263, 0.1634, MANY_DECIMALS, 5),
         (0, 1e9, 3, -5),
         (0, 1e-9, MANY_DECIMALS, 13),
     ],

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from chains import numbers_of, replace
-from model_factory import random_images, random_model, random_points, random_pooling_model
+from model_factory import random_model, random_points
 
-from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.kinds.protonn.quantize import centre_of, dequantize, far_coordinates_first
 from protonn_edge.model.quantization import quantize, stage_losses
 
@@ -52,15 +51,3 @@ def test_the_centre_is_that_of_the_quantizer(seed):
     )
     step = stand_for[largest] / numbers_of(integer_model)["prototypes"][largest]
     assert np.abs(coordinates - centre_of(coordinates) - stand_for).max() <= 0.501 * step
-
-
-def test_images_that_are_pooled_have_the_same_stages():
-    pooling = average_pooling((12, 12), (12, 12), (6, 6))
-    model = random_pooling_model(pooling, prototypes=20)
-    X = random_images(3, 200, pooling).astype(np.float32)
-    losses = stage_losses(model, X, model.predict(X))
-    integer_model = quantize(model)
-    assert losses[-1].accuracy == np.mean(
-        integer_model.predict(integer_model.quantize(X)) == model.predict(X)
-    )
-    assert min(loss.accuracy for loss in losses) > 0.8

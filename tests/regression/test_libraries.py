@@ -58,7 +58,6 @@ from protonn_edge.model.quantization import quantize
 from protonn_edge.model.raw_inputs import (
     MANY_DECIMALS,
     choose_exponents,
-    decimals_of,
     raw_quantizer,
 )
 from protonn_edge.system.errors import CheckFailed
@@ -277,7 +276,7 @@ def many_prototypes() -> Model:
     ("make", "kernel"),
     [
         (many_prototypes, None),
-        (lambda: random_linear_model(features=28_000, classes=3), "columns"),
+        (lambda: random_linear_model(features=4_200, classes=16), "columns"),
     ],
 )
 def test_plain_c_reads_larger_tables(make: Callable[[], Model], kernel: str | None) -> None:
@@ -285,7 +284,7 @@ def test_plain_c_reads_larger_tables(make: Callable[[], Model], kernel: str | No
     plan = make_plan(model, kernel=kernel)
     assert plan.table_bytes > 1 << 16
     with host_program(model, plan, sanitize=True) as program:
-        assert_equal_to_reference(program, model, random_inputs(9, 40, model))
+        assert_equal_to_reference(program, model, random_inputs(9, 10, model))
 
 
 # Raw values become the same bytes in NumPy and in generated C, whatever their range and unit.
@@ -318,32 +317,6 @@ def test_the_byte_is_at_most_one_from_that_of_the_float(
 def reach(raw_step: float) -> float:
     """How far rounding to raw integers, and the quantizer's own, may move a byte, in steps."""
     return raw_step / 2 + 0.01
-
-
-@pytest.mark.parametrize(
-    ("numbers", "exponent"),
-    [
-        ([0, 1023], 0),
-        ([-32768, 32767], 0),
-        ([0, 65535], -1),
-        ([0, 1_000_000], -2),
-        ([4.3, 5.1, 7.9], 1),
-        ([980.25, 1040.5], 1),
-        ([0.05263, 0.1634], 5),
-        ([5.5, 5.5], 1),
-    ],
-)
-def test_the_unit_suits_the_numbers(numbers: list[float], exponent: int) -> None:
-    X = np.array(numbers, np.float32)[:, None]
-    ends = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
-    assert choose_exponents(*ends, decimals_of(X, 1)).tolist() == [exponent]
-
-
-def test_decimals_are_counted_column_by_column_and_in_turn() -> None:
-    X = np.array([[1, 0.5, 2, 0.25], [3, 1 / 3, 4, 0.125]], np.float32)
-    assert decimals_of(X, 4).tolist() == [0, MANY_DECIMALS, 0, 3]
-    assert decimals_of(X, 2).tolist() == [0, MANY_DECIMALS]
-    assert decimals_of(X[:, [0, 2]], 1).tolist() == [0]
 
 
 def test_channels_of_windows_have_units_of_their_own() -> None:

@@ -66,13 +66,6 @@ def test_after_a_refused_fit_an_estimator_is_not_fitted(kind: Any) -> None:
             use(X)
 
 
-@pytest.mark.parametrize("weight", [1e300, 1e-60, -1.0, np.nan, np.inf])
-def test_weights_of_classes_are_positive_and_of_similar_size(weight: float) -> None:
-    estimator = ProtoNNClassifier(class_weight={0: weight, 1: 1.0, 2: 1.0})
-    with refused_by("learn.given_points"):
-        estimator.fit(X, SPECIES)
-
-
 def test_weights_of_points_are_of_similar_size() -> None:
     with refused_by("learn.given_points"):
         ProtoNNClassifier().fit(X, SPECIES, np.where(SPECIES > 0, 1.0, 1e-60))

@@ -88,19 +88,56 @@ def offline(monkeypatch):
 # --- when the shim is used -----------------------------------------------------------------------
 
 
-def test_a_registry_that_answers_is_left_to_platformio(registry):
-    registry(200)
-    assert pio_variables() == {}
-    assert pio_environment() == {"PLATFORMIO_SETTING_ENABLE_TELEMETRY": "no", **os.environ}
+INSTALLED = ("platforms/atmelavr", "packages/toolchain-atmelavr", "packages/tool-scons")
+CHOSEN = "PROTONN_EDGE_PLATFORMIO"
+GONE = requests.ConnectionError()
 
 
 @needs_avr_gcc
-@pytest.mark.parametrize("answer", [404, 503, requests.ConnectionError(), requests.Timeout()])
-def test_a_registry_out_of_reach_is_replaced(registry, answer):
-    registry(answer)
-    core = Path(pio_variables()["PLATFORMIO_CORE_DIR"])
-    assert (core / "platforms" / "atmelavr" / "platform.json").is_file()
-    assert pio_environment()["PLATFORMIO_CORE_DIR"] == str(core)
+@pytest.mark.parametrize(
+    ("answers", "variables", "installed", "version", "uses_shim"),
+    [
+        (200, {}, (), "", False),
+        (404, {}, (), "", True),
+        (503, {}, (), "", True),
+        (GONE, {}, (), "", True),
+        (requests.Timeout(), {}, (), "", True),
+        ([GONE, 200].pop, {}, (), "", False),  # one mirror is enough
+        (GONE, {}, INSTALLED[:1], "5.0.0", True),  # without its compiler
+        (GONE, {}, INSTALLED, "4.2.0", True),
+        (GONE, {}, INSTALLED, "[]", True),
+        # which decide without a question:
+        (None, {}, INSTALLED, "5.0.0", False),
+        (None, {"PLATFORMIO_PLATFORMS_DIR": "/somewhere"}, (), "", False),
+        (None, {CHOSEN: "stock"}, (), "", False),
+        (None, {CHOSEN: "offline"}, (), "", True),
+    ],
+)
+def test_the_shim_is_used_where_platformio_has_no_platform_and_cannot_get_one(
+    registry, monkeypatch, tmp_path, answers, variables, installed, version, uses_shim
+):
+    asked = registry(answers)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    home = tmp_path / "home" / ".platformio"
+    for folder in installed:
+        (home / folder).mkdir(parents=True)
+        manifest = version if version == "[]" else f'{{"version": "{version}"}}'
+        (home / INSTALLED[0] / "platform.json").write_text(manifest)
+    core = pio_variables().get("PLATFORMIO_CORE_DIR")
+    assert bool(core) == uses_shim
+    assert bool(asked) == (answers is not None)
+    assert core is None or (Path(core) / "platforms" / "atmelavr" / "platform.json").is_file()
+    assert pio_environment().get("PLATFORMIO_CORE_DIR") == core
+
+
+@pytest.mark.parametrize(("own", "expected"), [(None, "no"), ("yes", "yes")])
+def test_telemetry_is_off_unless_the_user_wants_it(monkeypatch, own, expected):
+    name = "PLATFORMIO_SETTING_ENABLE_TELEMETRY"
+    monkeypatch.setenv(CHOSEN, "stock")
+    if own is not None:
+        monkeypatch.setenv(name, own)
+    assert pio_environment() == {**os.environ, name: expected}
 
 
 @needs_avr_gcc
@@ -117,12 +154,6 @@ def test_a_registry_that_never_answers_is_not_waited_for(registry, monkeypatch):
     answered.set()
 
 
-def test_one_mirror_that_answers_is_enough(registry):
-    answers = [requests.ConnectionError(), 200]
-    registry(answers.pop)
-    assert pio_variables() == {}
-
-
 @needs_avr_gcc
 def test_the_registry_is_asked_once_in_a_process(registry):
     asked = registry(requests.ConnectionError())
@@ -130,39 +161,6 @@ def test_the_registry_is_asked_once_in_a_process(registry):
     count = len(asked)
     assert pio_variables() == first
     assert len(asked) == count > 0
-
-
-def test_an_installed_stock_platform_is_left_alone_unasked(registry, tmp_path):
-    asked = registry(requests.ConnectionError())
-    core = tmp_path / "home" / ".platformio"
-    for folder in ("platforms/atmelavr", "packages/toolchain-atmelavr", "packages/tool-scons"):
-        (core / folder).mkdir(parents=True)
-    (core / "platforms" / "atmelavr" / "platform.json").write_text('{"version": "5.0.0"}')
-    assert pio_variables() == {}
-    assert not asked
-
-
-@needs_avr_gcc
-def test_a_stock_platform_without_its_compiler_does_not_count(registry, tmp_path):
-    registry(requests.ConnectionError())
-    (tmp_path / "home" / ".platformio" / "platforms" / "atmelavr").mkdir(parents=True)
-    assert "PLATFORMIO_CORE_DIR" in pio_variables()
-
-
-def test_folders_set_by_hand_are_left_alone_unasked(registry, monkeypatch):
-    asked = registry(requests.ConnectionError())
-    monkeypatch.setenv("PLATFORMIO_PLATFORMS_DIR", "/somewhere")
-    assert pio_variables() == {}
-    assert not asked
-
-
-@needs_avr_gcc
-@pytest.mark.parametrize(("choice", "answer"), [("stock", 503), ("offline", 200)])
-def test_a_choice_is_followed_unasked(registry, monkeypatch, choice, answer):
-    asked = registry(answer)
-    monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", choice)
-    assert bool(pio_variables()) == (choice == "offline")
-    assert not asked
 
 
 def test_another_choice_is_refused(monkeypatch):

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
-from extension_parts import additions
+from trainings import DIGITS, fit
 
-from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.augmentation import (
     ImageAugmentation,
     random_resamplings,
@@ -20,9 +16,6 @@ from protonn_edge.learn.augmentation import (
 from protonn_edge.learn.labels import ClassLabels
 from protonn_edge.learn.points import Points
 from protonn_edge.learn.training_set import TrainingSet
-from protonn_edge.system.errors import InputError
-
-DIGITS = load_digits_dataset()
 
 
 def moved(image: np.ndarray, turn: np.ndarray, shift: tuple[float, float]) -> np.ndarray:
@@ -102,30 +95,11 @@ def test_pixels_that_never_change_stay_as_they_are() -> None:
     assert constant.any()
     batch = augmented(images, 50)
     assert np.array_equal(batch[:, constant], images[:50, constant])
-    assert not fit(image_shape=(8, 8), augment=True).model_.head.projection[:, constant].any()
-
-
-def fit(**settings: Any) -> ProtoNNClassifier:
-    classifier = ProtoNNClassifier(n_prototypes=20, epochs=2, random_state=0, **settings)
-    return classifier.fit(DIGITS.X_train, DIGITS.y_train)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"augment": True}, "their size is not given; give image_shape"),
-        *(
-            ({"augment": True, "image_shape": (8, 8), **settings}, message)
-            for settings, message in additions("refused with augmentation").values()
-        ),
-        ({"image_shape": (8, 9)}, "8x9: 72 pixels, expected 64"),
-        ({"image_shape": (-8, -8)}, "expected \\(height, width\\)"),
-        ({"image_shape": (64,)}, "expected \\(height, width\\)"),
-    ],
-)
-def test_shapes_that_do_not_fit_are_refused(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        fit(**settings)
+    assert (
+        not fit(epochs=2, image_shape=(8, 8), augment=True)
+        .model_.head.projection[:, constant]
+        .any()
+    )
 
 
 def test_it_is_the_whole_image_that_moves_before_it_is_pooled_and_normalized() -> None:

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from trainings import DIGITS
 
 from protonn_edge.cli.command import command
 from protonn_edge.cli.train_options import (
@@ -20,7 +21,6 @@ from protonn_edge.cli.train_options import (
     GivenClassifier,
     every_classifier,
 )
-from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
@@ -31,10 +31,7 @@ from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.registry import PARAMETERS
 from protonn_edge.policy.confidence.rule import Sharpness
-from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.system.errors import InputError
-
-DIGITS = load_digits_dataset()
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -90,13 +87,6 @@ def test_what_it_remarks_is_a_warning_and_in_the_record() -> None:
     assert classifier.remarks_ == ("the means are far apart",)
     assert classifier.to_model().record["remarks"] == ["the means are far apart"]
     assert "remarks" not in fitted().to_model().record
-
-
-def test_it_rejects_what_none_of_its_classes_is() -> None:
-    classifier = fitted()
-    calibrate_rejection(classifier, DIGITS.X_train, DIGITS.y_train, rate=0.05)
-    assert 0 < np.mean(classifier.predict(DIGITS.X_test, unknown=-1) == -1) < 0.2
-    assert classifier.to_model().record["rejection"]["n"] == len(DIGITS.y_train)
 
 
 @pytest.mark.parametrize(

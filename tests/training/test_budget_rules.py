@@ -8,15 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from trainings import OPTIMIZERS
+from trainings import DIGITS, OPTIMIZERS
 
-from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
-
-DIGITS = load_digits_dataset()
 
 
 def sizes(budget: int, D: int, L: int, n: int = 100_000, **more: Any) -> ModelSizes:

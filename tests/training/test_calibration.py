@@ -7,18 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from extension_parts import additions
+from trainings import DIGITS, fit
 
-from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.linear.train import LinearClassifier
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.calibration import fitted_sharpness, least_log_loss, softmax
-
-DIGITS = load_digits_dataset()
-
-
-def fit(**settings: Any) -> ProtoNNClassifier:
-    chosen = {"n_projections": 8, "n_prototypes": 30, "epochs": 40, "random_state": 0} | settings
-    return ProtoNNClassifier(**chosen).fit(DIGITS.X_train, DIGITS.y_train)
 
 
 def log_loss(likelihoods: np.ndarray, y: np.ndarray) -> float:
@@ -63,7 +55,7 @@ def test_scores_that_part_all_points_give_a_finite_sharpness() -> None:
     ],
 )
 def test_every_loss_gives_probabilities_that_are_nearly_the_best(settings: dict[str, Any]) -> None:
-    classifier = fit(**settings)
+    classifier = fit(**{"epochs": 40, **settings})
     likelihoods = classifier.predict_proba(DIGITS.X_test)
     np.testing.assert_allclose(likelihoods.sum(axis=1), 1)
     assert np.array_equal(likelihoods.argmax(axis=1), classifier.predict(DIGITS.X_test))
@@ -109,7 +101,7 @@ def test_nearness_is_less_the_distance_in_rbf_widths() -> None:
 
 
 def test_inputs_unlike_any_in_training_lie_far_from_prototypes() -> None:
-    classifier = fit()
+    classifier = fit(epochs=40)
     known = classifier.score_samples(DIGITS.X_test)
     noise = np.random.default_rng(0).integers(0, 17, DIGITS.X_test.shape)
     unknown = classifier.score_samples(noise)

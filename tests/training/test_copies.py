@@ -80,7 +80,6 @@ def test_noise_is_added_at_random_gains_without_its_mean() -> None:
 
 
 WINDOWS: dict[str, Any] = {"features": "mean,deviation,change", "window_shape": (32, 2)}
-IMAGE: dict[str, Any] = {"features": None, "window_shape": None, "image_shape": (8, 8)}
 CLASSES = np.arange(40) % 2
 
 
@@ -103,27 +102,6 @@ def test_copies_of_images_are_moved_as_images(features: str | None) -> None:
     settings: dict[str, Any] = {"image_shape": (8, 8), "window_shape": None, "features": features}
     first, none = (fitted(ForestClassifier, copies=n, **settings).model_ for n in (3, 0))
     assert model_bytes(first) != model_bytes(none)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"features": None, "window_shape": None}, "copies is 2, but copies are moved"),
-        ({"window_shape": (1, 64)}, "channels of a window: 64"),
-        ({"copies": 101}, "copies"),
-        (
-            {"copies": 0, "background_noise": np.ones((1, 64))},
-            "only into copies of windows",
-        ),
-        ({**IMAGE, "background_noise": np.ones((1, 64))}, "only into copies of windows"),
-        ({"background_noise": np.ones((1, 63))}, r"shape \(1, 63\), but the points have 64 values"),
-        ({"background_noise": np.ones((0, 64))}, r"shape \(0, 64\), but the points have 64 values"),
-        ({"background_noise": np.full((1, 64), np.nan)}, "background_noise .* NaN"),
-    ],
-)
-def test_points_that_cannot_be_moved_are_refused(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        fitted(**{"copies": 2, **settings})
 
 
 def test_copies_beyond_the_limit_of_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,30 +11,21 @@ import numpy as np
 import pytest
 import sklearn
 from extension_parts import additions
-from refusals import refused_by
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import (
     check_class_weight_classifiers,
     parametrize_with_checks,
 )
-from trainings import LOSSES, OPTIMIZERS
+from trainings import DIGITS, LOSSES, OPTIMIZERS
+from trainings import fit as fitted
 
 import protonn_edge
-from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train import classifier as protonn
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.progress import EpochReport
 from protonn_edge.learn.sparsity import kept_entries
 from protonn_edge.model.file import model_bytes
-
-DIGITS = load_digits_dataset()
-
-
-def fitted(**settings: Any) -> ProtoNNClassifier:
-    """Train on the digits, briefly unless told otherwise."""
-    chosen = {"n_projections": 8, "n_prototypes": 30, "epochs": 10, "random_state": 0} | settings
-    return ProtoNNClassifier(**chosen).fit(DIGITS.X_train, DIGITS.y_train)
 
 
 @parametrize_with_checks(
@@ -156,14 +147,6 @@ def test_points_to_evaluate_on_are_reported_and_change_nothing(optimizer: str) -
     assert model_bytes(alone.to_model()) == model_bytes(classifier.to_model())
 
 
-def test_labels_to_evaluate_on_must_be_known() -> None:
-    few = DIGITS.y_train < 3
-    with refused_by("learn.given_points"):
-        ProtoNNClassifier(epochs=1).fit(
-            DIGITS.X_train[few], DIGITS.y_train[few], evaluate_on=([DIGITS.X_test[0]], [3])
-        )
-
-
 def test_an_array_as_the_start_is_in_the_record_by_its_digest() -> None:
     given = np.eye(3, 64)
     records = [
@@ -172,11 +155,6 @@ def test_an_array_as_the_start_is_in_the_record_by_its_digest() -> None:
     ]
     assert records[0].startswith("array (3, 64) ")
     assert records[0] == records[1]
-
-
-def test_one_class_is_refused() -> None:
-    with refused_by("learn.targets"):
-        ProtoNNClassifier().fit(np.zeros((3, 2)), [1, 1, 1])
 
 
 @pytest.mark.parametrize("use", [lambda it: it.to_model(), lambda it: it.measure([[0.0]], [0])])

@@ -43,8 +43,19 @@ def strokes(n: int = 150) -> tuple[np.ndarray, np.ndarray]:
     return (signal + rng.normal(0, 2, signal.shape)).reshape(n, -1), y
 
 
-def test_frequencies_choose_features_and_strokes_choose_averages_or_samples() -> None:
-    of_waves, of_strokes = found(*waves()), found(*strokes())
+@pytest.fixture(scope="module")
+def of_waves() -> FoundFeatures:
+    return found(*waves())
+
+
+@pytest.fixture(scope="module")
+def of_strokes() -> FoundFeatures:
+    return found(*strokes())
+
+
+def test_frequencies_choose_features_and_strokes_choose_averages_or_samples(
+    of_waves: FoundFeatures, of_strokes: FoundFeatures
+) -> None:
     assert re.search("bands|crossings", of_waves.text)
     assert of_strokes.text in ("pool:16x2", "samples")
     for each in (of_waves, of_strokes):
@@ -64,13 +75,13 @@ def test_few_windows_take_the_usual_list() -> None:
     assert "can test 99 windows, and needs 100" in str(found(X, y))
 
 
-def test_the_model_has_the_features_that_its_record_names() -> None:
+def test_the_model_has_the_features_that_its_record_names(of_strokes: FoundFeatures) -> None:
     X, y = strokes()
     settings = {"features": "auto", "window_shape": SHAPE, "sample_rate": 50.0}
     estimator = LinearClassifier(**settings, random_state=0).fit(X, y)
     model = estimator.to_model()
     assert estimator.features == "auto"
-    assert estimator.features_ == found(X, y)
+    assert estimator.features_ == of_strokes
     assert model.record["settings"]["features"] == estimator.features_.text
     assert model.features is not None
     assert model.features.points.signal.rate == 50.0
@@ -78,9 +89,9 @@ def test_the_model_has_the_features_that_its_record_names() -> None:
     assert quantize(named.fit(X, y).to_model()).model_sha256 == quantize(model).model_sha256
 
 
-def test_the_order_of_windows_does_not_matter() -> None:
+def test_the_order_of_windows_does_not_matter(of_waves: FoundFeatures) -> None:
     X, y = waves()
-    assert found(X[::-1], y[::-1]) == found(X, y)
+    assert found(X[::-1], y[::-1]) == of_waves
 
 
 def test_groups_are_never_divided() -> None:

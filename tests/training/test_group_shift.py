@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from extension_parts import additions
 from hypothesis import given
 from hypothesis import strategies as st
-from refusals import refused_by
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.group_shift import GroupShift
@@ -92,47 +90,6 @@ def test_groups_have_no_effect_without_a_shift() -> None:
     )
     assert np.array_equal(plain.head.projection, still.head.projection)
     assert not np.array_equal(plain.head.projection, moved.head.projection)
-
-
-def test_the_order_of_points_does_not_matter() -> None:
-    X, y, people = points_of_people(3)
-    X[40], y[40] = X[0], y[0]  # of two people
-    order = np.random.default_rng(0).permutation(len(X))
-    names = np.array(["ann", "bob", "eve"])[people]
-    one, other = fitted(X, y, groups=people), fitted(X[order], y[order], groups=names[order])
-    assert np.array_equal(one.model_.head.projection, other.model_.head.projection)
-    assert np.array_equal(one.model_.head.prototypes, other.model_.head.prototypes)
-
-
-def test_a_weight_of_two_is_a_point_given_twice() -> None:
-    X, y, people = points_of_people(3)
-    weights = np.where(np.arange(len(y)) % 3, 1, 2)
-    twice = np.repeat(np.arange(len(y)), weights)
-    weighted = fitted(X, y, groups=people, sample_weight=weights)
-    repeated = fitted(X[twice], y[twice], groups=people[twice])
-    assert np.array_equal(weighted.model_.head.projection, repeated.model_.head.projection)
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        *additions("refused with groups").values(),
-        ({"group_shift": -1.0}, "group_shift"),
-        ({"groups": np.zeros(5)}, r"shape \(5,\) for 120 points"),
-        ({"groups": np.array(["a", None, "b"] * 40, object)}, "the group of point 1 is missing"),
-        ({"groups": np.where(np.arange(120) == 7, np.nan, 1.0)}, "the group of point 7 is missing"),
-    ],
-)
-def test_what_cannot_be_shifted_is_refused(options: dict[str, Any], sentence: str) -> None:
-    X, y, people = points_of_people(3)
-    with pytest.raises(ValueError, match=sentence):
-        fitted(X, y, **{"groups": people} | options)
-
-
-def test_sets_of_labels_are_refused() -> None:
-    X, y, people = points_of_people(3)
-    with refused_by("learn.refusals"):
-        fitted(X, np.stack([y, 1 - y], axis=1), groups=people, group_shift=2.0)
 
 
 def test_exposure_points_are_of_one_group_and_do_not_hinder(

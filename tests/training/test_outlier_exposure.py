@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from trainings import LOSSES
+from trainings import DIGITS, LOSSES, fit
 
-from protonn_edge.data.splits import load_digits_dataset
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.augmentation import make_exposure_points
 from protonn_edge.learn.objective import EXPOSURE_LOGIT, cross_entropy, cross_entropy_or_none
-from protonn_edge.system.errors import InputError
 
 
 def images(n: int = 50, shape: tuple[int, int] = (8, 8)) -> np.ndarray:
@@ -79,44 +76,17 @@ def test_it_is_finite_for_huge_scores() -> None:
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_classes_stay_low_where_there_is_outlier_exposure(loss: str) -> None:
-    digits = load_digits_dataset()
     noise = np.random.default_rng(0).uniform(0, 16, (300, 64)).astype(np.float32)
     shares = []
     for strangers in (0.0, 0.5):
-        classifier = ProtoNNClassifier(
-            n_projections=8,
-            n_prototypes=30,
-            epochs=15,
-            **LOSSES[loss],
-            strangers=strangers,
-            image_shape=(8, 8),
-            random_state=0,
-        ).fit(digits.X_train, digits.y_train)
+        exposed = {"strangers": strangers, "image_shape": (8, 8)}
+        classifier = fit(epochs=15, **LOSSES[loss], **exposed)
         assert classifier.model_.n_classes == 10
         assert classifier.model_.head.labels.shape == (10, 30)
-        assert classifier.score(digits.X_test, digits.y_test) > 0.9
+        assert classifier.score(DIGITS.X_test, DIGITS.y_test) > 0.9
         assert classifier.history_[-1].accuracy > 0.9
-        known = classifier.decision_function(digits.X_test).max(axis=1)
+        known = classifier.decision_function(DIGITS.X_test).max(axis=1)
         strange = classifier.decision_function(noise).max(axis=1)
         shares.append(np.mean(strange < np.quantile(known, 0.05)))
     assert shares[1] > 0.95
     assert shares[1] >= shares[0]
-
-
-def test_the_same_seed_gives_the_same_model_whatever_the_order_of_the_points() -> None:
-    digits = load_digits_dataset()
-    X, y = digits.X_train[:300], digits.y_train[:300]
-    order = np.random.default_rng(1).permutation(300)
-    models = [
-        ProtoNNClassifier(n_projections=4, epochs=2, strangers=0.5, random_state=0)
-        .fit(points, labels)
-        .model_
-        for points, labels in ((X, y), (X[order], y[order]))
-    ]
-    assert np.array_equal(models[0].head.prototypes, models[1].head.prototypes)
-
-
-def test_sets_of_labels_have_no_outlier_exposure() -> None:
-    X, y = images(20), np.arange(20) % 2
-    with pytest.raises(InputError, match="is for points of one class each"):
-        ProtoNNClassifier(strangers=0.5).fit(X, np.eye(2, dtype=int)[y])

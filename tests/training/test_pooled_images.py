@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drawn_poolings import areas_of
+from trainings import DIGITS
 
-from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.features.images.pixel_scale import PixelScale
-from protonn_edge.features.pooling.areas import Areas
 from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.kinds.protonn.prototypes.integers import tabulated_rbf
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -21,8 +19,6 @@ from protonn_edge.model.integer_chain import own_inputs
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
-DIGITS = load_digits_dataset()
-
 
 def classifier(**settings: Any) -> ProtoNNClassifier:
     chosen = {"n_projections": 8, "n_prototypes": 30, "epochs": 30, "random_state": 0}
@@ -32,18 +28,6 @@ def classifier(**settings: Any) -> ProtoNNClassifier:
 
 def trained(**settings: Any) -> ProtoNNClassifier:
     return classifier(**settings).fit(DIGITS.X_train, DIGITS.y_train)
-
-
-@pytest.mark.parametrize(("shape", "accuracy"), [((4, 4), 0.9), ((6, 6), 0.93)])
-def test_integers_are_as_accurate_as_floats(shape: tuple[int, int], accuracy: float) -> None:
-    estimator = trained(features=f"pool:{shape[0]}x{shape[1]}")
-    model = estimator.to_model()
-    integers = quantize(model)
-    right = integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test
-    assert areas_of(model.features) == Areas((8, 8), (8, 8), shape)
-    assert (model.n_features, model.n_inputs) == (64, shape[0] * shape[1])
-    assert estimator.score(DIGITS.X_test, DIGITS.y_test) > accuracy
-    assert right.mean() > accuracy - 0.01
 
 
 def test_it_learns_from_the_averages_alone() -> None:
@@ -100,47 +84,3 @@ def test_going_on_keeps_average_pooling() -> None:
     assert more.fit(DIGITS.X_train, DIGITS.y_train).to_model().features == model.features
     with pytest.raises(InputError, match="has features of its own, or none"):
         trained(initial_model=model, features="pool:4x4")
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"features": "deskew"}, "deskew, which prepares images but computes no features"),
-        ({"features": "pool:9x8"}, "expected at most 8x8"),
-        ({"features": "crop:4x4,pool:6x6"}, "expected at most 4x4"),
-    ],
-)
-def test_shapes_that_do_not_fit_are_refused(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        trained(**settings)
-
-
-def _slanted_strokes(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Strokes of any slant, with a dot on their left or on their right."""
-    generator = np.random.default_rng(seed)
-    rows = np.arange(16)
-    images, y = np.zeros((400, 16, 16), dtype=np.uint8), np.arange(400) % 2
-    for image, right in zip(images, y, strict=True):
-        middle = np.rint(8 - generator.uniform(-0.7, 0.7) * (rows - 8)).astype(int)
-        for columns in (middle, middle + 1):
-            image[rows, np.clip(columns, 0, 15)] = 200
-        row = generator.integers(3, 13)
-        dot = middle[row] + (3 if right else -2)
-        image[row - 1 : row + 1, dot : dot + 1] = 250
-    return images.reshape(400, -1), y
-
-
-def test_images_are_deskewed_in_training_in_the_model_and_in_the_integers() -> None:
-    X, y = _slanted_strokes(0)
-    X_test, y_test = _slanted_strokes(1)
-    shapes = {"image_shape": (16, 16), "features": "deskew,pool:8x8"}
-    sizes = {"n_projections": 4, "n_prototypes": 40, "epochs": 40}
-    model = ProtoNNClassifier(random_state=0, **shapes, **sizes).fit(X, y).model_
-    integers = quantize(model)
-    Q = integers.quantize(X_test)
-
-    assert model.features is not None
-    assert [each.kind for each in model.features.stages] == ["deskew", "average_pooling"]
-    assert np.array_equal(model.features.points.to_bytes(X_test), Q)
-    assert np.mean(integers.predict(Q) == y_test) > 0.92
-    assert np.mean(model.predict(X_test) == integers.predict(Q)) > 0.97

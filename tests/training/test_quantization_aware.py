@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from chains import numbers_of
 from model_factory import random_model
+from trainings import DIGITS, fit
 
-from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.prototypes.integers import distance_step, tabulated_rbf
 from protonn_edge.kinds.protonn.quantize import dequantize, quantize_in_order
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
 from protonn_edge.kinds.protonn.train.rounding import QuantizationAware
 from protonn_edge.learn.objective import Parameters, squared_distances
@@ -18,12 +17,9 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.statistics import InputStatistics
 
-DIGITS = load_digits_dataset()
-
 
 def trained_model(**settings: object) -> Model:
-    chosen = {"n_projections": 8, "n_prototypes": 30, "epochs": 20, "random_state": 0} | settings
-    return ProtoNNClassifier(**chosen).fit(DIGITS.X_train, DIGITS.y_train).to_model()
+    return fit(**{"epochs": 20, **settings}).to_model()
 
 
 def rounding_of(model: Model) -> tuple[QuantizationAware, Parameters]:

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 import numpy as np
 import pytest
 from chains import replace
 from refusals import refused_by
-from trainings import LOSSES, OPTIMIZERS
+from trainings import DIGITS, LOSSES, OPTIMIZERS, fit
 
-from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
 from protonn_edge.learn.objective import scores_of
 from protonn_edge.model.file import model_bytes
 
-DIGITS = load_digits_dataset()
-
-
-def fit(**settings: Any) -> ProtoNNClassifier:
-    chosen = {"n_projections": 8, "n_prototypes": 30, "epochs": 20, "random_state": 0} | settings
-    return ProtoNNClassifier(**chosen).fit(DIGITS.X_train, DIGITS.y_train)
-
 
 @pytest.mark.parametrize("scores_are_logits", [False, True])
 def test_parameters_give_the_models_scores(scores_are_logits: bool) -> None:
-    model = fit(quantization_aware=False).to_model()
+    model = fit(epochs=20, quantization_aware=False).to_model()
     parameters = parameters_of(model, scores_are_logits=scores_are_logits)
     X = model.normalizer.apply(DIGITS.X_test).astype(np.float32)
     scores = scores_of(parameters, X) * np.exp(parameters.sharpness)
@@ -41,7 +32,7 @@ def test_parameters_give_the_models_scores(scores_are_logits: bool) -> None:
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_it_begins_as_good_as_the_model(optimizer: str) -> None:
     loss = LOSSES.get("squared_error", {})
-    model = fit(**loss).to_model()
+    model = fit(epochs=20, **loss).to_model()
     settings = {**OPTIMIZERS[optimizer], **loss, "epochs": 1}
     classifier = fit(**settings, initial_model=model)
     before = np.mean(model.predict(DIGITS.X_train) == DIGITS.y_train)

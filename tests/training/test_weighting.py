@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import product
+from typing import Any
+
 import numpy as np
 import pytest
-from refusals import refused_by
-from trainings import OPTIMIZERS
+from trainings import DIGITS, OPTIMIZERS
 
-from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.given_points import point_weights
 from protonn_edge.model.file import model_bytes
 
-DIGITS = load_digits_dataset()
 LABELS = np.array(["a", "b", "b", "b"])
 POINTS = np.zeros((4, 1))
 
@@ -32,42 +32,36 @@ def test_balance_takes_the_points_weights_into_account() -> None:
     np.testing.assert_allclose(weights, [1, 0, 1 / 4, 3 / 4])
 
 
-def test_classes_of_no_weight_at_all_are_refused() -> None:
-    with refused_by("learn.given_points"):
-        point_weights(POINTS, LABELS, None, {"a": 0.0, "b": 0.0})
-
-
 def test_weights_of_classes_multiply_those_of_points() -> None:
     weights = point_weights(POINTS, LABELS, [1, 2, 3, 4], {"a": 10.0, "b": 0.5})
     np.testing.assert_allclose(weights, [10, 1, 1.5, 2])
 
 
-@pytest.mark.parametrize(
-    ("given", "classes", "message"),
-    [([1, -1, 1, 1], None, "[Nn]egative"), ([0, 0, 0, 0], None, "at least one non-zero number")],
-)
-def test_weights_that_cannot_be_used_are_refused(
-    given: list[float], classes: dict[str, float] | None, message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        point_weights(POINTS, LABELS, given, classes)
+X, Y = DIGITS.X_train[:80], DIGITS.y_train[:80]
+WAYS: dict[str, tuple[dict[str, Any], np.ndarray]] = {
+    **{
+        " ".join(way): (
+            {**OPTIMIZERS[way[0]], "init_prototypes": way[1], "init_projection": way[2]},
+            Y,
+        )
+        for way in product(OPTIMIZERS, ("per_class", "kmeans", "sample"), ("lda", "pca"))
+    },
+    "groups": ({"groups": np.array(["ann", "bob", "eve", "joe"])[np.arange(80) % 4]}, Y),
+    "outlier exposure": ({"strangers": 0.5}, Y),
+    "sets of labels": ({}, np.stack([Y > 4, Y % 2 == 0, Y < 7], axis=1).astype(int)),
+}
+"""Settings and labels; the groups are no setting."""
 
 
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
-@pytest.mark.parametrize("prototypes", ["per_class", "kmeans", "sample"])
-@pytest.mark.parametrize("projection", ["lda", "pca"])
-def test_weights_are_repetitions_for_every_start(
-    optimizer: str, prototypes: str, projection: str
-) -> None:
-    X, y = DIGITS.X_train[:80], DIGITS.y_train[:80]
+@pytest.mark.parametrize("way", WAYS)
+def test_weights_are_repetitions_in_any_order(way: str) -> None:
+    settings, y = dict(WAYS[way][0]), WAYS[way][1]
+    groups = settings.pop("groups", None)
     counts = np.random.default_rng(1).integers(0, 3, 80)
-    settings = {
-        **OPTIMIZERS[optimizer],
-        "init_prototypes": prototypes,
-        "init_projection": projection,
-    }
-    weighted = classifier(**settings).fit(X, y, sample_weight=counts)
-    repeated = classifier(**settings).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    again = np.random.default_rng(2).permutation(np.repeat(np.arange(80), counts))
+    weighted = classifier(**settings).fit(X, y, sample_weight=counts, groups=groups)
+    others = None if groups is None else groups[again]
+    repeated = classifier(**settings).fit(X[again], y[again], groups=others)
     np.testing.assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
 
 

@@ -34,18 +34,6 @@ def classifier(**settings: Any) -> ProtoNNClassifier:
     return ProtoNNClassifier(**(chosen | windows | settings))
 
 
-def test_integers_are_as_accurate_as_floats() -> None:
-    estimator = classifier(sample_rate=50.0).fit(X, Y)
-    model = estimator.to_model()
-    new, labels = recorded(seed=1)
-    integers = quantize(model)
-    assert estimator.score(new, labels) > 0.97
-    assert (integers.predict(integers.quantize(new)) == labels).mean() > 0.97
-    assert (model.n_features, model.n_inputs) == (64, 12)
-    assert model.features is not None
-    assert model.features.points.rate == 50.0
-
-
 def test_it_learns_from_the_transformers_features_alone() -> None:
     features = WindowFeatures(features=FEATURES, channels=2).fit(X)
     plain = classifier(features=None, window_shape=None).fit(features.transform(X), Y)
@@ -79,18 +67,3 @@ def test_training_goes_on_with_the_models_own_features() -> None:
     assert further.to_model().features == model.features
     with pytest.raises(InputError, match="but the model to start from"):
         classifier(initial_model=model).fit(X, Y)
-
-
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({"features": "mode"}, "'mode' of the features is not one of mean"),
-        ({"window_shape": (30, 2)}, "expected windows of 30x2 samples"),
-        ({"window_shape": None, "features": "bands:7"}, "expected 0 to 6"),
-        ({"features": None}, "but no features of windows are requested"),
-        ({"image_shape": (32, 2), "augment": True}, "points are either images or windows"),
-    ],
-)
-def test_what_cannot_be_meant_is_one_sentence(settings: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        classifier(**settings).fit(X, Y)

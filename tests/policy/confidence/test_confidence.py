@@ -2,39 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-import pytest
-from avr_tools import needs_emulated_avr
-from byte_programs import answered_by, answered_by_uno, host_program, uno_program
 from hypothesis import given
 from hypothesis import strategies as st
-from model_factory import random_inputs, random_model, sharp
 
 from protonn_edge.codegen.context import class_constants
-from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.confidence.rule import EXPONENTIAL, Confidence
-
-MAIN = Path(__file__).with_name("confidence_main.c")
-# What a unit of the scores is worth in logits: so little that all classes are alike, and so much
-# that one unit less is nothing.
-LOGITS = [1e-9, 2e-4, 3e-3, 0.8, 50.0]
-
-
-def model_of(logit: float) -> IntegerChain:
-    model = quantize(random_model())
-    return sharp(model, logit / model.score_scale)
-
-
-def expected(model: IntegerChain, points: np.ndarray) -> bytes:
-    assert model.policy.find(Confidence) is not None
-    return model.policy.find(Confidence).percent(model.scores(points)).tobytes()
-
-
-def test_a_unit_of_almost_no_logits_has_the_smallest_factor() -> None:
-    assert Confidence.of(5e-324) == Confidence.of(1e-12) == Confidence(1, 24)
 
 
 @given(
@@ -56,7 +29,8 @@ def test_per_cent_are_near_the_softmax(logit: float, scores: list[int]) -> None:
 
 
 def test_factors_are_as_fine_as_16_bits_allow() -> None:
-    assert Confidence.of(1e-12) == Confidence(1, 24)  # not 0, with which all were equally sure
+    for little in (5e-324, 1e-12):
+        assert Confidence.of(little) == Confidence(1, 24)  # not 0, with which all were equally sure
     assert Confidence.of(1 / 16) == Confidence(1 << 15, 15)
     assert Confidence.of(1e6) == Confidence.of(len(EXPONENTIAL) / 16)
 
@@ -74,31 +48,7 @@ def test_no_product_of_the_c_overflows(logit: float, less: list[int]) -> None:
     assert (confidence.limit * confidence.factor + half) >> confidence.shift >= len(EXPONENTIAL)
 
 
-@pytest.mark.parametrize("logit", LOGITS)
-def test_host_c_gives_the_per_cent_of_numpy_under_sanitizers(tmp_path: Path, logit: float) -> None:
-    model = model_of(logit)
-    points = random_inputs(0, 60, model)
-    found = answered_by(host_program(model, MAIN, tmp_path), points.tobytes())
-    assert found == expected(model, points)
-
-
-def test_these_models_are_sure_to_different_degrees() -> None:
-    models = [model_of(logit) for logit in LOGITS]
-    shares = [list(expected(each, random_inputs(0, 60, each))) for each in models]
-    assert set(shares[0]) == {25}  # of four classes
-    assert len(set(shares[2])) > 10
-    assert set(shares[-1]) == {25, 100}  # far from all prototypes, or not
-
-
-@needs_emulated_avr
-def test_the_uno_gives_the_per_cent_of_numpy(tmp_path: Path) -> None:
-    model = model_of(3e-3)
-    points = random_inputs(0, 60, model)[:20]
-    elf = uno_program(model, MAIN, tmp_path)
-    assert answered_by_uno(elf, map(bytes, points), 1) == expected(model, points)
-
-
-@given(st.lists(st.text(min_size=1, max_size=60), min_size=2, max_size=12, unique=True))
+@given(st.lists(st.text(min_size=1, max_size=20), min_size=2, max_size=6, unique=True))
 def test_constants_of_classes_are_different_names(names: list[str]) -> None:
     constants = class_constants(tuple(names))
     assert len(set(constants)) == len(names)

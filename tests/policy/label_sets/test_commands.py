@@ -106,17 +106,3 @@ def test_the_board_ranks_labels_as_numpy_does(folder: Path, tmp_path: Path) -> N
     given = ("--data", data, "--project", project, "-o", page)
     assert run("report", tmp_path / "r.csv", *given).exit_code == 0
     assert "The most frequent labels" in page.read_text()
-
-
-def test_points_of_unit_norm_are_for_floats_alone(tmp_path: Path) -> None:
-    lines = "".join(f"{i % 2} {1 + i % 2}:{1 + i} 3:1\n" for i in range(40))
-    (tmp_path / "d.svm").write_text(lines)
-    options = ("--normalization", "l2", "--prototypes", 4, "--epochs", 5)
-    record = run_json("train", tmp_path / "d.svm", "-o", tmp_path / "m.npz", *options)
-    assert record["train_accuracy"] == 1.0
-    assert "unit norm" in record["no_device"]
-    said = run("train", tmp_path / "d.svm", "-o", tmp_path / "m.npz", *options).stdout
-    assert "floats only" in said
-    result = run("build", tmp_path / "m.npz", "-o", tmp_path / "project")
-    assert result.exit_code == 2
-    assert "unit norm" in result.stderr

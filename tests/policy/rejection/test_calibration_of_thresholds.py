@@ -6,16 +6,14 @@ import re
 
 import numpy as np
 import pytest
-from chains import numbers_of, replace
+from chains import replace
 from conformance.instances import instances_of
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from model_factory import random_inputs, random_model, random_points, tiny_integer_model
+from model_factory import random_model, random_points, tiny_integer_model
 from refusals import refused_by
 
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.model.formulas import arrays_of
-from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.calibration import (
@@ -124,28 +122,6 @@ def test_a_calibrated_model_rejects_its_share_of_the_points(by: tuple[str, ...])
     Q = plain.quantize(X)
     assert np.array_equal(found[~rejected], plain.predict(Q)[~rejected])
     assert np.array_equal(integers.scores(Q), plain.scores(Q))
-
-
-@given(seed=st.integers(0, 1_000), data=st.data())
-@settings(max_examples=25, deadline=None)
-def test_answers_follow_from_scores_and_the_nearest_rbf(seed: int, data: st.DataObject) -> None:
-    model = quantize(random_model(seed))
-    low, high = model.own_stages[-1].output.ends
-    rejection = IntegerRejection(
-        data.draw(st.integers(0, high)),
-        data.draw(st.integers(1, int(numbers_of(model)["table"].max()))),
-        data.draw(st.integers(0, high - low)),
-    )
-    rejecting = with_rules(model, rejection)
-    Q = random_inputs(seed, 30, model)
-    classes, scores = rejecting.answers(Q)
-    places = named_stages(model)["projection"].run(Q)
-    kernels = arrays_of(named_stages(model)["prototypes"].similarities, places).max(axis=1)
-    for found, row, nearest in zip(classes, scores.tolist(), kernels, strict=True):
-        *_, second, largest = sorted(row)
-        unknown = 0 < rejection.score > largest or nearest < rejection.rbf
-        unknown = unknown or largest - second < rejection.margin
-        assert found == (NO_CLASS if unknown else row.index(largest))
 
 
 @pytest.mark.parametrize(

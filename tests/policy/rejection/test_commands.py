@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from command_line import assert_one_sentence, run, run_json
+from command_line import run, run_json
 
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.data.splits import load_digits_dataset
@@ -93,9 +93,6 @@ def test_the_whole_way_with_unknown_answers(folder: Path, model_file: Path) -> N
     assert built["plan"]["stages"][-1]["flash_bytes"] > 0  # of the comparison
     header = (project / "firmware" / "generated" / "pnn_model.h").read_text()
     assert "#define PNN_UNKNOWN 255u" in header
-    done = run("hil", points, "--emulate", "--project", project, "-o", results)
-    assert done.exit_code == 0, done.output
-    assert "of the other answers" in done.stdout
     told = run_json("hil", points, "--emulate", "--project", project, "-o", results)
     assert told["mismatches"] == 0
     assert 35 <= told["unknown"] <= 50
@@ -114,13 +111,6 @@ def test_the_whole_way_with_unknown_answers(folder: Path, model_file: Path) -> N
     assert "taken for unknown" not in text
 
 
-@needs_emulated_avr
-def test_verify_agrees_on_unknown_answers(folder: Path, model_file: Path) -> None:
-    told = run_json("verify", model_file, folder / "strange.csv")
-    assert told["mismatches"] == 0
-    assert {each["execution"] for each in told["executions"]} == {"host C", "emulated uno"}
-
-
 def test_calibrating_with_the_held_out_points_gets_a_warning(folder: Path) -> None:
     data, path = folder / "train.csv", folder / "divided.npz"
     run_json("train", data, "-o", path, *SMALL)
@@ -131,24 +121,11 @@ def test_calibrating_with_the_held_out_points_gets_a_warning(folder: Path) -> No
     assert "train with --rejection" in " ".join(done.output.split())
 
 
-def test_a_class_that_one_group_has_is_refused_before_training(folder: Path) -> None:
-    groups = folder / "groups.txt"
-    with (folder / "train.csv").open(encoding="utf-8") as file:
-        labels = [line.split(",")[0] for line in file][1:]
-    groups.write_text(
-        "".join(f"{row % 2 if label != '7' else 0}\n" for row, label in enumerate(labels))
-    )
-    options = ["--rejection", "5%", "--groups", groups, "--holdout", 0]
-    done = run("train", folder / "train.csv", "-o", folder / "none.npz", *options)
-    assert_one_sentence(done, "all points of class 7 are in one group")
-
-
 @pytest.mark.parametrize(("kind", "recognizes"), [("protonn", True), ("linear", False)])
 def test_kinds_that_miss_far_inputs_say_so(folder: Path, kind: str, recognizes: bool) -> None:
     path = folder / f"{kind}.npz"
     options = ["--classifier", kind, "--rejection", "5%"]
-    if kind == "protonn":
-        options += ["--epochs", "3"]
+    options += {"protonn": ["--epochs", "3"], "linear": ["--tolerance", "0.01"]}[kind]
     shown = run("train", folder / "train.csv", "-o", path, *options)
     assert shown.exit_code == 0, shown.output
     assert ("far from the training data" in shown.output) != recognizes

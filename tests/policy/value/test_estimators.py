@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from extension_parts import needs
 from policy.value.numbers import REGRESSORS, fitted, points
 from refusals import refused_by
 from sklearn.base import clone
@@ -65,17 +66,30 @@ def test_a_point_of_weight_2_is_two_points(kind: str) -> None:
     np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-3)
 
 
-def test_a_constant_label_is_refused() -> None:
-    X, y = points()
-    with refused_by("policy.value.train"):
-        clone(REGRESSORS["linear"]).fit(X, np.full_like(y, 3.0))
+NUMBERS = points()[1]
 
 
-@pytest.mark.parametrize("unit", ["M8[s]", "m8[s]"])
-def test_dates_and_times_are_refused(unit: str) -> None:
-    X, y = points()
+@pytest.mark.parametrize(
+    ("y", "others"),
+    [
+        (np.full_like(NUMBERS, 3.0), {}),
+        ((1000 * NUMBERS).astype("M8[s]"), {}),
+        ((1000 * NUMBERS).astype("m8[s]"), {}),
+        ([10**400, *NUMBERS[1:]], {}),
+        ([None, *NUMBERS[1:]], {}),
+        (NUMBERS, {"evaluate_on": (points()[0], np.append(NUMBERS[1:], np.nan))}),
+        *((scale * NUMBERS, {}) for scale in (1e-30, 1e-9, 1e12, 1e30)),  # no unit of a device
+    ],
+)
+def test_what_is_no_number_to_learn_is_refused(y: Any, others: dict[str, Any]) -> None:
     with refused_by("policy.value.train"):
-        clone(REGRESSORS["linear"]).fit(X, (1000 * y).astype(unit))
+        clone(REGRESSORS["linear"]).fit(points()[0], y, **others)
+
+
+@needs("one_class")
+def test_a_regressor_of_one_class_is_refused() -> None:
+    with refused_by("learn.refusals"):
+        protonn_edge.ProtoNNRegressor(one_class=True).fit(*points())
 
 
 def test_r2_of_points_to_evaluate_on_is_reported() -> None:
@@ -85,12 +99,6 @@ def test_r2_of_points_to_evaluate_on_is_reported() -> None:
     assert reported == pytest.approx(regressor.score(X, y), abs=0.02)
 
 
-def test_a_gap_among_the_numbers_to_report_on_is_refused() -> None:
-    X, y = points()
-    with refused_by("policy.value.train"):
-        clone(REGRESSORS["linear"]).fit(X, y, evaluate_on=(X, np.append(y[1:], np.nan)))
-
-
 def test_overlapping_rbfs_do_not_drive_prototypes_away() -> None:
     """A number that the features give away almost exactly is not lost in the first steps."""
     rng = np.random.default_rng(0)
@@ -98,11 +106,3 @@ def test_overlapping_rbfs_do_not_drive_prototypes_away() -> None:
     X = np.stack([y + rng.normal(0, 0.05, 300) for _ in range(14)], axis=1).astype(np.float32)
     regressor = protonn_edge.ProtoNNRegressor(random_state=0).fit(X[:200], y[:200])
     assert regressor.score(X[200:], y[200:]) > 0.99
-
-
-@pytest.mark.parametrize("scale", [1e-30, 1e-9, 1e12, 1e30])
-def test_a_unit_beyond_the_devices_is_refused(scale: float) -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(50, 2))
-    with refused_by("policy.value.train"):
-        clone(REGRESSORS["linear"]).fit(X, scale * X[:, 0])

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from avr_tools import needs_emulated_avr
-from byte_programs import answered_by, answered_by_uno, host_program, uno_program
 from hypothesis import given
 from hypothesis import strategies as st
-from model_factory import random_inputs
 from policy.value.numbers import REGRESSORS, fitted, points
 from refusals import refused_by
 
-from protonn_edge.codegen.renderer import render_c
-from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.policy import Units
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.value.rule import IntegerValue, Value
-
-MAIN = Path(__file__).with_name("value_main.c")
 
 
 def units(step: float, low: int, high: int) -> Units:
@@ -65,34 +56,6 @@ def test_an_offset_beyond_32_bits_is_refused() -> None:
         Value(1.0, 3e9, 1)
 
 
-def chain_of(kind: str) -> IntegerChain:
-    return quantize(fitted(kind).model_)
-
-
-def expected(chain: IntegerChain, Q: np.ndarray) -> bytes:
-    rule = chain.policy.find(IntegerValue)
-    assert rule is not None
-    return rule.in_units(chain.scores(Q)).astype("<i4").tobytes()
-
-
-@pytest.mark.parametrize("kind", REGRESSORS)
-def test_host_c_gives_the_value_of_numpy_under_sanitizers(tmp_path: Path, kind: str) -> None:
-    chain = chain_of(kind)
-    Q = random_inputs(0, 60, chain)
-    found = answered_by(host_program(chain, MAIN, tmp_path), Q.tobytes())
-    assert found == expected(chain, Q)
-    assert len(np.unique(np.frombuffer(found, "<i4"))) > 10
-
-
-@needs_emulated_avr
-@pytest.mark.parametrize("kind", REGRESSORS)
-def test_the_uno_gives_the_value_of_numpy(tmp_path: Path, kind: str) -> None:
-    chain = chain_of(kind)
-    Q = random_inputs(0, 60, chain)[:20]
-    elf = uno_program(chain, MAIN, tmp_path)
-    assert answered_by_uno(elf, map(bytes, Q), 4) == expected(chain, Q)
-
-
 @pytest.mark.parametrize("kind", REGRESSORS)
 def test_integers_predict_almost_as_well_as_floats(kind: str) -> None:
     regressor = fitted(kind)
@@ -109,7 +72,3 @@ def test_integers_predict_almost_as_well_as_floats(kind: str) -> None:
 def test_decimals_are_a_whole_number_that_fits(decimals: float) -> None:
     with refused_by("value.decimals"):
         Value(1.0, 0.0, decimals)  # type: ignore[arg-type]
-
-
-def test_generated_c_says_that_it_predicts_a_number() -> None:
-    assert "predicts a number; see pnn_model.h" in render_c(chain_of("linear"))["pnn_model.c"]

@@ -5,20 +5,18 @@ simavr reads, or ends the whole process, where such a program leads it.
 
 from __future__ import annotations
 
-import importlib.util
 import time
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from avr_tools import needs_emulated_avr
+from fuzz.emulator import _record, _sanitized_emulator, run_case
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedBoard, EmulatorStats, programs
 
 pytestmark = needs_emulated_avr
-FUZZER = Path(__file__).parents[2] / "fuzz" / "emulator.py"
 DEADLINE_S = 90.0
 
 _LDI_R31_FF, _MOV_R0_R31, _LOOP, _SEI = 0xEFFF, 0x2E0F, 0xCFFF, 0x9478
@@ -30,33 +28,19 @@ def sts(address: int, value: int) -> list[int]:
     return [0xE000 | (value & 0xF0) << 4 | (value & 0x0F), 0x9300, address]
 
 
-@pytest.fixture(scope="module")
-def fuzzer() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("emulator_fuzzer", FUZZER)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(params=["plain", "sanitized"])
-def executable(request: pytest.FixtureRequest, fuzzer: ModuleType) -> Path:
+def executable(request: pytest.FixtureRequest) -> Path:
     """Return the emulator, as users have it and with sanitizers."""
-    path = programs.build_simavr() if request.param == "plain" else fuzzer._sanitized_emulator()
-    assert isinstance(path, Path)
-    return path
+    return programs.build_simavr() if request.param == "plain" else _sanitized_emulator()
 
 
 def run_words(words: list[int], path: Path, executable: Path, board: str) -> EmulatorStats:
     """Run instructions as a HEX file until there is a fault, or for a moment."""
     content = b"".join(word.to_bytes(2, "little") for word in words)
-    lines = []
-    for offset in range(0, len(content), 16):
-        data = content[offset : offset + 16]
-        record = bytes([len(data)]) + offset.to_bytes(2, "big") + b"\0" + data
-        lines.append(f":{(record + bytes([-sum(record) & 0xFF])).hex()}\n")
-    path.write_text("".join(lines) + ":00000001FF\n")
+    records = [
+        _record(place, 0, content[place : place + 16]) for place in range(0, len(content), 16)
+    ]
+    path.write_bytes(b"\n".join([*records, _record(0, 1, b""), b""]))
     emulated = EmulatedBoard(path, board=load_board(board))
     emulated.program = replace(emulated.program, command=(str(executable),))
     end = time.monotonic() + DEADLINE_S
@@ -103,5 +87,5 @@ def test_a_usb_endpoint_that_is_not_there_ends_nothing(tmp_path: Path, executabl
 
 
 @pytest.mark.parametrize("seed", [56, 119, 203])
-def test_cases_that_the_fuzzer_found(tmp_path: Path, fuzzer: ModuleType, seed: int) -> None:
-    fuzzer.run_case(seed, tmp_path)
+def test_cases_that_the_fuzzer_found(tmp_path: Path, seed: int) -> None:
+    run_case(seed, tmp_path)

@@ -7,7 +7,6 @@ computed something else in the emulator than on the board.
 
 from __future__ import annotations
 
-import itertools
 import socket
 
 import pytest
@@ -15,14 +14,11 @@ from avr_programs import compile_text
 from avr_tools import needs_emulated_avr
 
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.chips.emulator.programs import load_image
 
 pytestmark = needs_emulated_avr
 
 CONSTANTS = range(64)
 SKIPS = ("sbrc r18, 0", "sbrs r19, 0", "cpse r18, r1", "sbic 0x1f, 0", "sbis 0x1e, 0")
-DIVISORS = (16, 32, 64)
-DIVIDENDS = (-32768, -1000, -65, -64, -63, -33, -17, -16, -15, -1, 0, 1, 15, 16, 63, 64, 1000)
 UNTOUCHED = 1000
 
 UART = """
@@ -57,27 +53,10 @@ SKIP_CASE = """
     uart_write16(result);
 """
 
-DIVIDE = """
-__attribute__((noinline, noclone)) int16_t divide{divisor}(int16_t dividend) {{
-    return dividend / {divisor};
-}}
-"""
-
 
 @pytest.fixture
 def compile_firmware(tmp_path):
     return lambda text: compile_text(UART + text, tmp_path / "firmware.elf", "-Os")
-
-
-@pytest.fixture
-def division_firmware(compile_firmware):
-    functions = "".join(DIVIDE.format(divisor=divisor) for divisor in DIVISORS)
-    calls = "".join(
-        f"uart_write16(divide{divisor}({dividend}));\n"
-        for divisor in DIVISORS
-        for dividend in DIVIDENDS
-    )
-    return compile_firmware(f"{functions} int main(void) {{ uart_begin(); {calls} for (;;); }}")
 
 
 def words_from(uno, count):
@@ -103,28 +82,3 @@ def test_a_skip_over_a_word_operation_skips_it_alone(compile_firmware, skip, ope
     # The OUT that ends a span is not skipped, and a skip over one word takes 2 cycles.
     assert stats.marked_spans == len(CONSTANTS)
     assert stats.marked_cycles == len(CONSTANTS) * (1 + 2)
-
-
-def test_signed_division_truncates_towards_zero(division_firmware):
-    quotients = [int(dividend / divisor) for divisor in DIVISORS for dividend in DIVIDENDS]
-    with EmulatedUno(division_firmware) as uno:
-        assert words_from(uno, len(quotients)) == quotients
-
-
-def test_this_firmware_holds_the_pattern_and_simavr_alone_gets_it_wrong(
-    division_firmware, monkeypatch
-):
-    flash = load_image(division_firmware).flash
-    opcodes = [int.from_bytes(flash[i : i + 2], "little") for i in range(0, len(flash), 2)]
-    patterns = sum(
-        first & 0xFC08 == 0xFC00 and second & 0xFE0C == 0x960C
-        for first, second in itertools.pairwise(opcodes)
-        if first != 0xFFFF
-    )
-    assert patterns >= len(DIVISORS)
-
-    monkeypatch.setattr(EmulatedUno, "_debug_options", ("--no-skip-fix",))
-    quotients = [int(dividend / divisor) for divisor in DIVISORS for dividend in DIVIDENDS]
-    with EmulatedUno(division_firmware) as uno:
-        without_fix = words_from(uno, len(quotients))
-    assert without_fix != quotients, "simavr has mended its fault; this test has served its time"
