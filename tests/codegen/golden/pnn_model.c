@@ -241,7 +241,7 @@ static const uint8_t prototypes_table[256] PNN_FLASH = {
 
 static struct prototypes_near {
     uint8_t rbf;
-    uint16_t labels; /* their address or, in C, their index in the rows */
+    uint16_t labels; /* their address */
 } prototypes_list[PROTOTYPES_AT_ONCE];
 
 static int16_t prototypes_scores[PNN_CLASSES];
