@@ -62,23 +62,6 @@ def test_what_has_no_counterpart_is_refused(estimator: MLPClassifier):
         from_sklearn(estimator.set_params(max_iter=2).fit(X, y), X)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("coefs_", [np.zeros((4, 4))]),
-        ("coefs_", [np.zeros((4, 4)), np.zeros((3, 3))]),
-        ("intercepts_", [np.full(4, np.nan), np.zeros(3)]),
-        ("intercepts_", None),
-    ],
-)
-def test_damaged_layers_are_refused(name: str, value: Any):
-    X, y = IRIS
-    estimator = perceptron(4, max_iter=2).fit(X, y)
-    setattr(estimator, name, value)
-    with refused_by("extensions.conversion.reading"):
-        from_sklearn(estimator, X)
-
-
 @pytest.mark.parametrize("sets", [2, 3])
 def test_sets_of_labels_are_refused(sets: int):
     X, y = IRIS

@@ -241,23 +241,6 @@ def test_what_a_model_cannot_take_is_one_sentence_that_names_the_step(step: Any)
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        {"transformers_": [("a",)]},
-        {"transformers_": [("a", MinMaxScaler(), [99])], "_transformer_to_input_indices": {}},
-        {"_transformer_to_input_indices": {"a": [99]}},
-        {"_transformer_to_input_indices": {"a": [[1]]}},
-        {"_transformer_to_input_indices": None},
-    ],
-)
-def test_a_damaged_transformer_of_columns_is_refused(damage: dict[str, Any]) -> None:
-    pipeline = make_pipeline(columns(("a", MinMaxScaler(), [1, 2])), classifier()).fit(X, y)
-    vars(pipeline[0]).update(damage)
-    with refused_by("extensions.conversion.reading", "extensions.conversion.scaling"):
-        from_pipeline(pipeline)
-
-
 def test_columns_that_are_dropped_may_be_texts() -> None:
     mixed = np.column_stack([np.array(["on", "off"] * 89, dtype=object), X.astype(object)])
     numbers = columns(("a", StandardScaler(), [1, 2, 3]), remainder="drop")
