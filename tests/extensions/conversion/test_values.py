@@ -16,7 +16,6 @@ from extensions.conversion.files import stored
 from policy.value.numbers import points, write_table
 from refusals import refused_by, refuses
 from sklearn import ensemble, linear_model
-from sklearn.neighbors import KNeighborsRegressor
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -222,27 +221,6 @@ def test_an_int8_network_with_one_output_counts_its_steps() -> None:
     values = chain.policy.values(chain.scores(chain.quantize(points)))
     np.testing.assert_allclose(values, found.source.answers(points), atol=0.01)
     assert found.agreement > 0.9999
-
-
-ESTIMATORS_REFUSED = {
-    "neighbours": KNeighborsRegressor(),
-    "a kernel": SVR(),
-    "a loss with a logarithm": ensemble.HistGradientBoostingRegressor(loss="poisson", max_iter=2),
-    "an initial estimator": ensemble.GradientBoostingRegressor(
-        n_estimators=2, init=linear_model.Ridge()
-    ),
-    "two numbers": linear_model.Ridge(),
-    "two numbers of a network": MLPRegressor(max_iter=2),
-}
-
-
-@pytest.mark.parametrize("name", ESTIMATORS_REFUSED)
-def test_what_cannot_be_converted_is_one_sentence(name: str) -> None:
-    estimator, y = ESTIMATORS_REFUSED[name], np.abs(Y)
-    estimator.fit(X, np.column_stack([y, -y]) if name.startswith("two") else y)
-    modules = ("estimators", "reading")
-    with refused_by(*(f"extensions.conversion.{each}" for each in modules), "system.checks"):
-        from_sklearn(estimator, X, Y)
 
 
 @pytest.mark.parametrize("y", [np.append(Y[1:], np.nan), Y.astype(str)[:, None], Y[1:]])
