@@ -12,28 +12,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from row_tables import rows
 from sklearn.datasets import load_iris
 
-NETWORKS = Path(__file__).with_name("networks.txt").read_text("utf-8")
+NETWORKS = Path(__file__).with_name("networks.txt")
 BOOSTERS = Path(__file__).parents[2] / "data" / "boosters"
-
-
-def rows(section: str) -> list[list[str]]:
-    """Return the networks and trees of a section: their names, and their other parts."""
-    lines = NETWORKS.split(f"## {section}: ")[1].split("\n\n")[0].splitlines()[1:]
-    return [[part.strip() for part in line.split(" |")] for line in lines]
-
-
-def cases(section: str) -> list[Any]:
-    """Return the parts of a section's rows, named as they are there."""
-    return [pytest.param(*parts, id=name) for name, *parts in rows(section)]
 
 
 def refused(section: str) -> list[Any]:
     """Return the networks of a section that are refused: their parts, and a pattern of words."""
     return [
         pytest.param(*given, ".*".join(map(re.escape, words.split("..."))), id=name)
-        for name, *given, words in rows(section)
+        for name, *given, words in rows(NETWORKS, section)
     ]
 
 

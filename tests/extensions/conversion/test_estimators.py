@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from extensions.conversion.files import cases
+from extensions.conversion.files import NETWORKS
 from refusals import refused_by
+from row_tables import cases
 from scipy.sparse import csr_array
 from sklearn import (
     decomposition,
@@ -180,7 +181,7 @@ for module in (
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(("made", "change", "named"), cases("scikit-learn"))
+@pytest.mark.parametrize(("made", "change", "named"), cases(NETWORKS, "scikit-learn"))
 def test_what_cannot_be_converted_is_one_sentence(made: str, change: str, named: str):
     estimator = eval(made, NAMES)
     exec(change, NAMES | {"it": estimator})

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from extensions.conversion.files import refused, rows
+from extensions.conversion.files import NETWORKS, refused
 from extensions.conversion.onnx_factory import (
     RNG,
     network,
@@ -22,6 +22,7 @@ from extensions.conversion.onnx_factory import (
 )
 from fuzz.sentences import check_refusal
 from refusals import refused_by
+from row_tables import rows
 from sklearn.neural_network import MLPClassifier
 
 from protonn_edge import from_network
@@ -33,7 +34,7 @@ from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.system.errors import CheckFailed, InputError
 
 DIGITS = load_digits_dataset()
-READABLE = {name: parts for name, *parts in rows("ONNX that is read")}
+READABLE = {name: parts for name, *parts in rows(NETWORKS, "ONNX that is read")}
 
 
 @pytest.fixture(autouse=True)

@@ -6,11 +6,12 @@ import functools
 from pathlib import Path
 
 import numpy as np
-from extensions.conversion.files import BOOSTERS, rows
+from extensions.conversion.files import BOOSTERS, NETWORKS
 from extensions.conversion.onnx_factory import network, stated, written
 from extensions.conversion.test_quantized_onnx import NETWORKS as QUANTIZED
 from fuzz.mutation import mutated_bytes, mutated_text, pick
 from fuzz.sentences import REFUSALS, check_refusal
+from row_tables import rows
 
 from protonn_edge.extensions.conversion.estimators import read_estimator
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
@@ -56,6 +57,6 @@ def _files() -> list[tuple[str, bytes]]:
     ends = (".onnx", ".tflite", ".json", ".ubj", ".txt")
     paths = sorted(path for path in _DATA.rglob("*") if path.suffix in ends)
     found = [(path.name, path.read_bytes()) for path in paths if path.name != "answers.json"]
-    for name, nodes, given in rows("ONNX that is read"):
+    for name, nodes, given in rows(NETWORKS, "ONNX that is read"):
         found.append((name, network(written(nodes), **stated(given))))
     return [*found, *((name, make().content()) for name, make in QUANTIZED.items())]
