@@ -101,7 +101,7 @@ def test_the_commands_say_so_in_a_sentence(tmp_path: Path) -> None:
 
 
 SIZES = {"projections": 12, "features": 14, "classes": 6}
-FLASH, SRAM = 1_256, 64
+FLASH, SRAM, EEPROM = 1_256, 64, 640
 
 _SKETCH = """
 #include "pnn_model.h"
@@ -127,7 +127,7 @@ int main(void)
 
 
 @needs_avr_gcc
-def test_39_examples_of_12_coordinates_take_little_flash_and_sram(tmp_path: Path) -> None:
+def test_39_examples_of_12_coordinates_take_little_memory(tmp_path: Path) -> None:
     found = []
     for room in (0, 39):
         folder = tmp_path / str(room)
@@ -136,6 +136,8 @@ def test_39_examples_of_12_coordinates_take_little_flash_and_sram(tmp_path: Path
         flags = ("-Os", "-flto", "-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections")
         elf = compile_text(_SKETCH, folder / "sketch.elf", *flags, "-I.", "pnn_model.c")
         found.append(read_program(elf).sections)
+    model = quantize(with_numbers(random_model(**SIZES), teachable=39))
+    assert teaching.store_of(model).size <= EEPROM
     without, with_teaching = found
     assert with_teaching.flash_bytes - without.flash_bytes <= FLASH
     point = SIZES["projections"]
