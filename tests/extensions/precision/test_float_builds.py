@@ -43,22 +43,16 @@ from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.system.errors import CheckFailed
 
 
-def test_scores_are_those_of_the_float_model_at_what_the_bytes_stand_for():
-    model = random_model(1, features=20)
-    floats = float_build(model)
-    Q = floats.quantize(random_points(1, 50, 20))
-    expected = model.scores(floats.inputs.restore(Q))
-    assert np.allclose(floats.scores(Q) * floats.score_scale, expected, atol=1e-5)
-    assert (floats.predict(Q) == expected.argmax(axis=1)).all()
-
-
-def test_prototypes_beyond_the_cutoff_count_as_little_as_in_the_float_model():
-    model = replace(random_model(1, features=20), cutoff=1 / 128)
+@pytest.mark.parametrize("cutoff", [0.0, 1 / 128])
+def test_scores_are_those_of_the_float_model_at_what_the_bytes_stand_for(cutoff: float) -> None:
+    """Prototypes beyond the cutoff count as little as they do there."""
+    model = replace(random_model(1, features=20), cutoff=cutoff)
     floats = float_build(model)
     Q = floats.quantize(random_points(1, 200, 20))
     expected = model.scores(floats.inputs.restore(Q))
-    assert floats.own_stages[0].limit == pytest.approx(np.log(128))
     assert np.allclose(floats.scores(Q) * floats.score_scale, expected, atol=1e-4)
+    assert (floats.predict(Q) == expected.argmax(axis=1)).all()
+    assert not cutoff or floats.own_stages[0].limit == pytest.approx(np.log(128))
 
 
 def test_it_takes_the_bytes_of_the_integer_model_and_has_another_hash():

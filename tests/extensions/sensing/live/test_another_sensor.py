@@ -148,7 +148,7 @@ def test_counts_of_a_recording_become_the_bytes_that_the_board_makes_of_them(
     measured = Instrument("mpu6050", kind.channel_units[:3])
     conversion = CountConversion.of(measured, model.instrument)
     assert conversion is not None
-    counts = np.arange(-32768, 32768).repeat(60).reshape(-1, 60)
+    counts = np.resize(np.arange(-32768, 32768).repeat(3), (3277, 60))  # each by each channel
     on_board = built(model, "mpu6050").model.raw_inputs.quantize(counts)
     X = counts.astype(np.float32)
     assert np.array_equal(chain.quantize(conversion.applied(X, chain)), on_board)

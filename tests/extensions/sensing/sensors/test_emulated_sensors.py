@@ -257,11 +257,11 @@ static uint16_t convert(uint8_t pin) {
 }
 static void sample(void) { uart_write16(convert(2)); uart_write16(convert(3)); }
 """
-        + EVERY_10_MS
+        + EVERY_10_MS.replace("20000", "2000")
     )
     counts = np.arange(1024, dtype=np.int16)
     values = np.stack([counts, counts[::-1]], axis=1)
-    with EmulatedUno(elf, sensors=[PlayedSensor(sensor_kind("a2"), values, 100.0)]) as uno:
+    with EmulatedUno(elf, sensors=[PlayedSensor(sensor_kind("a2"), values, 1000.0)]) as uno:
         line = connect(uno)
         assert np.array_equal(np.frombuffer(line.read(4 * 1024), ">u2").reshape(-1, 2), values)
 
