@@ -12,17 +12,15 @@ import pytest
 from avr_programs import compile_text
 from avr_tools import needs_avr_gcc
 from chains import replace as with_numbers
-from command_line import run, run_json
+from command_line import run_json
 from generated_programs import write_c
 from model_factory import random_model
-from refusals import refuses
 
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import Board, boards, load_board
 from protonn_edge.codegen.export import export
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.extensions.teaching import board as teaching
-from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.extensions import check_memories
@@ -88,16 +86,6 @@ def test_training_warns_before_it_begins(tmp_path: Path) -> None:
     for room in (0, 100):
         found = run_json(*words, "--teachable", room, "--projection-dim", 4)
         assert "eeprom" not in str(found["notices"])
-
-
-def test_the_commands_say_so_in_a_sentence(tmp_path: Path) -> None:
-    save_model(with_room(200), tmp_path / "model.npz")
-    for words in (["build", "-o", tmp_path / "project"], ["export", "--c", tmp_path / "library"]):
-        refuses(
-            run(words[0], tmp_path / "model.npz", *words[1:]),
-            "extensions.teaching.examples",
-            exit_code=1,
-        )
 
 
 SIZES = {"projections": 12, "features": 14, "classes": 6}

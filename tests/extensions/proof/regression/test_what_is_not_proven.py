@@ -227,15 +227,10 @@ def test_a_damaged_program_is_refused(tmp_path: Path, kind: str) -> None:
         certify_program(elf, load_board("uno"), Settings("uno"))
 
 
-def test_files_that_are_no_programs_are_refused(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "fifo")
+def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "large").open("wb") as file:
         file.truncate(200 << 20)
-    (tmp_path / "empty").touch()
-    (tmp_path / "folder").mkdir()
-    for name in ("fifo", "large", "empty", "folder", "missing"):
-        refusal(run("verify", tmp_path / name, "-o", tmp_path / "c.json"))
-    assert not (tmp_path / "c.json").exists()
+    refusal(run("verify", tmp_path / "large", "-o", tmp_path / "c.json"))
 
 
 @pytest.fixture(scope="module")
