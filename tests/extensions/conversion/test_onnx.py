@@ -13,7 +13,6 @@ from extensions.conversion.files import NETWORKS, refused
 from extensions.conversion.onnx_factory import (
     RNG,
     network,
-    node,
     numbers,
     onnx,
     perceptron,
@@ -131,16 +130,10 @@ def test_a_convolution_that_is_not_rectified_keeps_negative_sums():
 def test_rounded_layers_are_trained_on_the_answers():
     """Weights of 2 bits lose much; around images is 0 on the device, too, if in their range."""
     sizes = np.float32([100, 1, 1, 1])
-    nodes = [
-        node("Conv", "x w1", "a", pads=[1] * 4),
-        node("Relu", "a", "b"),
-        node("Conv", "b w2", "c"),
-        node("Relu", "c", "d"),
-        node("Flatten", "d", "e"),
-        node("Gemm", "e w3", "f", transB=1),
-        node("Relu", "f", "g"),
-        node("Gemm", "g w4", "y"),
-    ]
+    nodes = written(
+        "Conv x w1 > a : pads=[1] * 4; Relu a > b; Conv b w2 > c; Relu c > d; Flatten d > e; "
+        "Gemm e w3 > f : transB=1; Relu f > g; Gemm g w4 > y"
+    )
     weights = {
         "w1": numbers(4, 1, 3, 3) * sizes[:, None, None, None],
         "w2": numbers(6, 4, 3, 3) / sizes[:, None, None],
@@ -157,9 +150,10 @@ def test_rounded_layers_are_trained_on_the_answers():
 
 
 def test_convolutions_of_signals_have_windows_along_time():
-    nodes = [node("Conv", "x w", "a", pads=[1, 1]), node("Relu", "a", "b"),
-             node("GlobalAveragePool", "b", "c"), node("Flatten", "c", "d"),
-             node("MatMul", "d u", "y")]  # fmt: skip
+    nodes = written(
+        "Conv x w > a : pads=[1, 1]; Relu a > b; GlobalAveragePool b > c; Flatten c > d; "
+        "MatMul d u > y"
+    )
     content = network(nodes, (2, 20), w=numbers(4, 2, 3), u=numbers(4, 3))
     found = from_network(content, numbers(300, 40), epochs=0)
     assert found.agreement > 0.9
@@ -170,8 +164,7 @@ def test_convolutions_of_signals_have_windows_along_time():
 
 @pytest.mark.parametrize("bits", [4, 2])
 def test_weights_of_convolutions_have_fewer_bits(bits: int):
-    nodes = [node("Conv", "x w", "a"), node("Relu", "a", "b"), node("Flatten", "b", "c"),
-             node("MatMul", "c u", "y")]  # fmt: skip
+    nodes = written("Conv x w > a; Relu a > b; Flatten b > c; MatMul c u > y")
     content = network(nodes, (1, 8, 8), w=numbers(4, 1, 3, 3), u=numbers(144, 3))
     found = from_network(content, np.abs(numbers(200, 64)), bits=bits, epochs=30)
     stage = found.model.features

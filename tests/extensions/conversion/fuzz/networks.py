@@ -245,7 +245,7 @@ def run_case(seed: int, folder: Path) -> None:
         rule = load_network(chain.content(chain.nodes, chain.name), "m.onnx").rule
     except InputError as error:
         check_refusal(error)
-        assert "node" in str(error) or "m.onnx" in str(error), "nothing is named"
+        assert "node" in str(error) or "m.onnx" in str(error)  # noqa: PT017
         return
     both = chain.content(chain.nodes, *dict.fromkeys((scores, chain.name)))
     outputs = runtime.InferenceSession(both).run(None, {"x": X})
