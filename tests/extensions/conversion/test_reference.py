@@ -118,6 +118,16 @@ def test_a_model_scores_there_as_here(seed: int):
     np.testing.assert_allclose(inside, model.scores(X), rtol=1e-6)
 
 
+@pytest.mark.parametrize("layout", ["text", "npy"])
+def test_what_is_written_and_read_again_is_the_same(tmp_path: Path, layout: Any):
+    written = to_reference(random_model(3))
+    write_reference_model(written, tmp_path, layout)
+    read = read_reference_model(tmp_path)
+    for name in ("projection", "prototypes", "labels"):
+        assert np.array_equal(getattr(read, name), getattr(written, name))
+    assert read.gamma == written.gamma
+
+
 def test_averages_of_images_are_folded_in():
     pooling = average_pooling((6, 8), (6, 8), (3, 4))
     model, images = random_pooling_model(pooling), random_images(1, 40, pooling)
