@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from command_line import succeed
-from extensions.conversion.files import stored, table
+from extensions.conversion.files import table
 from numpy.typing import NDArray
 from refusals import refused_by
 from sklearn.compose import ColumnTransformer
@@ -28,7 +28,6 @@ from sklearn.preprocessing import (
     RobustScaler,
     StandardScaler,
 )
-from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge import from_pipeline, from_sklearn, load_model, quantize, save_model
@@ -209,15 +208,6 @@ def test_an_export_lists_the_imputers_values(tmp_path: Path) -> None:
     lines = [line for line in text.splitlines() if line.startswith("| 0 x0 |")]
     assert f"{X[TRAIN][:, 0].mean():.7g}" in "".join(lines)
     assert "nan" not in text
-
-
-def test_a_file_of_an_estimator_with_a_selector_is_converted(tmp_path: Path) -> None:
-    pipeline = make_pipeline(VarianceThreshold(1.0), StandardScaler(), SVC())
-    stored(tmp_path / "machine.skops", pipeline.fit(X[TEST], y[TEST].astype(str)))
-    data, model = written(tmp_path / "data.csv", X[TEST]), tmp_path / "model.npz"
-    succeed("convert", tmp_path / "machine.skops", "--data", data, "-o", model)
-    assert load_model(model).n_features == int(pipeline[0].get_support().sum())
-    succeed("verify", model, data)
 
 
 @pytest.mark.parametrize(

@@ -121,14 +121,6 @@ def test_the_same_project_has_the_same_certificate_elsewhere(project: Path, tmp_
         assert str(tmp_path).encode() not in one
 
 
-def test_a_certificate_is_confirmed(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    succeed("verify", project, "-o", tmp_path / "certificate.json", "--points", 8)
-    monkeypatch.chdir(tmp_path)  # where -o's usual name is the file to check
-    assert "confirmed" in succeed("verify", project, "--check", "certificate.json").stdout
-
-
 EDITS = {
     "an edited source": "firmware/prediction.c",
     "an edited header": "firmware/frame.h",
