@@ -34,7 +34,6 @@ _LONG = (
     ),
     *(
         "kinds/test_command",
-        "extensions/sensing/live/test_gesture",
         "extensions/observation",
         "portability/test_without",
     ),

@@ -167,21 +167,21 @@ def test_it_is_exported(tmp_path: Path) -> None:
     assert "the first model" in (tmp_path / "both" / "both_model.c").read_text("utf-8")
 
 
-def test_models_of_other_classes_are_refused() -> None:
-    other = replace(network(), classes=tuple("abcdefghij"))
-    with pytest.raises(InputError, match="the second model's classes: not those of the first"):
-        joined(forest(), other, X[HELD], Y[HELD])
+SECONDS = {
+    "the second model's classes: not those of the first": lambda: replace(
+        network(), classes=tuple("abcdefghij")
+    ),
+    "the second model: a device needs the part 'teaching'": lambda: _trained(
+        ProtoNNClassifier(random_state=0, epochs=1, n_prototypes=20, teachable=2)
+    ),
+    "the second model: a cascade": cascade,
+}
 
 
-def test_a_model_that_a_device_teaches_is_refused() -> None:
-    taught = _trained(ProtoNNClassifier(random_state=0, epochs=1, n_prototypes=20, teachable=2))
-    with pytest.raises(InputError, match="the second model: a device needs the part 'teaching'"):
-        joined(forest(), taught, X[HELD], Y[HELD])
-
-
-def test_a_cascade_of_cascades_is_refused() -> None:
-    with pytest.raises(InputError, match="the second model: a cascade"):
-        joined(forest(), cascade(), X[HELD], Y[HELD])
+@pytest.mark.parametrize("words", SECONDS)
+def test_what_cannot_be_a_second_model_is_refused(words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        joined(forest(), SECONDS[words](), X[HELD], Y[HELD])
 
 
 def test_too_few_points_are_refused() -> None:

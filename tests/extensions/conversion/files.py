@@ -12,19 +12,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from row_tables import rows
 from sklearn.datasets import load_iris
 
-NETWORKS = Path(__file__).with_name("refused_networks.txt").read_text("utf-8")
+NETWORKS = Path(__file__).with_name("networks.txt")
 BOOSTERS = Path(__file__).parents[2] / "data" / "boosters"
 
 
 def refused(section: str) -> list[Any]:
     """Return the networks of a section that are refused: their parts, and a pattern of words."""
-    rows = NETWORKS.split(f"## {section}: ")[1].split("\n\n")[0].splitlines()[1:]
-    parts = [[part.strip() for part in row.split(" |")] for row in rows]
     return [
         pytest.param(*given, ".*".join(map(re.escape, words.split("..."))), id=name)
-        for name, *given, words in parts
+        for name, *given, words in rows(NETWORKS, section)
     ]
 
 

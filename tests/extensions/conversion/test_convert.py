@@ -132,27 +132,6 @@ def test_an_estimator_becomes_a_model(foo: Path, machine: Path, tmp_path: Path):
     succeed("export", tmp_path / "model.npz", "--c", tmp_path / "c")
 
 
-@pytest.mark.parametrize(
-    ("option", "words", "exit_code"),
-    [
-        (("--reference", "features=raw"), "--reference features applies only to a model file", 2),
-        (("--budget", 10), "is small enough for the uno or the budget", 1),
-    ],
-)
-def test_what_an_estimator_cannot_become_is_one_sentence(
-    option: tuple[object, ...],
-    words: str,
-    exit_code: int,
-    foo: Path,
-    machine: Path,
-    tmp_path: Path,
-) -> None:
-    before = sorted(tmp_path.rglob("*"))
-    done = convert(machine, "-o", tmp_path / "out.npz", "--data", foo, *option)
-    assert_one_sentence(done, words, exit_code=exit_code)
-    assert sorted(tmp_path.rglob("*")) == before
-
-
 @pytest.mark.parametrize("name", ["iris.json", "iris.ubj", "iris.txt"])
 @pytest.mark.parametrize("names", [["0", "1", "2"], ["lily", "rose", "tulip"]], ids="".join)
 def test_boosted_trees_become_a_model(name: str, names: list[str], tmp_path: Path):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from extensions.conversion.onnx_factory import network, node, perceptron
+from extensions.conversion.onnx_factory import network, perceptron, written
 from refusals import refused_by
 from sklearn.tree import DecisionTreeClassifier
 
@@ -26,9 +26,10 @@ TEST = (DIGITS.X_test, DIGITS.y_test)
 def convolutional() -> bytes:
     """Return a network for images of digits whose scores nothing was trained for yet."""
     draw = np.random.default_rng(0).normal
-    nodes = [node("Conv", "x w", "a", pads=[1] * 4), node("Relu", "a", "b"),
-             node("MaxPool", "b", "c", kernel_shape=[2, 2], strides=[2, 2]),
-             node("Flatten", "c", "d"), node("Gemm", "d v", "y")]  # fmt: skip
+    nodes = written(
+        "Conv x w > a : pads=[1] * 4; Relu a > b; "
+        "MaxPool b > c : kernel_shape=[2, 2], strides=[2, 2]; Flatten c > d; Gemm d v > y"
+    )
     weights = draw(size=(6, 1, 3, 3)), draw(size=(96, 10)) / 200
     return network(nodes, (1, 8, 8), **dict(zip("wv", map(np.float32, weights), strict=True)))
 
@@ -38,7 +39,7 @@ def untrained(classes: int) -> bytes:
     draw = np.random.default_rng(0).normal
     rows = 1 if classes == 2 else classes
     parts = draw(size=(64, 12)) / 50, draw(size=(12, rows)) / 50
-    nodes = [node("Gemm", "x v", "a"), node("Relu", "a", "b"), node("Gemm", "b w", "y")]
+    nodes = written("Gemm x v > a; Relu a > b; Gemm b w > y")
     return network(nodes, (64,), **dict(zip("vw", map(np.float32, parts), strict=True)))
 
 
@@ -98,7 +99,7 @@ def test_a_network_that_no_pass_improves_stays_as_it_is():
     y = (X[:, 0] > 0.5).astype(int)
     weights = np.zeros((64, 1))
     weights[0] = 100
-    nodes = [node("MatMul", "x v", "a"), node("Add", "a b", "y")]
+    nodes = written("MatMul x v > a; Add a b > y")
     content = network(nodes, (64,), v=np.float32(weights), b=np.float32([-50]))
     plain, found = (from_network(content, X, y, fine_tune=each) for each in (False, True))
     assert found.to_json()["fine_tuning"]["before"] == 1
@@ -128,8 +129,7 @@ def test_what_cannot_be_tuned_is_refused():
 def test_held_out_points_are_as_right_as_without_fine_tuning(seed: int) -> None:
     """Training on the scores had made these worse, and fine-tuning began there."""
     rng = np.random.default_rng(seed)
-    nodes = [node("Conv", "x w", "a"), node("Relu", "a", "b"),
-             node("Flatten", "b", "c"), node("Gemm", "c v", "y")]  # fmt: skip
+    nodes = written("Conv x w > a; Relu a > b; Flatten b > c; Gemm c v > y")
     w, v = (rng.normal(size=size).astype(np.float32) for size in ((4, 2, 3, 3), (64, 3)))
     content = network(nodes, (2, 6, 6), w=w, v=v)
     X = rng.normal(size=(60, 2, 6, 6)).astype(np.float32)

@@ -127,40 +127,28 @@ def test_gaps_are_filled_beside_texts():
         found.source.features.taken(given, "X")
 
 
+NUMBERS = X[:, [0, 2]].astype(float)
+WITH_A_GAP = X.copy()
+WITH_A_GAP[3, 1] = None
+
+
+def only(*parts: Any) -> ColumnTransformer:
+    return make_column_transformer(*parts, remainder="drop")
+
+
 @pytest.mark.parametrize(
-    "step",
+    ("step", "points"),
     [
-        OneHotEncoder(drop="first"),
-        OneHotEncoder(min_frequency=3),
-        OneHotEncoder(max_categories=2),
-        make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder()),
+        (only((OneHotEncoder(drop="first"), [1])), X),
+        (only((OneHotEncoder(min_frequency=3), [1])), X),
+        (only((OneHotEncoder(max_categories=2), [1])), X),
+        (only((make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder()), [1])), X),
+        (only((OneHotEncoder(), [1])), WITH_A_GAP),  # a gap is no category
+        (make_pipeline(StandardScaler(), OneHotEncoder()), NUMBERS),
+        (only((OneHotEncoder(), [2]), ("passthrough", [0, 2])), X),  # both a text and a number
     ],
 )
-def test_what_has_no_counterpart_is_refused(step: Any):
-    steps = make_column_transformer((step, [1]), remainder="drop")
-    pipeline = make_pipeline(steps, LogisticRegression(max_iter=3_000)).fit(X, Y)
+def test_what_has_no_counterpart_is_refused(step: Any, points: np.ndarray):
+    pipeline = make_pipeline(step, LogisticRegression(max_iter=3_000)).fit(points, Y)
     with refused_by("extensions.conversion.scaling"):
-        from_sklearn(pipeline, X)
-
-
-def test_a_gap_is_no_category():
-    given = X.copy()
-    given[3, 1] = None
-    pipeline = make_pipeline(
-        make_column_transformer((OneHotEncoder(), [1])), LogisticRegression(max_iter=3_000)
-    )
-    with refused_by("extensions.conversion.scaling"):
-        from_sklearn(pipeline.fit(given, Y), X)
-
-
-def test_an_encoder_after_a_scaler_is_refused():
-    pipeline = make_pipeline(StandardScaler(), OneHotEncoder(), LogisticRegression())
-    with refused_by("extensions.conversion.scaling"):
-        from_sklearn(pipeline.fit(X[:, [0, 2]].astype(float), Y), X[:, [0, 2]].astype(float))
-
-
-def test_a_column_is_either_text_or_a_number():
-    steps = make_column_transformer((OneHotEncoder(), [2]), ("passthrough", [0, 2]))
-    pipeline = make_pipeline(steps, LogisticRegression(max_iter=3_000)).fit(X, Y)
-    with refused_by("extensions.conversion.scaling"):
-        from_sklearn(pipeline, X)
+        from_sklearn(pipeline, NUMBERS if points is NUMBERS else X)

@@ -6,18 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refusals import refused_by
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.decomposition import PCA
-from sklearn.ensemble import AdaBoostClassifier, IsolationForest
-from sklearn.neighbors import KNeighborsRegressor
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, OneClassSVM
 
 from protonn_edge import from_sklearn
-from protonn_edge.system.errors import InputError
 
 IRIS, CANCER = load_iris(return_X_y=True), load_breast_cancer(return_X_y=True)
 
@@ -51,55 +46,3 @@ def test_it_can_be_tuned_and_has_the_names_of_columns():
     found = from_sklearn(estimator, X, y, fine_tune=True, epochs=6)
     assert found.model.feature_names == ("a", "b", "c", "d")
     assert found.model.record["fine_tuning"]["points"] > 100
-
-
-@pytest.mark.parametrize(
-    "estimator", [perceptron(3, activation="tanh"), perceptron(3, 3, 3), perceptron(300)]
-)
-def test_what_has_no_counterpart_is_refused(estimator: MLPClassifier):
-    X, y = IRIS
-    with refused_by("extensions.conversion.reading", "extensions.conversion.networks.perceptron"):
-        from_sklearn(estimator.set_params(max_iter=2).fit(X, y), X)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("coefs_", [np.zeros((4, 4))]),
-        ("coefs_", [np.zeros((4, 4)), np.zeros((3, 3))]),
-        ("intercepts_", [np.full(4, np.nan), np.zeros(3)]),
-        ("intercepts_", None),
-    ],
-)
-def test_damaged_layers_are_refused(name: str, value: Any):
-    X, y = IRIS
-    estimator = perceptron(4, max_iter=2).fit(X, y)
-    setattr(estimator, name, value)
-    with refused_by("extensions.conversion.reading"):
-        from_sklearn(estimator, X)
-
-
-@pytest.mark.parametrize("sets", [2, 3])
-def test_sets_of_labels_are_refused(sets: int):
-    X, y = IRIS
-    estimator = perceptron(3, max_iter=2).fit(X, np.eye(3, dtype=int)[y][:, :sets])
-    with refused_by("extensions.conversion.networks.perceptron"):
-        from_sklearn(estimator, X)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "sentence"),
-    [
-        (KNeighborsRegressor(), r"the KNeighborsRegressor predicts numbers and cannot be conv"),
-        (OneClassSVM(), "finds outliers and cannot be converted; train .* --one-class"),
-        (IsolationForest(n_estimators=2), "finds outliers"),
-        (AdaBoostClassifier(n_estimators=2), "AdaBoostClassifier cannot be converted; pass a fit"),
-        (SVC(kernel="poly"), "SVC: the kernel 'poly', which cannot be converted; fit it with kern"),
-    ],
-    ids=lambda each: type(each).__name__,
-)
-def test_estimators_without_a_counterpart_lead_on(estimator: Any, sentence: str):
-    X, y = IRIS
-    with pytest.raises(InputError, match=sentence) as caught:
-        from_sklearn(estimator.fit(X, y), X)
-    assert "\n" not in str(caught.value)

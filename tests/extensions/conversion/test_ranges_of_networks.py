@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from extensions.conversion import onnx_factory
-from extensions.conversion.onnx_factory import network, node
+from extensions.conversion.onnx_factory import network, written
 from refusals import refused_by
 
 from protonn_edge import from_network
@@ -29,15 +28,10 @@ def converted(
         numbers = generator.normal(size=shape) / np.sqrt(np.prod(shape[1:]))
         return numbers.astype(np.float32)
 
-    nodes = [
-        node("Sub", "x mean", "m"),
-        node("Conv", "m w b", "a", pads=[pad] * 4),
-        node("Relu", "a", "c"),
-        node("Conv", "c u", "d", pads=[1] * 4),
-        node("Relu", "d", "e"),
-        node("Flatten", "e", "f"),
-        node("Gemm", "f v", "y"),
-    ]
+    nodes = written(
+        f"Sub x mean > m; Conv m w b > a : pads=[{pad}] * 4; Relu a > c; "
+        "Conv c u > d : pads=[1] * 4; Relu d > e; Flatten e > f; Gemm f v > y"
+    )
     mean, places = np.float32(means).reshape(-1, 1, 1), 6 * (6 + 2 * pad) ** 2
     arrays = {"w": weights(6, len(means), 3, 3), "b": weights(6), "u": weights(6, 6, 3, 3)}
     content = network(nodes, (len(means), 8, 8), mean=mean, v=weights(5, places).T.copy(), **arrays)
@@ -81,16 +75,11 @@ def test_channels_of_signals_have_their_own_ranges_and_the_same_padding() -> Non
     draw = np.random.default_rng(2).normal
     sizes, middles = np.float32([1, 100, 0.01]), draw(size=(3, 1))
     points = ((draw(size=(300, 3, 30)) + middles) * sizes[:, None]).astype(np.float32)
-    nodes = [
-        node("BatchNormalization", "x g o m v", "n"),
-        node("Conv", "n w", "a", pads=[1, 1]),
-        node("Relu", "a", "b"),
-        node("Conv", "b u", "c", pads=[1, 1], strides=[2]),
-        node("Relu", "c", "d"),
-        node("GlobalAveragePool", "d", "e"),
-        node("Flatten", "e", "f"),
-        node("Gemm", "f s", "y"),
-    ]
+    nodes = written(
+        "BatchNormalization x g o m v > n; Conv n w > a : pads=[1, 1]; Relu a > b; "
+        "Conv b u > c : pads=[1, 1], strides=[2]; Relu c > d; GlobalAveragePool d > e; "
+        "Flatten e > f; Gemm f s > y"
+    )
     arrays = {"w": draw(size=(6, 3, 3)), "u": draw(size=(6, 6, 3)), "s": draw(size=(6, 5))}
     means, variances = points.mean(axis=(0, 2)), points.var(axis=(0, 2))
     arrays |= {"g": np.ones(3), "o": draw(size=3), "m": means, "v": variances}
@@ -104,10 +93,10 @@ def test_channels_of_signals_have_their_own_ranges_and_the_same_padding() -> Non
 def test_a_signal_of_two_channels_that_are_not_scaled_is_converted(pads: list[int]) -> None:
     """It ended in a traceback: the padding had one value for both channels."""
     rng = np.random.default_rng(0)
-    nodes = [node("AveragePool", "x", "s", kernel_shape=[2], strides=[2]),
-             node("Conv", "s w", "a", pads=pads), node("Relu", "a", "b"),
-             node("GlobalMaxPool", "b", "c"), node("Flatten", "c", "d"),
-             node("Gemm", "d v", "y")]  # fmt: skip
+    nodes = written(
+        f"AveragePool x > s : kernel_shape=[2], strides=[2]; Conv s w > a : pads={pads}; "
+        "Relu a > b; GlobalMaxPool b > c; Flatten c > d; Gemm d v > y"
+    )
     w, v = (np.float32(rng.normal(size=size)) for size in ((3, 2, 3), (3, 2)))
     X = rng.normal(size=(60, 2, 12)).astype(np.float32)
     found = from_network(network(nodes, (2, 12), w=w, v=v), X, epochs=0)
@@ -126,15 +115,11 @@ def quantized(scale: float, zero: int) -> bytes:
         "os": np.float32(300 * scale),
         "oz": np.uint8(128),
     }
-    nodes = [
-        onnx_factory.node("QuantizeLinear", "x s z", "q"),
-        onnx_factory.node("DequantizeLinear", "q s z", "d"),
-        onnx_factory.node("DequantizeLinear", "W ws wz", "wd"),
-        onnx_factory.node("Gemm", "d wd", "g", transB=1),
-        onnx_factory.node("QuantizeLinear", "g os oz", "gq"),
-        onnx_factory.node("DequantizeLinear", "gq os oz", "y"),
-    ]
-    return onnx_factory.network(nodes, [4], "y", **constants)
+    nodes = written(
+        "QuantizeLinear x s z > q; DequantizeLinear q s z > d; DequantizeLinear W ws wz > wd; "
+        "Gemm d wd > g : transB=1; QuantizeLinear g os oz > gq; DequantizeLinear gq os oz > y"
+    )
+    return network(nodes, [4], "y", **constants)
 
 
 @pytest.mark.parametrize("zero", [0, 1, 128, 254, 255])

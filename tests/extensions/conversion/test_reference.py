@@ -121,25 +121,11 @@ def test_a_model_scores_there_as_here(seed: int):
 @pytest.mark.parametrize("layout", ["text", "npy"])
 def test_what_is_written_and_read_again_is_the_same(tmp_path: Path, layout: Any):
     written = to_reference(random_model(3))
-    write_reference_model(written, tmp_path / "run", layout)
-    read = read_reference_model(tmp_path / "run")
+    write_reference_model(written, tmp_path, layout)
+    read = read_reference_model(tmp_path)
     for name in ("projection", "prototypes", "labels"):
         assert np.array_equal(getattr(read, name), getattr(written, name))
     assert read.gamma == written.gamma
-    write_reference_model(read, tmp_path / "run", layout)
-    assert len(list((tmp_path / "run").iterdir())) == 4
-
-
-def test_a_way_there_and_back_changes_no_answer():
-    classifier = ProtoNNClassifier(n_projections=8, n_prototypes=30, epochs=20, random_state=0)
-    model = classifier.fit(DIGITS.X_train, DIGITS.y_train).to_model()
-    whole = replace(model, cutoff=0.0)
-    back = from_reference(to_reference(whole), DIGITS.X_train, "none", model.classes)
-    np.testing.assert_allclose(
-        back.scores(DIGITS.X_test), whole.scores(DIGITS.X_test), rtol=1e-3, atol=1e-3
-    )
-    assert np.array_equal(back.predict(DIGITS.X_test), whole.predict(DIGITS.X_test))
-    assert same_answers(model, to_reference(model), DIGITS.X_test) > 0.95  # the RBF's cutoff
 
 
 def test_averages_of_images_are_folded_in():
@@ -312,7 +298,8 @@ MODEL = ReferenceModel(W, B, Z, GAMMA)
 
 
 def test_text_is_what_the_program_writes(tmp_path: Path) -> None:
-    write_reference_model(MODEL, tmp_path)
+    for _ in range(2):
+        write_reference_model(MODEL, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["B", "W", "Z", "gamma"]
     for name, matrix in (("W", W), ("B", B), ("Z", Z)):
         np.testing.assert_array_equal(

@@ -7,6 +7,7 @@ import json
 import pickle
 import warnings
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,39 +54,30 @@ def surprise(X: np.ndarray) -> np.ndarray:
     return X
 
 
-@pytest.mark.parametrize("dump", [pickle.dumps, lambda each: each])
-def test_a_pickle_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dump: Any):
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "machine.skops"
-    if dump is pickle.dumps:
-        path.write_bytes(pickle.dumps(Evil()))
-    else:
-        joblib.dump(Evil(), path)
-    with pytest.raises(InputError, match="is not an .npz file"):
-        load_estimator(path)
-    assert not Path("ran").exists()
-
-
-def test_a_pickled_array_within_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
+def with_a_pickled_array(path: Path) -> None:
     content = streams.BytesIO()
     np.save(content, np.array([Evil()], dtype=object), allow_pickle=True)
-    path = with_member(
-        stored(tmp_path / "machine.skops", MACHINE), ".npy", lambda _: content.getvalue()
-    )
-    with pytest.raises(InputError, match="has the type 'object', but pickled objects are not read"):
-        load_estimator(path)
-    assert not Path("ran").exists()
+    with_member(stored(path, MACHINE), ".npy", lambda _: content.getvalue())
 
 
-def test_functions_are_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+WITH_CODE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a pickle": (lambda path: path.write_bytes(pickle.dumps(Evil())), "is not an .npz file"),
+    "a file of joblib": (lambda path: joblib.dump(Evil(), path), "is not an .npz file"),
+    "a pickled array": (with_a_pickled_array, "'object', but pickled objects are not read"),
+    "a function": (
+        lambda path: stored(path, make_pipeline(FunctionTransformer(surprise), SVC())),
+        "which is not known to be safe; convert the estimator in Python",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WITH_CODE)
+def test_code_in_a_file_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str):
     monkeypatch.chdir(tmp_path)
-    machine = make_pipeline(FunctionTransformer(surprise), SVC())
-    path = stored(tmp_path / "machine.skops", machine)
-    with pytest.raises(
-        InputError, match="which is not known to be safe; convert the estimator in Python"
-    ):
-        load_estimator(path)
+    write, words = WITH_CODE[name]
+    write(tmp_path / "machine.skops")
+    with pytest.raises(InputError, match=words):
+        load_estimator(tmp_path / "machine.skops")
     assert not Path("ran").exists()
 
 

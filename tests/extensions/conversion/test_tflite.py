@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 from extensions.conversion.files import refused
 from extensions.conversion.tflite_factory import FLOAT32, INT32, network, tensor
-from fuzz.mutation import mutated_bytes
 from fuzz.sentences import check_refusal
 from refusals import refused_by
 
@@ -126,28 +125,6 @@ def test_a_network_that_is_too_large_names_its_layer() -> None:
     layer = "layer 1 (the largest: 1x1x784 to 1x1x24)"
     with refused_by("extensions.conversion.search", kind=CheckFailed, naming=layer):
         from_network(FOLDER / "mnist10-mlp.tflite", real_points("mnist10-mlp"), board="attiny85")
-
-
-def test_damaged_files_are_refused_in_one_sentence() -> None:
-    rng = np.random.default_rng(0)
-    for name in ("mixed", "har_hapt-mlp", "fsdd_mfcc-conv1d", "usps10-cnn"):
-        content = (FOLDER / f"{name}.tflite").read_bytes()
-        for _ in range(100):
-            try:
-                load_network(mutated_bytes(rng, content), "the file")
-            except InputError as error:
-                check_refusal(error)
-
-
-def test_each_offset_of_a_file_may_be_wrong() -> None:
-    content = (FOLDER / "one-output.tflite").read_bytes()
-    for place in range(0, len(content) - 3, 2):
-        for wrong in (0xFFFFFFFF, 0x7FFFFFF0):
-            damaged = content[:place] + struct.pack("<I", wrong) + content[place + 4 :]
-            try:
-                load_network(damaged, "the file")
-            except InputError as error:
-                check_refusal(error)
 
 
 @pytest.mark.parametrize("content", [b"", b"TFL3", b"\0\0\0\0TFL3", b"\xff" * 4 + b"TFL3"])

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused_by
 from sklearn.datasets import load_iris
-from sklearn.decomposition import PCA
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
@@ -106,25 +105,6 @@ def damaged(**changes: Any) -> DecisionTreeClassifier:
 def test_damaged_trees_are_refused_before_they_are_walked(changes: Any):
     with refused_by("extensions.conversion.trees.trees"):
         from_sklearn(damaged(**changes), X)
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        make_pipeline(PCA(2), DecisionTreeClassifier()),
-        GradientBoostingClassifier(n_estimators=2, init=DecisionTreeClassifier()),
-    ],
-)
-def test_what_is_no_forest_is_refused(estimator: Any):
-    with refused_by("extensions.conversion.trees.trees"):
-        from_sklearn(estimator.fit(X, Y), X)
-
-
-@pytest.mark.parametrize("second", [Y, Y > 0])  # as many classes, and fewer
-def test_several_outputs_are_refused(second: np.ndarray):
-    estimator = DecisionTreeClassifier().fit(X, np.stack([Y, second], axis=1))
-    with refused_by("extensions.conversion.reading"):
-        from_sklearn(estimator, X)
 
 
 def test_files_with_trees_of_several_outputs_are_not_loaded(tmp_path: Path):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,10 @@ import pytest
 from byte_programs import answered_by, host_program
 from command_line import run, run_json
 from extensions.conversion import tflite_factory
-from extensions.conversion.files import stored
+from extensions.conversion.files import BOOSTERS, changed, stored
 from policy.value.numbers import points, write_table
 from refusals import refused_by, refuses
 from sklearn import ensemble, linear_model
-from sklearn.neighbors import KNeighborsRegressor
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -25,7 +23,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from protonn_edge import from_network, from_sklearn
 from protonn_edge.extensions.conversion.kept import Conversion
-from protonn_edge.extensions.conversion.trees.libraries import read_lightgbm, read_xgboost
+from protonn_edge.extensions.conversion.trees.libraries import load_booster
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.value.rule import Value
@@ -33,7 +31,6 @@ from protonn_edge.policy.value.rule import Value
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 MAIN = Path(__file__).parents[2] / "policy" / "value" / "value_main.c"
-DATA = Path(__file__).parents[2] / "data"
 X, Y = points()
 NEW, OF_NEW = points(seed=1)
 EXACT = 0.99999  # the agreement in floats
@@ -119,41 +116,35 @@ def test_trees_that_do_not_fit_are_pruned() -> None:
     assert found.accuracy > 0.85
 
 
-def boosters() -> dict[str, Callable[[str], Any]]:
-    """Return readers of boosted trees of two classes, with another objective."""
-    folder = DATA / "boosters"
-
-    def xgboost(objective: str) -> Any:
-        content = json.loads((folder / "cancer.json").read_text())
-        content["learner"]["objective"]["name"] = objective
-        return read_xgboost(json.dumps(content).encode(), "the file")
-
-    def lightgbm(objective: str) -> Any:
-        text = (folder / "cancer.txt").read_text()
-        [line] = [each for each in text.split("\n") if each.startswith("objective=")]
-        return read_lightgbm(text.replace(line, f"objective={objective}"), "the file")
-
-    return {"reg:squarederror": xgboost, "regression": lightgbm}
+def booster(objective: str, folder: Path) -> Any:
+    """Return boosted trees of two classes, with another objective."""
+    if ":" in objective.split(maxsplit=1)[0]:
+        path = folder / "b.json"
+        changed("cancer.json", lambda it: it["objective"].update(name=objective), path)
+        return load_booster(path)
+    text = (BOOSTERS / "cancer.txt").read_text()
+    (folder / "b.txt").write_text(re.sub("(?m)^objective=.*$", f"objective={objective}", text))
+    return load_booster(folder / "b.txt")
 
 
-@pytest.mark.parametrize("objective", boosters())
-def test_boosted_trees_of_a_number_are_their_sums(objective: str) -> None:
-    read = boosters()[objective]
-    of_classes = {"reg:squarederror": "binary:logistic", "regression": "binary sigmoid:1"}
-    rule, classes = read(objective).rule, read(of_classes[objective]).rule
+@pytest.mark.parametrize(
+    ("objective", "of_classes"),
+    [("reg:squarederror", "binary:logistic"), ("regression", "binary sigmoid:1")],
+)
+def test_boosted_trees_of_a_number_are_their_sums(
+    objective: str, of_classes: str, tmp_path: Path
+) -> None:
+    rule, classes = (booster(each, tmp_path).rule for each in (objective, of_classes))
     Z = np.random.default_rng(0).normal(size=(50, 30)) * 20 + 20
     logits = np.diff(classes.sums(Z))[:, 0]
     assert np.ptp(rule.answers(Z) - logits) < 1e-9  # the initial score may differ
     assert np.ptp(logits) > 0
 
 
-@pytest.mark.parametrize(
-    ("reader", "objective"),
-    [("reg:squarederror", "count:poisson"), ("regression", "regression sqrt")],
-)
-def test_other_objectives_are_refused(reader: str, objective: str) -> None:
+@pytest.mark.parametrize("objective", ["count:poisson", "regression sqrt"])
+def test_other_objectives_are_refused(objective: str, tmp_path: Path) -> None:
     with refused_by("extensions.conversion.trees.libraries"):
-        boosters()[reader](objective)
+        booster(objective, tmp_path)
 
 
 def one_output(end: str = "") -> bytes:
@@ -161,11 +152,10 @@ def one_output(end: str = "") -> bytes:
     from extensions.conversion import onnx_factory as factory  # skips where onnx is missing
 
     (W, V), (b, c) = NETWORKS[1].fit(X, Y).coefs_, NETWORKS[1].intercepts_
-    chain = [("MatMul", "x W", "a"), ("Add", "a b", "s"), ("Relu", "s", "r")]
-    chain += [("MatMul", "r V", "t"), ("Add", "t c", "u"), *([(end, "u", "y")] if end else [])]
+    chain = "MatMul x W > a; Add a b > s; Relu s > r; MatMul r V > t; Add t c > u"
     weights = {"W": W, "b": b, "V": V, "c": c}
     constants = {name: np.float32(array) for name, array in weights.items()}
-    nodes = [factory.node(*each) for each in chain]
+    nodes = factory.written(f"{chain}; {end} u > y" if end else chain)
     made: bytes = factory.network(nodes, (5,), "y" if end else "u", **constants)
     return made
 
@@ -187,12 +177,7 @@ def test_convolutions_are_trained_to_predict_a_number() -> None:
 
     rng = np.random.default_rng(0)
     W, V = rng.normal(size=(4, 1, 3, 3)), rng.normal(size=(1, 64)) / 8
-    nodes = [
-        factory.node("Conv", "x W b", "a"),
-        factory.node("Relu", "a", "r"),
-        factory.node("Flatten", "r", "f"),
-        factory.node("Gemm", "f V c", "y", transB=1),
-    ]
+    nodes = factory.written("Conv x W b > a; Relu a > r; Flatten r > f; Gemm f V c > y : transB=1")
     weights = {"W": W, "b": rng.normal(size=4), "V": V, "c": np.array([400.0])}
     constants = {name: np.float32(array) for name, array in weights.items()}
     images = rng.uniform(0, 1, (200, 1, 6, 6)).astype(np.float32)
@@ -222,27 +207,6 @@ def test_an_int8_network_with_one_output_counts_its_steps() -> None:
     values = chain.policy.values(chain.scores(chain.quantize(points)))
     np.testing.assert_allclose(values, found.source.answers(points), atol=0.01)
     assert found.agreement > 0.9999
-
-
-ESTIMATORS_REFUSED = {
-    "neighbours": KNeighborsRegressor(),
-    "a kernel": SVR(),
-    "a loss with a logarithm": ensemble.HistGradientBoostingRegressor(loss="poisson", max_iter=2),
-    "an initial estimator": ensemble.GradientBoostingRegressor(
-        n_estimators=2, init=linear_model.Ridge()
-    ),
-    "two numbers": linear_model.Ridge(),
-    "two numbers of a network": MLPRegressor(max_iter=2),
-}
-
-
-@pytest.mark.parametrize("name", ESTIMATORS_REFUSED)
-def test_what_cannot_be_converted_is_one_sentence(name: str) -> None:
-    estimator, y = ESTIMATORS_REFUSED[name], np.abs(Y)
-    estimator.fit(X, np.column_stack([y, -y]) if name.startswith("two") else y)
-    modules = ("estimators", "reading")
-    with refused_by(*(f"extensions.conversion.{each}" for each in modules), "system.checks"):
-        from_sklearn(estimator, X, Y)
 
 
 @pytest.mark.parametrize("y", [np.append(Y[1:], np.nan), Y.astype(str)[:, None], Y[1:]])

@@ -22,7 +22,6 @@ from model_factory import (
     tiny_integer_model,
     window_features_of,
 )
-from refusals import refuses
 
 from protonn_edge.codegen.verification.tryout import WrongAnswers
 from protonn_edge.extensions.micropython.module import PythonModule
@@ -146,12 +145,6 @@ def test_vectors_are_points_of_data(tmp_path: Path, model_file: Path) -> None:
     data = tmp_path / "data.csv"
     data.write_text("a,b,c,d,e,f,g,h,label\n" + 3 * "0,1,0,1,0,1,0,1,left\n")
     assert export(model_file, "--micropython", tmp_path / "m", "--data", data)["vectors"] == 3
-
-
-def test_a_file_of_another_kind_stays(tmp_path: Path, model_file: Path) -> None:
-    (tmp_path / "own.py").write_text("print('mine')\n")
-    refuses(run("export", model_file, "--micropython", tmp_path / "own"), "cli.paths")
-    assert (tmp_path / "own.py").read_text() == "print('mine')\n"
 
 
 def test_it_compiles_for_the_chip_of_a_pico(tmp_path: Path) -> None:

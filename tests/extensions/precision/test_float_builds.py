@@ -36,28 +36,23 @@ from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.device_model import DeviceModel, with_integers
 from protonn_edge.model.head import remedies_of
 from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.rule import Rejection
-from protonn_edge.system.errors import CheckFailed, InputError
+from protonn_edge.system.errors import CheckFailed
 
 
-def test_scores_are_those_of_the_float_model_at_what_the_bytes_stand_for():
-    model = random_model(1, features=20)
-    floats = float_build(model)
-    Q = floats.quantize(random_points(1, 50, 20))
-    expected = model.scores(floats.inputs.restore(Q))
-    assert np.allclose(floats.scores(Q) * floats.score_scale, expected, atol=1e-5)
-    assert (floats.predict(Q) == expected.argmax(axis=1)).all()
-
-
-def test_prototypes_beyond_the_cutoff_count_as_little_as_in_the_float_model():
-    model = replace(random_model(1, features=20), cutoff=1 / 128)
+@pytest.mark.parametrize("cutoff", [0.0, 1 / 128])
+def test_scores_are_those_of_the_float_model_at_what_the_bytes_stand_for(cutoff: float) -> None:
+    """Prototypes beyond the cutoff count as little as they do there."""
+    model = replace(random_model(1, features=20), cutoff=cutoff)
     floats = float_build(model)
     Q = floats.quantize(random_points(1, 200, 20))
     expected = model.scores(floats.inputs.restore(Q))
-    assert floats.own_stages[0].limit == pytest.approx(np.log(128))
     assert np.allclose(floats.scores(Q) * floats.score_scale, expected, atol=1e-4)
+    assert (floats.predict(Q) == expected.argmax(axis=1)).all()
+    assert not cutoff or floats.own_stages[0].limit == pytest.approx(np.log(128))
 
 
 def test_it_takes_the_bytes_of_the_integer_model_and_has_another_hash():
@@ -75,12 +70,6 @@ def test_scores_use_24_bits_whatever_the_labels_are():
         model = replace(model, labels=model.head.labels * np.float32(factor))
         floats = float_build(model)
         assert 1 << 23 <= np.abs(floats.own_stages[0].labels).sum(axis=1).max() <= 1 << 24
-
-
-def test_average_pooling_is_refused():
-    model = random_pooling_model(average_pooling((8, 8), (8, 8), (4, 4)))
-    with refused_by("extensions.precision.model"):
-        float_build(model)
 
 
 def test_numbers_beyond_a_float_are_refused():
@@ -169,13 +158,19 @@ def test_rendering_is_repeatable_and_differs_from_the_integers(name: str):
     assert first != render_c(quantize(model))[name]
 
 
-every_kind = pytest.mark.parametrize("kind", kinds_with_models())
-
-
-@every_kind
-def test_there_are_no_float_builds(kind: str) -> None:
-    model = kind_of(kind).random_model()
-    with pytest.raises(InputError, match=f"no float builds of {model.head.kind} models"):
+@pytest.mark.parametrize(
+    "model",
+    [
+        random_pooling_model(average_pooling((8, 8), (8, 8), (4, 4))),
+        random_window_model(window_features_of("mean,max")),
+        with_rules(random_model(0), Rejection(rbf=0.1)),
+        replace(random_model(), teachable=3),
+        *(kind_of(kind).random_model() for kind in kinds_with_models()),
+    ],
+    ids=["pooling", "features", "rejection", "teaching", *kinds_with_models()],
+)
+def test_other_models_have_no_float_builds(model: Model) -> None:
+    with refused_by("extensions.precision.model"):
         float_build(model)
 
 
@@ -185,23 +180,11 @@ def test_a_float_build_gets_the_points_of_the_integers() -> None:
     assert np.array_equal(trial_points(floats, 20), trial_points(with_integers(model), 20))
 
 
-def test_a_float_build_refuses_a_model_that_rejects() -> None:
-    model = with_rules(random_model(0), Rejection(rbf=0.1))
-    with refused_by("extensions.precision.model"):
-        float_build(model)
-
-
 def test_a_float_build_keeps_its_input_its_projection_and_its_scores() -> None:
     model = random_model(features=30, projections=6, prototypes=7, classes=5)
     plan = plan_for(float_build(model))
     assert plan.table_bytes == 4 * (6 * 30 + 6 * 7 + 5 * 7 + 6)
     assert plan.state_bytes == ENTRY_BYTES + 30 + 2 * 4 * 5
-
-
-def test_a_float_build_makes_no_features() -> None:
-    model = random_window_model(window_features_of("mean,max"))
-    with refused_by("extensions.precision.model"):
-        float_build(model)
 
 
 def test_a_float_build_is_recognized(tmp_path: Path) -> None:

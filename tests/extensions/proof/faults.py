@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-_TEXT = Path(__file__).with_name("faults.txt").read_text("utf-8")
+from row_tables import rows
+
+_FAULTS = Path(__file__).with_name("faults.txt")
 
 
 class Fault(NamedTuple):
@@ -23,9 +25,7 @@ class Fault(NamedTuple):
 
 def faults(check: str) -> dict[str, Fault]:
     """Return the faults that a check notices."""
-    rows = _TEXT.split(f"## {check}: ")[1].split("\n\n")[0].splitlines()[1:]
-    parts = [[part.strip() for part in f"{row} ".split(" | ")] for row in rows]
     return {
         name: Fault(place, *(part.replace("{newline}", "\n") for part in texts))
-        for name, place, *texts in parts
+        for name, place, *texts in rows(_FAULTS, check)
     }

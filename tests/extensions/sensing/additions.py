@@ -94,6 +94,14 @@ def write_windowed(folder: Path) -> None:
     )
 
 
+def write_takes(folder: Path) -> None:
+    """Write recordings of two takes, and of none."""
+    head = "# protonn-edge recording 1; sensor: a0; rate: 50 Hz; units: 1/1023\n"
+    rows = [f"{label},anna,{n / 50},{n % 7}\n" for label in ("rest", "wave") for n in range(30)]
+    (folder / "takes.csv").write_text(f"{head}label,session,time,a0\n{''.join(rows)}")
+    (folder / "head.csv").write_text(head)
+
+
 ADDITIONS: Mapping[str, Mapping[str, Any]] = {
     "names on pages": {"sensors": [path.stem for path in FOLDER.glob("*.toml")]},
     "values of options": {"sensor": is_sensor},
@@ -101,7 +109,7 @@ ADDITIONS: Mapping[str, Mapping[str, Any]] = {
     "drawn messages": DRAWN,
     "readers": {"recording": read_recording},
     "readers of cases": {"recording": recording, "played": played},
-    "given files": {"windowed": write_windowed},
+    "given files": {"windowed": write_windowed, "takes": write_takes},
     "writers of files": {".wav": write_lines, ".cbor": write_cbor},
     "commands that read": {"windows": ("-o", "out.npz")},
 }

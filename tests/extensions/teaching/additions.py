@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from chains import replace
 from hypothesis import strategies as st
+from model_factory import random_model
 
 from protonn_edge.extensions.teaching.messages import (
     ForgetReply,
@@ -15,10 +18,19 @@ from protonn_edge.extensions.teaching.messages import (
     StoreReply,
     StoreRequest,
 )
+from protonn_edge.model.file import save_model
+
+
+def write_teachable(folder: Path) -> None:
+    """Write a model with room for more examples than an Uno keeps."""
+    model = replace(random_model(projections=8, features=8, classes=3), teachable=200)
+    save_model(model, folder / "teachable.npz")
+
 
 _U8 = st.integers(0, 255)
 
 ADDITIONS: Mapping[str, Mapping[str, Any]] = {
+    "given files": {"teachable": write_teachable},
     "options in pairs": {"--teachable 3": {"teachable": 3}},
     "messages": {
         "LEARN request": LearnRequest,

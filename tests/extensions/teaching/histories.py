@@ -32,8 +32,15 @@ class History:
             program.forget_all()
             program.start()
 
-    def step(self, rng: np.random.Generator) -> str:
-        """Do something at random everywhere; return what."""
+    def run(self, rng: np.random.Generator, steps: int) -> None:
+        """Begin, do so many things, and compare."""
+        self.begin()
+        for _ in range(steps):
+            self.step(rng)
+        self.check()
+
+    def step(self, rng: np.random.Generator) -> None:
+        """Do something at random everywhere."""
         operation = str(rng.choice(_OPERATIONS, p=_SHARES))
         label = int(rng.integers(self.model.n_classes))
         if operation == "learn":
@@ -51,7 +58,6 @@ class History:
             self.taught = Taught.nothing(self.taught.points.shape[1])
             for program in self.programs:
                 program.forget_all()
-        return operation
 
     def check(self) -> None:
         """Compare counts and stores."""

@@ -34,10 +34,7 @@ def test_histories_agree(model: IntegerChain, tmp_path: Path) -> None:
     with on_host(model, tmp_path, plan_of(model)) as program:
         history = History(model, (program,), random_inputs(3, 60, model))
         for _ in range(3):
-            history.begin()
-            for _ in range(STEPS):
-                history.step(rng)
-            history.check()
+            history.run(rng, STEPS)
 
 
 @pytest.fixture(scope="module")

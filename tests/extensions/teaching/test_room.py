@@ -12,17 +12,15 @@ import pytest
 from avr_programs import compile_text
 from avr_tools import needs_avr_gcc
 from chains import replace as with_numbers
-from command_line import run, run_json
+from command_line import run_json
 from generated_programs import write_c
 from model_factory import random_model
-from refusals import refuses
 
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import Board, boards, load_board
 from protonn_edge.codegen.export import export
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.extensions.teaching import board as teaching
-from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.extensions import check_memories
@@ -90,18 +88,8 @@ def test_training_warns_before_it_begins(tmp_path: Path) -> None:
         assert "eeprom" not in str(found["notices"])
 
 
-def test_the_commands_say_so_in_a_sentence(tmp_path: Path) -> None:
-    save_model(with_room(200), tmp_path / "model.npz")
-    for words in (["build", "-o", tmp_path / "project"], ["export", "--c", tmp_path / "library"]):
-        refuses(
-            run(words[0], tmp_path / "model.npz", *words[1:]),
-            "extensions.teaching.examples",
-            exit_code=1,
-        )
-
-
 SIZES = {"projections": 12, "features": 14, "classes": 6}
-FLASH, SRAM = 1_256, 64
+FLASH, SRAM, EEPROM = 1_256, 64, 640
 
 _SKETCH = """
 #include "pnn_model.h"
@@ -127,7 +115,7 @@ int main(void)
 
 
 @needs_avr_gcc
-def test_39_examples_of_12_coordinates_take_little_flash_and_sram(tmp_path: Path) -> None:
+def test_39_examples_of_12_coordinates_take_little_memory(tmp_path: Path) -> None:
     found = []
     for room in (0, 39):
         folder = tmp_path / str(room)
@@ -136,6 +124,8 @@ def test_39_examples_of_12_coordinates_take_little_flash_and_sram(tmp_path: Path
         flags = ("-Os", "-flto", "-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections")
         elf = compile_text(_SKETCH, folder / "sketch.elf", *flags, "-I.", "pnn_model.c")
         found.append(read_program(elf).sections)
+    model = quantize(with_numbers(random_model(**SIZES), teachable=39))
+    assert teaching.store_of(model).size <= EEPROM
     without, with_teaching = found
     assert with_teaching.flash_bytes - without.flash_bytes <= FLASH
     point = SIZES["projections"]

@@ -57,9 +57,8 @@ def test_histories_agree(host: Serving, uno: Serving) -> None:
     history = History(SMALL, (host, uno), random_inputs(0, 60, SMALL))
     for _ in range(HISTORIES):
         history.begin()
-        done = []
         for _ in range(STEPS):
-            done.append(history.step(rng))
+            history.step(rng)
             history.check()
         assert len(history.taught) <= 5
 
@@ -87,11 +86,7 @@ def test_models_of_other_sizes(model: IntegerChain, tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     with ExitStack() as stack:
         programs = [stack.enter_context(run(model, tmp_path)) for run in (on_host, on_uno)]
-        history = History(model, programs, random_inputs(1, 200, model))
-        history.begin()
-        for _ in range(60):
-            history.step(rng)
-        history.check()
+        History(model, programs, random_inputs(1, 200, model)).run(rng, 60)
 
 
 def test_without_a_multiplier(tmp_path: Path) -> None:
@@ -99,11 +94,7 @@ def test_without_a_multiplier(tmp_path: Path) -> None:
     header.write_text("#include <avr/io.h>\n#undef __AVR_HAVE_MUL__\n")
     with on_uno(SMALL, tmp_path, "-include", str(header)) as uno:
         history = History(SMALL, (uno,), random_inputs(2, 60, SMALL))
-        history.begin()
-        rng = np.random.default_rng(2)
-        for _ in range(40):
-            history.step(rng)
-        history.check()
+        history.run(np.random.default_rng(2), 40)
 
 
 def test_the_bound_holds_with_a_full_store(tmp_path: Path) -> None:
@@ -129,9 +120,7 @@ def prepared(programs: Sequence[Serving], seed: int, steps: int) -> History:
     """Return a history of so many steps, and then a prediction."""
     rng = np.random.default_rng(seed)
     history = History(SMALL, programs, random_inputs(seed, 60, SMALL))
-    history.begin()
-    for _ in range(steps):
-        history.step(rng)
+    history.run(rng, steps)
     history.predict(int(rng.integers(60)))
     return history
 

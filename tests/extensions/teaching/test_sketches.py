@@ -163,31 +163,30 @@ def learned(printed: str) -> list[tuple[str, int]]:
     ]
 
 
-@needs_compiler
-def test_a_button_teaches_its_class_once_however_long_it_is_held(
-    library: Path, tmp_path: Path
-) -> None:
-    script = Script()
-    script.press(3, at_ms=500)
-    script.press(3, at_ms=1500, for_ms=1500)
-    script.press(5, at_ms=4000)
-    printed = simulated(library, "TeachButtons", script, 6, tmp_path)
-    assert [count for _, count in learned(printed)] == [1, 2, 1]
-    assert printed.count("led 1") == printed.count("led 0") == 3
+HELD = [(3, 500, 200), (3, 1500, 1500), (5, 4000, 200)]
+# Class 2, class 0, five presses where there are four classes, and class 2.
+COUNTED = [
+    (2, at, 200)
+    for at in (500, 900, 1300, 4000, 6000, 6400, 6800, 7200, 7600, 10_000, 10_400, 10_800)
+]
+BOTH = [(2, 500, 1500), (3, 1000, 500), (3, 4500, 1500), (2, 5000, 500)]
+PRESSES = {
+    "a button teaches once, however long it is held": ("TeachButtons", HELD, [1, 2, 1]),
+    "presses are counted, and bounces are not": ("TeachPresses", COUNTED, [1, 1, 2]),
+    "the first of two buttons is meant": ("TeachButtons", BOTH, [1, 1]),
+}
 
 
 @needs_compiler
-def test_presses_are_counted_and_bounces_are_not(library: Path, tmp_path: Path) -> None:
-    script = Script()
-    for at_ms in (500, 900, 1300):  # class 2
-        script.press(2, at_ms)
-    script.press(2, at_ms=4000)  # class 0
-    for number in range(5):  # there are four classes
-        script.press(2, at_ms=6000 + 400 * number)
-    for at_ms in (10_000, 10_400, 10_800):
-        script.press(2, at_ms)
-    printed = simulated(library, "TeachPresses", script, 14, tmp_path)
-    assert [count for _, count in learned(printed)] == [1, 1, 2]
+@pytest.mark.parametrize("name", PRESSES)
+def test_presses_teach(name: str, library: Path, tmp_path: Path) -> None:
+    (example, presses, counts), script = PRESSES[name], Script()
+    for press in presses:
+        script.press(*press)
+    printed = simulated(library, example, script, presses[-1][1] / 1000 + 3, tmp_path)
+    assert [count for _, count in learned(printed)] == counts
+    if presses is HELD:
+        assert printed.count("led 1") == printed.count("led 0") == 3
 
 
 @needs_compiler
@@ -285,14 +284,3 @@ def test_a_button_that_is_held_down_at_the_start_is_not_pressed(
     assert learned(simulated(library, example, script, 4, tmp_path)) == []
     script.press(2, at_ms=4500)
     assert [count for _, count in learned(simulated(library, example, script, 8, tmp_path))] == [1]
-
-
-@needs_compiler
-def test_the_first_of_two_buttons_is_meant(library: Path, tmp_path: Path) -> None:
-    script = Script()
-    for first, other in ((2, 3), (3, 2)):
-        at_ms = 500 if first == 2 else 4500
-        script.press(first, at_ms, for_ms=1500)
-        script.press(other, at_ms + 500, for_ms=500)
-    printed = simulated(library, "TeachButtons", script, 8, tmp_path)
-    assert [count for _, count in learned(printed)] == [1, 1]

@@ -8,8 +8,6 @@ import pty
 import select
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -77,98 +75,38 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 OWNER = windows_of(turn=-36, degrees=12, rounds=13, seed=99)
 
 
-@dataclass(frozen=True)
-class Story:
-    """An owner's recording, which plays into a board that others have trained."""
+TRUTH = CLASSES * (len(OWNER) // 3)
 
-    project: Path
-    sensor: str  # the option that plays it
-    truth: Sequence[str]  # the class of each window
-    seconds: float
 
-    def monitored(self, eeprom: Path, keys: Sequence[int] | None = None) -> list[dict[str, Any]]:
-        """Return what `monitor` prints of the windows, of which keys label the first ones."""
-        words = ["--emulate", "--project", self.project, "--sensor", self.sensor]
-        words += ["--eeprom", eeprom, "--seconds", self.seconds, "--json"]
-        if keys is None:
-            done = run("monitor", *words)
-        else:
-            done = run("monitor", *words, "--teach", stdin="".join(f"{key}\n" for key in keys))
-        assert done.exit_code == 0, done.output
-        return [json.loads(line) for line in done.stdout.splitlines()]
+def monitored(project: Path, place: Path, *words: object, **more: Any) -> list[dict[str, Any]]:
+    """Return what `monitor` prints of the owner's windows, on a board with an EEPROM."""
+    sensor, seconds = recording(place / "owner.csv", OWNER), len(OWNER) * WINDOW / RATE
+    given = ["--emulate", "--project", project, "--sensor", sensor, "--seconds", seconds]
+    done = run("monitor", *given, "--eeprom", place / "eeprom", "--json", *words, **more)
+    assert done.exit_code == 0, done.output
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
-    def accuracy(self, eeprom: Path) -> float:
-        """Return how many of the windows that nobody labels have the right class."""
-        found = [record["class"] for record in self.monitored(eeprom)]
-        assert len(found) >= len(self.truth)  # the sensor begins anew before the board is stopped
-        right = [one == other for one, other in zip(found, self.truth, strict=False)]
-        return float(np.mean(right[TAUGHT:]))
 
-    def teach(self, eeprom: Path) -> None:
-        """Label three windows of each class."""
-        names = sorted(set(self.truth))
-        keys = [1 + names.index(name) for name in self.truth[:TAUGHT]]
-        lessons = [each for each in self.monitored(eeprom, keys) if "lesson" in each]
-        said = [(lesson["lesson"], lesson["class"]) for lesson in lessons]
-        assert said == [("taught", name) for name in self.truth[:TAUGHT]]
-        assert sum(lessons[0]["examples"].values()) == 1
-        assert lessons[-1]["examples"] == dict.fromkeys(names, 3)
-        assert not any(lesson["same_moment"] for lesson in lessons)
+def accuracy(records: list[dict[str, Any]]) -> float:
+    """Return how many of the windows that nobody labels have the right class."""
+    found = [record["class"] for record in records]
+    assert len(found) >= len(TRUTH)  # the sensor begins anew before the board is stopped
+    return float(np.mean([a == b for a, b in zip(found, TRUTH, strict=False)][TAUGHT:]))
 
 
 def test_the_owner_teaches_three_examples_of_each_class_and_the_power_is_cut(
     folder: Path, tmp_path: Path
 ) -> None:
-    sensor, eeprom = recording(tmp_path / "owner.csv", OWNER), tmp_path / "eeprom"
-    truth = CLASSES * (len(OWNER) // 3)
-    story = Story(folder / "taught", sensor, truth, len(OWNER) * WINDOW / RATE)
-    assert story.accuracy(eeprom) < 0.5
-    story.teach(eeprom)
-    assert story.accuracy(eeprom) > 0.9  # on a board that was started anew
-
-
-WORDS = {"high": 1200.0, "low": 300.0, "middle": 600.0}  # in Hz, of a voice of 1
-
-
-def said(word: str, voice: float, rng: np.random.Generator) -> np.ndarray:
-    """Return a fifth of a second of a tone that fades, as counts of an analog input."""
-    n = np.arange(1600)
-    turns = WORDS[word] * voice * rng.uniform(0.97, 1.03) * n / 8000
-    tone = np.sin(2 * np.pi * turns) + 0.3 * np.sin(4 * np.pi * turns)
-    counts = 512 + rng.uniform(150, 400) * np.exp(-n / 700) * tone + rng.normal(0, 2, len(n))
-    return np.rint(counts.clip(0, 1023)).astype(int)
-
-
-def test_the_owner_speaks_to_a_microphone(tmp_path: Path) -> None:
-    rng, model, groups = np.random.default_rng(0), tmp_path / "m.npz", tmp_path / "people.txt"
-    clips = [
-        said(word, voice, rng)[:1280, None]
-        for voice in rng.uniform(0.85, 1.18, 6)
-        for _ in range(12)
-        for word in WORDS
-    ]
-    np.savez(
-        tmp_path / "clips.npz",
-        X_train=np.array(clips),
-        y_train=np.array(list(WORDS) * 72),
-        channel_names=np.array(["microphone"]),
-        sensor="microphone",
-    )
-    groups.write_text("".join(f"{person}\n" * 36 for person in range(6)))
-    features = ["--features", "audio:8x10", "--sample-rate", "8000", "--epochs", 20]
-    more = ["--projection-dim", 8, "--teachable", 12, "--groups", groups]
-    succeed("train", tmp_path / "clips.npz", "-o", model, *features, *more)
-    succeed("build", model, "--sensor", "microphone", "-o", tmp_path / "live")
-    truth = list(WORDS) * 7
-    pause = np.full(1200, 512)
-    heard = np.concatenate([np.append(pause, said(word, 1.43, rng)) for word in truth])
-    counts = "\n".join(map(str, heard.tolist()))
-    (tmp_path / "owner.csv").write_text(f"# rate: 8000 Hz\nmicrophone\n{counts}\n")
-    sensor, eeprom = f"microphone={tmp_path / 'owner.csv'}", tmp_path / "eeprom"
-    story = Story(tmp_path / "live", sensor, truth, len(heard) / 8000)
-    assert story.accuracy(eeprom) < 0.7
-    story.teach(eeprom)
-    assert story.accuracy(eeprom) > 0.9
+    project, keys = folder / "taught", [1 + CLASSES.index(name) for name in TRUTH[:TAUGHT]]
+    assert accuracy(monitored(project, tmp_path)) < 0.5
+    told = monitored(project, tmp_path, "--teach", stdin="".join(f"{key}\n" for key in keys))
+    lessons = [each for each in told if "lesson" in each]
+    said = [(lesson["lesson"], lesson["class"]) for lesson in lessons]
+    assert said == [("taught", name) for name in TRUTH[:TAUGHT]]
+    assert sum(lessons[0]["examples"].values()) == 1
+    assert lessons[-1]["examples"] == dict.fromkeys(CLASSES, 3)
+    assert not any(lesson["same_moment"] for lesson in lessons)
+    assert accuracy(monitored(project, tmp_path)) > 0.9  # on a board that was started anew
 
 
 def test_examples_of_one_moment_are_warned_about_and_forgotten_by_a_key(

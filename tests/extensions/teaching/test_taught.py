@@ -14,7 +14,6 @@ from refusals import refused_by
 from sklearn.exceptions import NotFittedError
 
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.extensions.precision.model import float_build
 from protonn_edge.extensions.teaching import board as teaching
 from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.extensions.teaching.protonn.model import Teachable
@@ -136,11 +135,6 @@ def test_a_store_keeps_what_was_taught() -> None:
         assert teaching.recalled(model, store) == taught
 
 
-def test_39_examples_of_12_coordinates_take_at_most_640_bytes() -> None:
-    model = quantize(with_numbers(random_model(projections=12, features=14), teachable=39))
-    assert teaching.store_of(model).size <= 640
-
-
 def test_the_store_of_another_model_is_empty() -> None:
     model, other = teachable_model(), teachable_model(seed=1)
     store = teaching.stored(model, random_examples(model, 5))
@@ -194,11 +188,6 @@ def test_refusals_of_examples() -> None:
     for other in (quantize(random_model()), quantize(random_linear_model())):
         with refused_by("extensions.teaching.board"):
             teaching.store_of(other)
-
-
-def test_float_builds_cannot_be_taught() -> None:
-    with refused_by("extensions.precision.model"):
-        float_build(with_numbers(random_model(), teachable=3))
 
 
 @pytest.mark.parametrize(

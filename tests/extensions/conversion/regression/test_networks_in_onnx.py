@@ -2,86 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
-from extensions.conversion.onnx_factory import network, node, numbers, written
+from extensions.conversion.onnx_factory import network, numbers, written
 from refusals import refused_by
 
 from protonn_edge import from_network
 from protonn_edge.extensions.conversion.networks.networks import _equalized, _rectified
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 
-TWO = {"kernel_shape": [2, 2], "strides": [2, 2]}
-CONV = node("Conv", "x k", "a", pads=[1] * 4)
-GEMM = node("MatMul", "x w", "a")
 
-
-LIMITED = {
-    "a Clip behind a Relu": [node("Relu", "a", "b"), node("Clip", "b zero high", "c")],
-    "a Clip behind maxima of a Relu": [
-        node("Relu", "a", "m"), node("MaxPool", "m", "b", **TWO), node("Clip", "b zero high", "c"),
-    ],
-    "two Clips": [node("Clip", "a zero six", "b"), node("Clip", "b zero high", "c")],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", LIMITED)
-def test_limits_behind_each_other_are_one(name: str):
-    """Channels were scaled against each other between them."""
-    pools = "maxima" in name
-    sizes = np.float32([9, 1])[:, None, None, None]
-    given = {
-        "k": numbers(2, 1, 3, 3) * sizes,
-        "w": numbers(18 if pools else 98, 3),
-        "zero": np.float32(0),
-        "six": np.float32(6),
-        "high": np.float32(2),
-    }
-    nodes = [CONV, *LIMITED[name], node("Flatten", "c", "f"), node("MatMul", "f w", "y")]
-    X = numbers(30, 49)
-    rule = load_network(network(nodes, (1, 7, 7), **given), "m.onnx").rule
-    ready = _equalized(_rectified(rule, X), X)
-    np.testing.assert_allclose(ready.scores(X), rule.scores(X), rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize("as_inputs", [True, False])
-@pytest.mark.parametrize(("low", "high"), [(-np.inf, np.inf), (-3.4028235e38, 3.4028235e38)])
-def test_a_clip_may_have_limits_that_no_value_reaches(low: float, high: float, as_inputs: bool):
-    """Some exporters write them; the advice was to train the network again."""
-    limits = {} if as_inputs else {"max": high}
-    nodes = [
-        node("Clip", "x low high" if as_inputs else "x", "a", **limits),
-        node("MatMul", "a w", "b"),
-        node("Clip", "b zero high", "c"),
-        node("MatMul", "c v", "y"),
-    ]
-    ends = {"low": np.float32(low), "high": np.float32(high), "zero": np.float32(0)}
+def test_a_clip_may_state_a_limit_that_no_value_reaches():
+    """Some exporters write it; the advice was to train the network again."""
+    nodes = written(
+        "Clip x > a : max=3.4028235e38; MatMul a w > b; Clip b zero > c; MatMul c v > y"
+    )
     X, w, v = numbers(30, 4), numbers(4, 3), numbers(3, 3)
-    rule = load_network(network(nodes, (4,), w=w, v=v, **ends), "m.onnx").rule
+    rule = load_network(network(nodes, (4,), w=w, v=v, zero=np.float32(0)), "m.onnx").rule
     np.testing.assert_allclose(rule.scores(X), np.maximum(X @ w, 0) @ v, rtol=1e-4, atol=1e-4)
 
 
-def test_an_infinite_factor_is_refused():
-    content = network([node("Mul", "x k", "y")], (4,), k=np.float32(np.inf))
-    with refused_by("extensions.conversion.networks.onnx_chain"):
-        load_network(content, "m.onnx")
-
-
 def test_a_network_without_convolutions_may_average_images():
-    nodes = [node("GlobalAveragePool", "x", "a"), node("Flatten", "a", "b"),
-             node("MatMul", "b w", "y")]  # fmt: skip
+    nodes = written("GlobalAveragePool x > a; Flatten a > b; MatMul b w > y")
     found = from_network(network(nodes, (3, 6, 6), w=numbers(3, 3)), np.abs(numbers(60, 3, 6, 6)))
     assert found.agreement > 0.9
 
 
 def test_a_network_whose_channels_stay_0_keeps_finite_scores():
     """The sums of channels were divided by the largest of them."""
-    nodes = [
-        *(CONV, node("Relu", "a", "b"), node("Conv", "b l", "c"), node("Relu", "c", "d")),
-        *(node("Flatten", "d", "f"), node("MatMul", "f w", "y")),
-    ]
+    nodes = written(
+        "Conv x k > a : pads=[1] * 4; Relu a > b; Conv b l > c; Relu c > d; Flatten d > f; "
+        "MatMul f w > y"
+    )
     given = {"k": -np.ones((2, 1, 3, 3), np.float32), "l": numbers(2, 2, 1, 1), "w": numbers(98, 3)}
     X = np.abs(numbers(30, 49))
     rule = load_network(network(nodes, (1, 7, 7), **given), "m.onnx").rule
@@ -100,7 +52,7 @@ POINTS = {
 @pytest.mark.parametrize("name", POINTS)
 def test_points_of_other_shapes_are_refused(name: str):
     with refused_by("extensions.conversion.affine", "extensions.conversion.estimators"):
-        from_network(network([GEMM], (4,), "a", w=numbers(4, 4)), POINTS[name])
+        from_network(network(written("MatMul x w > a"), (4,), "a", w=numbers(4, 4)), POINTS[name])
 
 
 def test_numbers_of_classes_are_the_classifiers_own():
@@ -114,7 +66,7 @@ def test_numbers_of_classes_are_the_classifiers_own():
 
 @pytest.mark.parametrize("operator", ["GlobalAveragePool", "GlobalMaxPool"])
 def test_layers_of_pooling_alone_are_scaled_like_convolutions(operator: str) -> None:
-    nodes = [node(operator, "x", "a"), node("Flatten", "a", "f"), node("Gemm", "f w b", "y")]
+    nodes = written(f"{operator} x > a; Flatten a > f; Gemm f w b > y")
     constants = {"w": np.eye(2, dtype=np.float32), "b": np.float32([0, 5])}
     X = np.random.default_rng(0).normal(5, 1, (200, 2, 2, 2)).astype(np.float32)
     X[:, 1] = 0  # so that the first channel is compared with 5
@@ -122,29 +74,16 @@ def test_layers_of_pooling_alone_are_scaled_like_convolutions(operator: str) -> 
     assert converted.steps[-1].agreement > 0.95
 
 
-def test_trees_are_refused_with_a_remedy() -> None:
-    """The remedy was to use layers of networks."""
-    trees = written("ai.onnx.ml.TreeEnsembleClassifier x > a b")
-    with refused_by("extensions.conversion.networks.onnx_chain"):
-        load_network(network(trees, (4,), "a"), "m.onnx")
-
-
-def flattened(**shape: Any) -> Any:
-    """Return a network that averages the samples of two channels as PyTorch 2.13 writes it."""
-    nodes = [
-        *(node("Conv", "x k", "a"), node("Relu", "a", "b"), node("Unsqueeze", "b one", "c")),
-        *(node("ReduceMean", "c both", "d", keepdims=1), node("Squeeze", "d one", "e")),
-        *(node("Reshape", "e flat", "f", **shape), node("MatMul", "f w", "y")),
-    ]
-    given = {"k": numbers(2, 3, 3), "one": np.array([-2]), "both": np.array([-1, -2])}
-    return nodes, given | {"w": numbers(2, 3)}
-
-
 def test_a_reshape_of_pytorch_that_keeps_no_axis_is_read():
     """All of its Flatten were refused for allowzero=1, and AdaptiveAvgPool1d for its Unsqueeze."""
-    nodes, given = flattened(allowzero=1)
+    nodes = written(
+        "Conv x k > a; Relu a > b; Unsqueeze b one > c; ReduceMean c both > d : keepdims=1; "
+        "Squeeze d one > e; Reshape e flat > f : allowzero=1; MatMul f w > y"
+    )
+    given = {"k": numbers(2, 3, 3), "one": np.array([-2]), "both": np.array([-1, -2])}
+    given |= {"w": numbers(2, 3), "flat": np.array([1, 2])}
     X = np.abs(numbers(80, 3, 16))
-    content = network(nodes, (3, 16), **given, flat=np.array([1, 2]))
+    content = network(nodes, (3, 16), **given)
     windows = np.lib.stride_tricks.sliding_window_view(X, 3, axis=2)
     averages = np.maximum(np.einsum("nctw,ocw->not", windows, given["k"]), 0).mean(axis=2)
     found = from_network(content, X)
@@ -155,11 +94,3 @@ def test_a_reshape_of_pytorch_that_keeps_no_axis_is_read():
         (averages @ given["w"]).argmax(axis=1),
     )
     assert found.agreement > 0.9
-
-
-@pytest.mark.parametrize("shape", [(0, 2), (80, 2)])
-def test_a_reshape_to_no_points_or_several_is_refused(shape: tuple[int, int]):
-    nodes, given = flattened(allowzero=1)
-    content = network(nodes, (3, 16), **given, flat=np.array(shape))
-    with refused_by("extensions.conversion.networks.onnx_chain"):
-        load_network(content, "m.onnx")

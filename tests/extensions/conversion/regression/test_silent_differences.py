@@ -10,7 +10,7 @@ import pytest
 from command_line import run, run_json
 from extensions.conversion.files import BOOSTERS, changed, stored, table
 from extensions.conversion.tflite_factory import FLOAT32, network, tensor
-from refusals import refused_by, refuses
+from refusals import refused_by
 from sklearn.datasets import load_iris
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 from sklearn.feature_selection import VarianceThreshold
@@ -137,10 +137,3 @@ def test_numbers_in_another_unit_are_a_warning(tmp_path: Path):
     for labels, kinds in ((numbers, []), (50 + 9 * numbers, ["chance"])):
         data = table(tmp_path / "data.csv", points, labels, "a,b")
         assert warnings_of(path, "--data", data, "-o", tmp_path / "model.npz") == kinds
-
-
-def test_another_number_of_columns_is_refused_by_the_command(tmp_path: Path):
-    """The sentence spoke of the shape of X."""
-    data = table(tmp_path / "data.csv", X[:, :3], Y, "a,b,c")
-    command = BOOSTERS / "iris.json", "--data", data, "-o", tmp_path / "model.npz"
-    refuses(run("convert", *command), "extensions.conversion.commands.converting")

@@ -66,23 +66,3 @@ def test_a_meter_at_fault_is_an_error_and_no_failure_of_the_model(
     result = run(user, "--pnn-port", "board", "--pnn-meter", "ppk2:COM7")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*the PPK2 sent nothing; plug it in again*"])
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (
-            ["--pnn-meter", "ina219:COM7"],
-            "*--pnn-meter needs a real board; name the board's port with --pnn-port*",
-        ),
-        (["--pnn-meter", "ppk2:COM7", "--pnn-port", "x"], "*state it, *in pytest by --pnn-volts*"),
-        (["--pnn-meter", "scale"], "*meter: 'scale', expected one of*"),
-    ],
-)
-def test_a_meter_that_is_not_there_is_an_error_of_one_sentence(
-    user: pytest.Pytester, options: list[str], words: str
-) -> None:
-    result = run(user, *options)
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines([words])
-    result.stdout.no_fnmatch_line("*Traceback*")

@@ -249,6 +249,12 @@ def test_a_number_out_of_range_is_refused(user, option):
         ),
         (["-o", "addopts="], "*there are no test points*--pnn-data*"),
         (["--pnn-board", "unknown"], "*unknown*"),
+        (
+            ["--pnn-meter", "ina219:COM7"],
+            "*--pnn-meter needs a real board; name the board's port with --pnn-port*",
+        ),
+        (["--pnn-meter", "ppk2:COM7", "--pnn-port", "x"], "*state it, *in pytest by --pnn-volts*"),
+        (["--pnn-meter", "scale"], "*meter: 'scale', expected one of*"),
     ],
 )
 def test_what_is_missing_is_an_error_of_one_sentence(user, options, words):

@@ -121,35 +121,6 @@ def test_the_same_project_has_the_same_certificate_elsewhere(project: Path, tmp_
         assert str(tmp_path).encode() not in one
 
 
-def test_a_certificate_is_confirmed_until_something_changes(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "certificate.json"
-    succeed("verify", project, "-o", path, "--points", 8)
-    before = path.read_bytes()
-    with monkeypatch.context() as patch:  # where -o's usual name is the file to check
-        patch.chdir(tmp_path)
-        assert "confirmed" in succeed("verify", project, "--check", "certificate.json").stdout
-    record = json.loads(before)
-    stack = next(claim for claim in record["claims"] if claim["name"] == "stack")
-    stack["statement"] = "the stack never takes more than 1 B, interrupts included"
-    path.write_text(json.dumps(record))
-    sentence = refusal(run("verify", project, "--check", path), exit_code=1)
-    assert 'claim stack was "the stack never takes more than 1 B' in sentence
-
-
-def test_a_project_whose_c_was_edited_is_not_certified(project: Path, tmp_path: Path) -> None:
-    source = project / "firmware" / "generated" / "pnn_model.c"
-    text = source.read_text("utf-8")
-    source.write_text(text.replace("0", "1", 1), "utf-8")
-    try:
-        done = run("verify", project, "-o", tmp_path / "certificate.json")
-    finally:
-        source.write_text(text, "utf-8")
-    assert "not as 'build' writes it" in refusal(done)
-    assert not (tmp_path / "certificate.json").exists()
-
-
 EDITS = {
     "an edited source": "firmware/prediction.c",
     "an edited header": "firmware/frame.h",
@@ -179,19 +150,6 @@ def test_nothing_is_proven_of_edited_firmware(project: Path, tmp_path: Path, nam
             assert name in claim["by"]
 
 
-def test_an_answer_that_is_wrong_for_rare_inputs_is_not_proven(
-    project: Path, tmp_path: Path
-) -> None:
-    folder = tmp_path / "project"
-    shutil.copytree(project, folder)
-    path = folder / "firmware" / "prediction.c"
-    path.write_text(path.read_text().replace("label = pnn", "label = (chunk[0] == 77) ^ pnn"))
-    done = run("verify", folder, "--points", 8, "--every-input")
-    assert done.exit_code == 1
-    assert "it is not proven that" in done.stderr
-    assert "'firmware/prediction.c'" in done.stderr
-
-
 def test_a_model_without_a_proof_fails_where_one_is_asked_for(tmp_path: Path) -> None:
     build(random_window_model(window_features_of("mean,deviation", 8, 2)), "uno", tmp_path)
     done = run("verify", tmp_path, "--points", 8, "--every-input")
@@ -201,18 +159,26 @@ def test_a_model_without_a_proof_fails_where_one_is_asked_for(tmp_path: Path) ->
     succeed("verify", tmp_path, "--points", 8)
 
 
-@pytest.mark.parametrize("words", [[], ["--every-input"]], ids=["points", "every input"])
+@pytest.mark.parametrize(
+    ("answer", "words", "sentence"),
+    [
+        ("1", [], "to restore them,"),
+        ("1", ["--every-input"], "to restore them,"),
+        ("(chunk[0] == 77)", ["--every-input"], "it is not proven that"),  # wrong for rare inputs
+    ],
+)
 def test_a_wrong_answer_names_what_was_edited(
-    project: Path, tmp_path: Path, words: list[str]
+    project: Path, tmp_path: Path, answer: str, words: list[str], sentence: str
 ) -> None:
     folder = tmp_path / "project"
     shutil.copytree(project, folder)
     path = folder / "firmware" / "prediction.c"
-    path.write_text(path.read_text().replace("label = pnn", "label = 1 ^ pnn"))
+    path.write_text(path.read_text().replace("label = pnn", f"label = {answer} ^ pnn"))
     done = run("verify", folder, "--points", 8, *words, "-o", tmp_path / "certificate.json")
-    sentence = refusal(done, exit_code=1)
-    assert "not as 'build' writes them: 'firmware/prediction.c'; to restore them," in sentence
-    assert not (tmp_path / "certificate.json").exists()
+    assert done.exit_code == 1
+    assert "'firmware/prediction.c'" in done.stderr
+    assert sentence in done.stderr
+    assert (tmp_path / "certificate.json").exists() == ("proven" in sentence)
 
 
 def test_unchanged_files_are_proven_for_any_board_of_the_chip(project: Path) -> None:
@@ -227,15 +193,6 @@ def test_firmware_with_a_sensor_is_refused_by_its_kind(tmp_path: Path) -> None:
     write_folder(tmp_path / "live", {"main.c": ""}, LIVE)
     done = run("verify", tmp_path / "live", "-o", tmp_path / "certificate.json")
     refuses(done, "extensions.proof.commands.certify")
-
-
-def test_a_certificate_with_endless_points_is_refused(project: Path, tmp_path: Path) -> None:
-    path = tmp_path / "certificate.json"
-    record = run_json("verify", project, "-o", path, "--points", 8)
-    record["settings"]["points"] = 10**9
-    record["repeat"] = record["repeat"].replace("--points 8", f"--points {10**9}")
-    path.write_text(json.dumps(record), "utf-8")
-    refuses(run("verify", project, "--check", path), "extensions.proof.certificate.claims")
 
 
 def test_a_library_is_certified_by_its_self_test(library: Path, tmp_path: Path) -> None:

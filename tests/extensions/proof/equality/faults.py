@@ -1,7 +1,7 @@
 """Put faults into linked programs: none may be proven, unless no answer changes.
 
-    PYTHONPATH=tests python -m equality.faults [--count FAULTS] [--seed SEED] [--flags FLAGS]
-        [KIND NUMBER]...
+    PYTHONPATH=tests python -m extensions.proof.equality.faults [--count FAULTS] [--seed SEED]
+        [--flags FLAGS] [KIND NUMBER]...
 
 A fault is in the code that a prediction executes (a bit, an immediate, a register, a branch by one
 instruction or with the opposite condition, an instruction that is left out, repeated, random, one

@@ -1,6 +1,6 @@
 """Random programs of which a symbolic execution says something: it must hold for every input.
 
-    PYTHONPATH=tests python -m equality.fuzz [PROGRAMS [FIRST SEED]]
+    PYTHONPATH=tests python -m extensions.proof.equality.fuzz [PROGRAMS [FIRST SEED]]
 
 The programs have chains of carries, products, signs, shifts, skips and branches, on registers that
 depend on two inputs, or on none. The machine with numbers alone, which `instructions` compares with

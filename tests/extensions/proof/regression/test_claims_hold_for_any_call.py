@@ -256,9 +256,6 @@ def test_the_chip_stops_while_it_reads_or_writes_its_eeprom(tmp_path: Path, mcu:
     assert paths.shortest.cycles + 4 + 2 == paths.longest.cycles == calls.most
 
 
-pytestmark = needs_emulated_avr
-
-
 def test_build_certify_and_python_name_the_same_bound(tmp_path: Path) -> None:
     model, project = tmp_path / "m.npz", tmp_path / "project"
     save_model(plain_model(), model)

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from avr_programs import compile_text
@@ -226,15 +227,10 @@ def test_a_damaged_program_is_refused(tmp_path: Path, kind: str) -> None:
         certify_program(elf, load_board("uno"), Settings("uno"))
 
 
-def test_files_that_are_no_programs_are_refused(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "fifo")
+def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "large").open("wb") as file:
         file.truncate(200 << 20)
-    (tmp_path / "empty").touch()
-    (tmp_path / "folder").mkdir()
-    for name in ("fifo", "large", "empty", "folder", "missing"):
-        refusal(run("verify", tmp_path / name, "-o", tmp_path / "c.json"))
-    assert not (tmp_path / "c.json").exists()
+    refusal(run("verify", tmp_path / "large", "-o", tmp_path / "c.json"))
 
 
 @pytest.fixture(scope="module")
@@ -317,28 +313,26 @@ def test_a_library_that_does_not_compile_is_refused(tmp_path: Path, content: byt
     assert not (tmp_path / "c.json").exists()
 
 
-def edited(record: dict, where: str) -> None:
-    """Change a certificate."""
-    first = record["claims"][0]
-    if where == "value":
-        first["value"] = 1
-    elif where == "points":
-        first["points"] = 10**6
-    elif where == "twice":
-        record["claims"].insert(0, {**first, "statement": "the program takes 1 B of flash"})
-    elif where == "repeat":
-        record["repeat"] = "rm -rf ."
-    else:
-        record["tool"]["name"] = "another"
+EDITED: dict[str, Callable[[Any], object]] = {
+    "a value": lambda it: it["claims"][0].update(value=1),
+    "a statement": lambda it: it["claims"][-1].update(statement="the stack never takes 1 B"),
+    "points": lambda it: it["claims"][0].update(points=10**6),
+    "a claim twice": lambda it: it["claims"].insert(
+        0, {**it["claims"][0], "statement": "the program takes 1 B of flash"}
+    ),
+    "the command": lambda it: it.update(repeat="rm -rf ."),
+    "endless points": lambda it: it["settings"].update(points=10**9),
+    "the tool": lambda it: it["tool"].update(name="another"),
+}
 
 
-@pytest.mark.parametrize("where", ["value", "points", "twice", "repeat", "tool"])
-def test_an_edited_certificate_is_not_confirmed(tmp_path: Path, where: str) -> None:
+@pytest.mark.parametrize("what", EDITED)
+def test_an_edited_certificate_is_not_confirmed(tmp_path: Path, what: str) -> None:
     text = PROGRAM.replace("BODY", "").replace("BEFORE", "")
     elf = compile_text(text, tmp_path / "program.elf", "-O1")
     path = tmp_path / "c.json"
     record = run_json("verify", elf, "-o", path)
-    edited(record, where)
+    EDITED[what](record)
     path.write_text(json.dumps(record))
     done = run("verify", elf, "--check", path)
     assert done.exit_code in (1, 2)

@@ -15,12 +15,11 @@ from extensions.research.bonsai_factory import (
     random_kernel_model,
     tiny_kernel_chain,
 )
+from finite_differences import assert_slope
 from measured_predictions import build_program, measure
 from model_factory import random_inputs, random_points
 from refusals import refused_by
 
-from protonn_edge.chips.cores import UNO_CORE
-from protonn_edge.codegen.kernels.kernel import kernels_of
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.extensions.research.kinds.bonsai.integers import Sums
@@ -68,16 +67,8 @@ def test_the_gradient_is_that_of_differences(classes: int, projections: int) -> 
     def value_at() -> tuple[float, TreeParameters]:
         return tree_gradient(TreeParameters(*matrices), X, Y, cross_entropy, sharpness, weights)
 
-    _, gradient = value_at()
-    for matrix, slope in zip(matrices, gradient, strict=True):
-        for place in list(np.ndindex(matrix.shape))[::5]:
-            known = matrix[place]
-            values = []
-            for moved in (known - 1e-5, known + 1e-5):
-                matrix[place] = moved
-                values.append(value_at()[0])
-            matrix[place] = known
-            assert np.diff(values)[0] / 2e-5 == pytest.approx(slope[place], abs=1e-6)
+    for matrix, slope in zip(matrices, value_at()[1], strict=True):
+        assert_slope(lambda: value_at()[0], matrix, slope)
 
 
 def test_coordinates_of_training_points_are_within_1() -> None:
@@ -198,12 +189,3 @@ def test_the_largest_gate_fits_the_walk() -> None:
     replace(chain, gates=zeros, gate_bias=most)
     with refused_by("model.integer_stage"):
         replace(chain, gates=zeros, gate_bias=most + 1)
-
-
-def test_a_weight_takes_14_cycles_and_19_in_a_sparse_row() -> None:
-    for features, density, weight in ((255, 1.0, 14), (256, 1.0, 15), (700, 0.02, 19)):
-        stage = random_kernel_chain(
-            0, features=features, depth=2, density=density, largest=9
-        ).stages[0]
-        (kernel,) = kernels_of(stage, UNO_CORE)
-        assert kernel.cycles.weight == weight

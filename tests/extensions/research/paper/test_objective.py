@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from finite_differences import assert_slope
 from scipy.special import expit
 
 from protonn_edge.extensions.research.paper.train.losses import LOSSES
@@ -19,7 +20,7 @@ from protonn_edge.learn.objective import (
 from protonn_edge.policy.label_sets.rule import LABEL_RARITY
 from protonn_edge.policy.label_sets.train import label_cross_entropy
 
-LABEL_LOSSES = {**LOSSES, "cross_entropy": label_cross_entropy}
+EVERY_LOSS = {**LOSSES, "label_cross_entropy": label_cross_entropy}
 
 
 def problem(seed: int = 0, n: int = 7, d: int = 3, D: int = 5, m: int = 4, L: int = 3) -> tuple:
@@ -57,17 +58,6 @@ def test_cross_entropy_is_that_of_a_softmax() -> None:
     assert objective(parameters, X, Y, LOSSES["cross_entropy"]) == pytest.approx(expected)
 
 
-def test_cross_entropy_of_huge_scores_is_finite() -> None:
-    value, slope, _ = LOSSES["cross_entropy"](
-        np.array([[1e4, -1e4]], dtype=np.float32),
-        np.eye(2, dtype=np.float32)[:1],
-        np.zeros(1),
-        None,
-    )
-    assert value == 0.0
-    assert np.isfinite(slope).all()
-
-
 def test_hinge_is_zero_where_every_score_is_on_its_side() -> None:
     Y = np.array([[1.0, 0.0, 1.0]])
     value, slope, _ = LOSSES["hinge"](np.array([[1.0, 0.0, 3.0]]), Y, np.zeros(1), None)
@@ -87,7 +77,7 @@ def test_loss_of_label_sets_is_the_cross_entropy_and_the_brier_score_of_each_lab
     assert objective(parameters, X, Y, label_cross_entropy) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("loss", LABEL_LOSSES.values(), ids=LABEL_LOSSES)
+@pytest.mark.parametrize("loss", EVERY_LOSS.values(), ids=EVERY_LOSS)
 def test_losses_of_huge_scores_are_finite(loss: Loss) -> None:
     scores = np.array([[1e6, -1e6]], dtype=np.float32)
     for Y in (np.array([[1, 0]], dtype=np.float32), np.array([[0, 1]], dtype=np.float32)):
@@ -97,7 +87,7 @@ def test_losses_of_huge_scores_are_finite(loss: Loss) -> None:
         assert np.isfinite(by_sharpness).all()
 
 
-@pytest.mark.parametrize("loss", [*LOSSES.values(), label_cross_entropy])
+@pytest.mark.parametrize("loss", EVERY_LOSS.values())
 def test_weights_are_repetitions(loss: Loss) -> None:
     parameters, X, Y = problem()
     twice, weights = np.r_[0, 0, 1:7], np.array([2.0, 1, 1, 1, 1, 1, 1])
@@ -108,18 +98,15 @@ def test_weights_are_repetitions(loss: Loss) -> None:
         np.testing.assert_allclose(matrix, expected, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-@pytest.mark.parametrize("which", [0, 1, 2, 3], ids=["V", "C", "Z", "sharpness"])
+@pytest.mark.parametrize("loss", EVERY_LOSS.values(), ids=EVERY_LOSS)
 @pytest.mark.parametrize("seed", [0, 1])
-def test_gradient_equals_finite_differences(loss: Loss, which: int, seed: int) -> None:
-    check_gradient(*problem(seed), loss, which)
-
-
-@pytest.mark.parametrize("loss", LABEL_LOSSES.values(), ids=LABEL_LOSSES)
-@pytest.mark.parametrize("which", [0, 1, 2, 3], ids=["V", "C", "Z", "sharpness"])
-def test_gradient_of_label_sets_equals_finite_differences(loss: Loss, which: int) -> None:
-    parameters, X, _ = problem()
-    check_gradient(parameters, X, label_sets(len(X)), loss, which)
+def test_gradient_equals_finite_differences(loss: Loss, seed: int) -> None:
+    parameters, X, Y = problem(seed)
+    for targets in (Y, label_sets(len(X))) if loss is not LOSSES["cross_entropy"] else (Y,):
+        value, gradient = objective_gradient(parameters, X, targets, loss)
+        assert value == pytest.approx(objective(parameters, X, targets, loss))
+        for matrix, slope in zip(parameters, gradient, strict=True):
+            assert_slope(lambda to=targets: objective(parameters, X, to, loss), matrix, slope)
 
 
 def label_sets(n: int) -> np.ndarray:
@@ -127,28 +114,10 @@ def label_sets(n: int) -> np.ndarray:
     return (np.random.default_rng(1).random((n, 3)) < 0.5).astype(float)
 
 
-def check_gradient(
-    parameters: Parameters, X: np.ndarray, Y: np.ndarray, loss: Loss, which: int
-) -> None:
-    value, gradient = objective_gradient(parameters, X, Y, loss)
-    assert value == pytest.approx(objective(parameters, X, Y, loss))
-    matrix = list(parameters)[which]
-    numeric = np.zeros_like(matrix)
-    step = 1e-6
-    for index in np.ndindex(matrix.shape):
-        around = []
-        for sign in (1, -1):
-            moved = parameters.copy()
-            list(moved)[which][index] += sign * step
-            around.append(objective(moved, X, Y, loss))
-        numeric[index] = (around[0] - around[1]) / (2 * step)
-    np.testing.assert_allclose(list(gradient)[which], numeric, rtol=1e-5, atol=1e-8)
-
-
 def test_single_precision_stays_single() -> None:
     parameters, X, Y = problem()
     single = Parameters(*(matrix.astype(np.float32) for matrix in parameters))
-    for loss in (*LOSSES.values(), *LABEL_LOSSES.values()):
+    for loss in EVERY_LOSS.values():
         _, gradient = objective_gradient(single, X.astype(np.float32), Y.astype(np.float32), loss)
         assert all(matrix.dtype == np.float32 for matrix in gradient)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,7 @@ from protonn_edge.model.quantization import quantize
 from protonn_edge.model.sensor_counts import CountConversion
 
 HEAD = "# protonn-edge recording 1; sensor: {}; rate: 100 Hz; units: {}\n"
+Trained = Callable[..., Path]
 ADXL345 = HEAD.format("adxl345", "1/256 g")
 
 
@@ -41,13 +44,20 @@ def recording(path: Path, head: str, per_g: float, digits: int = 0) -> Path:
     return path
 
 
-def trained(folder: Path, head: str, per_g: float, digits: int = 0, *words: str) -> Path:
-    """Return the model file of such a recording, cut into windows."""
-    source = recording(folder / "r.csv", head, per_g, digits)
-    run_json("windows", source, "-o", folder / "w.npz", "--window", 20, *words)
-    features = ["--features", "mean,deviation,max", "--sample-rate", "100", "--epochs", 3]
-    run_json("train", folder / "w.npz", "-o", folder / "m.npz", *features)
-    return folder / "m.npz"
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """Give a function that returns the model file of such a recording, cut into windows."""
+
+    @cache
+    def train(head: str, per_g: float, digits: int = 0) -> Path:
+        folder = tmp_path_factory.mktemp("trained")
+        source = recording(folder / "r.csv", head, per_g, digits)
+        run_json("windows", source, "-o", folder / "w.npz", "--window", 20)
+        features = ["--features", "mean,deviation,max", "--sample-rate", "100", "--epochs", 3]
+        run_json("train", folder / "w.npz", "-o", folder / "m.npz", *features)
+        return folder / "m.npz"
+
+    return train
 
 
 def built(model: Model, sensor: str, unit: str | None = None) -> Windowing:
@@ -60,8 +70,10 @@ def built(model: Model, sensor: str, unit: str | None = None) -> Windowing:
 @pytest.mark.parametrize(
     "command", [["build", "-o"], ["export", "--arduino"]], ids=lambda words: words[0]
 )
-def test_counts_of_another_sensor_are_refused_by_name(tmp_path: Path, command: list[str]) -> None:
-    model = trained(tmp_path, ADXL345, 256)
+def test_counts_of_another_sensor_are_refused_by_name(
+    trained: Trained, tmp_path: Path, command: list[str]
+) -> None:
+    model = trained(ADXL345, 256)
     words = [command[0], model, command[1], tmp_path / "out", "--sensor", "mpu6050"]
     sentence = refusal(run(*words))
     assert "trained on data from adxl345 (1/256 g), but --sensor is mpu6050 (1/8192 g)" in sentence
@@ -71,16 +83,8 @@ def test_counts_of_another_sensor_are_refused_by_name(tmp_path: Path, command: l
 
 
 @needs_emulated_avr
-def test_a_library_asks_for_counts_of_the_sensor_not_of_the_data(tmp_path: Path) -> None:
-    model = trained(tmp_path, ADXL345, 256)
-    words = ["--sensor", "mpu6050", "--unit", "1/256 g"]
-    run_json("export", model, "--arduino", tmp_path / "library", *words)
-    readme = (tmp_path / "library" / "README.md").read_text()
-    assert "/* a 16-bit integer: the sensor's counts */" in readme
-
-
-def test_counts_are_converted_when_their_unit_is_given(tmp_path: Path) -> None:
-    model = load_model(trained(tmp_path, ADXL345, 256))
+def test_counts_are_converted_when_their_unit_is_given(trained: Trained, tmp_path: Path) -> None:
+    model = load_model(trained(ADXL345, 256))
     own, other = built(model, "adxl345"), built(model, "mpu6050", "1/256 g")
     assert own.model.counts is None
     assert own.notices == ()
@@ -92,6 +96,10 @@ def test_counts_are_converted_when_their_unit_is_given(tmp_path: Path) -> None:
     (notice,) = other.notices
     assert "1/256 g to counts of 1/8192 g (times 32)" in notice.text
     assert "from adxl345 (1/256 g), whose mounting and bandwidth may differ" in notice.text
+    words = ["--sensor", "mpu6050", "--unit", "1/256 g", "--arduino", tmp_path / "library"]
+    run_json("export", trained(ADXL345, 256), *words)
+    readme = (tmp_path / "library" / "README.md").read_text()
+    assert "/* a 16-bit integer: the sensor's counts */" in readme
 
 
 @pytest.mark.parametrize(
@@ -99,9 +107,9 @@ def test_counts_are_converted_when_their_unit_is_given(tmp_path: Path) -> None:
     [(1, "g", 4), (1000, "mg", 0), (9.80665, "m/s^2", 3), (64, "1/64 g", 0)],
 )
 def test_a_model_in_a_unit_of_acceleration_takes_the_counts_of_a_sensor(
-    tmp_path: Path, per_g: float, unit: str, digits: int
+    trained: Trained, per_g: float, unit: str, digits: int
 ) -> None:
-    model = load_model(trained(tmp_path, HEAD.format("", unit), per_g, digits))
+    model = load_model(trained(HEAD.format("", unit), per_g, digits))
     chain = built(model, "adxl345").model
     counts = np.arange(-512, 512).repeat(60).reshape(-1, 60)
     Q = chain.raw_inputs.quantize(counts)
@@ -115,8 +123,8 @@ def test_a_model_in_a_unit_of_acceleration_takes_the_counts_of_a_sensor(
 
 
 @needs_emulated_avr
-def test_a_model_in_g_tells_the_classes_of_an_adxl345(tmp_path: Path) -> None:
-    model = trained(tmp_path, HEAD.format("", "g"), 1, 4)
+def test_a_model_in_g_tells_the_classes_of_an_adxl345(trained: Trained, tmp_path: Path) -> None:
+    model = trained(HEAD.format("", "g"), 1, 4)
     live = tmp_path / "live"
     built_for = run_json("build", model, "-o", live, "--sensor", "adxl345")
     assert "g to counts of 1/256 g (times 256)" in built_for["notices"][0]["text"]
@@ -133,14 +141,14 @@ def test_a_model_in_g_tells_the_classes_of_an_adxl345(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("unit", "per_g"), [("g", 1), ("m/s^2", 9.80665), ("1/64 g", 64)])
 def test_counts_of_a_recording_become_the_bytes_that_the_board_makes_of_them(
-    tmp_path: Path, unit: str, per_g: float
+    trained: Trained, unit: str, per_g: float
 ) -> None:
-    model = load_model(trained(tmp_path, HEAD.format("", unit), per_g, 3))
+    model = load_model(trained(HEAD.format("", unit), per_g, 3))
     kind, chain = sensor_kind("mpu6050"), quantize(model)
     measured = Instrument("mpu6050", kind.channel_units[:3])
     conversion = CountConversion.of(measured, model.instrument)
     assert conversion is not None
-    counts = np.arange(-32768, 32768).repeat(60).reshape(-1, 60)
+    counts = np.resize(np.arange(-32768, 32768).repeat(3), (3277, 60))  # each by each channel
     on_board = built(model, "mpu6050").model.raw_inputs.quantize(counts)
     X = counts.astype(np.float32)
     assert np.array_equal(chain.quantize(conversion.applied(X, chain)), on_board)
@@ -148,8 +156,10 @@ def test_counts_of_a_recording_become_the_bytes_that_the_board_makes_of_them(
     assert 0 < unlike.mean() < 0.01  # which a conversion in floats alone would have
 
 
-def test_a_unit_is_declared_where_the_data_does_not_state_it(tmp_path: Path) -> None:
-    model = trained(tmp_path, "", 1, 3)
+def test_a_unit_is_declared_where_the_data_does_not_state_it(
+    trained: Trained, tmp_path: Path
+) -> None:
+    model = trained("", 1, 3)
     words = ["build", model, "-o", tmp_path / "live", "--sensor", "adxl345"]
     assert "--unit g if a sensor at rest measures 1, or --unit m/s^2 if it measures 9.8" in refusal(
         run(*words)
@@ -160,8 +170,8 @@ def test_a_unit_is_declared_where_the_data_does_not_state_it(tmp_path: Path) -> 
     assert "has no unit for ay" in refusal(run(*words, "--unit", "ax g"))
 
 
-def test_counts_without_a_unit_are_taken_for_the_sensors_and_that_is_said(tmp_path: Path) -> None:
-    windowing = built(load_model(trained(tmp_path, "", 256)), "adxl345")
+def test_counts_without_a_unit_are_taken_for_the_sensors_and_that_is_said(trained: Trained) -> None:
+    windowing = built(load_model(trained("", 256)), "adxl345")
     assert windowing.model.counts is None
     (notice,) = windowing.notices
     assert "assumes that the values are counts of adxl345 (1/256 g)" in notice.text

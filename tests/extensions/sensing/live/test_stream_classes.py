@@ -30,8 +30,8 @@ from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import write_atomically
 
 UNO = load_board("uno")
-PLAYED = PlayedSensor(sensor_kind("mpu6050"), noise(2000, 6), 100.0)
-WINDOWS = 2000  # of which each answer is compared: all that begin in what is played
+PLAYED = PlayedSensor(sensor_kind("mpu6050"), noise(1000, 6), 100.0)
+WINDOWS = 1000  # of which each answer is compared: all that begin in what is played
 PLACES = {sample.tobytes(): place for place, sample in enumerate(PLAYED.values)}
 RESETS = 3
 

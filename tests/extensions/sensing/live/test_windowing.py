@@ -32,7 +32,7 @@ from protonn_edge.extensions.sensing.load import Load
 from protonn_edge.extensions.sensing.response import response_of
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_board import UNDECIDED, WindowAnswer
-from protonn_edge.extensions.sensing.sensor_projects import build_live, live_files
+from protonn_edge.extensions.sensing.sensor_projects import build_live
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.extensions.sound.onset import onsets_of
 from protonn_edge.features.convolution.making import layered
@@ -131,19 +131,6 @@ def told_of(windows: Windowing, answers: list[WindowAnswer], refractory: int) ->
         reporter.report(answer.label, answer.first + windows.window)
         told.append(reporter.reported)
     return told
-
-
-@pytest.mark.parametrize(
-    ("seconds", "rate", "samples"), [(0.0, 100.0, 0), (0.7, 100.0, 70), (2.0, 50.0, 100)]
-)
-def test_the_time_of_a_reported_class_is_in_samples(
-    seconds: float, rate: float, samples: int
-) -> None:
-    windows = windows_of(rate=rate, refractory_s=seconds)
-    assert windows.refractory == samples
-    main = live_files(windows, make_plan(windows.model))["src/main.c"]
-    assert f"head.live.refractory = {samples}ul;" in main
-    assert (f"#define REFRACTORY {samples}ul" in main) == (samples > 0)
 
 
 @needs_emulated_avr

@@ -7,25 +7,26 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from command_line import run_json, succeed
+from extensions.sensing.lines import Line, sent
+from extensions.sensing.lines import logger as described
 from extensions.sensing.logger_builds import compile_logger, listening, noise
 from failing_link import FailingLink, Faults
 from programs import started
 from refusals import refused_by
 
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.device.protocol import encode_frame
 from protonn_edge.extensions.sensing.commands.record import act_on, picture
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.recorder import Recorder, RecordingFile, SampleStream
-from protonn_edge.extensions.sensing.sensor_board import LoggerDescription
+from protonn_edge.extensions.sensing.sensor_board import LoggerDescription, SamplesMessage
 from protonn_edge.system.errors import InputError
 
 PLAYED = noise(700, 6)
@@ -298,44 +299,20 @@ def test_a_recording_that_ends_in_no_row_is_refused_and_kept(torn: Path, end: by
 # --- frames and keys, without a board -------------------------------------------------------------
 
 
-def described(period: int = 160_000) -> bytes:
-    body = bytes([0x91, 0, 1, 3, 6, 1]) + period.to_bytes(4, "little")
-    return encode_frame(body + (16_000_000).to_bytes(4, "little") + bytes(6))
-
-
-def sampled(first: int, count: int, lost: int = 0) -> bytes:
-    head = bytes([0x92, 0]) + first.to_bytes(4, "little") + lost.to_bytes(4, "little")
-    return encode_frame(head + PLAYED[first : first + count].astype("<i2").tobytes())
+def sampled(first: int, count: int = 5, lost: int = 0) -> bytes:
+    values = PLAYED[first : first + count].astype("<i2")
+    return sent(SamplesMessage(first, lost, values.tobytes()))
 
 
 def test_lost_samples_are_told_apart_by_where_they_were_lost() -> None:
     stream = SampleStream()
-    found = stream.feed(described() + sampled(0, 5) + sampled(5, 5)[3:] + sampled(12, 5, lost=2))
+    found = stream.feed(described() + sampled(0) + sampled(5)[3:] + sampled(12, lost=2))
     assert [(piece.first, len(piece.values)) for piece in found] == [(0, 5), (12, 5)]
     assert (stream.torn, stream.lost, stream.lost_on_board) == (1, 7, 2)
 
 
-class ScriptedLine:
-    """A line on which a description comes, then frames one by one."""
-
-    def __init__(self) -> None:
-        self.next = -5
-
-    def read(self, wait_s: float) -> bytes:  # noqa: ARG002
-        self.next += 5
-        if not self.next:
-            return described()
-        return sampled(self.next - 5, 5)
-
-    def write(self, data: bytes) -> None:  # noqa: ARG002
-        raise AssertionError("a logger is only listened to")
-
-    def close(self) -> None:
-        pass
-
-
 def test_keys_begin_and_end_takes_and_throw_the_last_one_away(tmp_path: Path) -> None:
-    recorder = Recorder(ScriptedLine(), "there")
+    recorder = Recorder(Line(described(), then=map(sampled, count(0, 5))), "there")
     recorder.wait()
     labels = ("rest", "wave")
     path = tmp_path / "r.csv"
@@ -357,14 +334,13 @@ def test_keys_begin_and_end_takes_and_throw_the_last_one_away(tmp_path: Path) ->
 
 
 def test_a_board_that_is_reset_ends_the_take_and_time_goes_on(tmp_path: Path) -> None:
-    path, line = tmp_path / "r.csv", ScriptedLine()
-    recorder = Recorder(line, "there")
+    path = tmp_path / "r.csv"
+    recorder = Recorder(Line(described(), sampled(0), sampled(0), sampled(5)), "there")
     recorder.wait()
     with RecordingFile(path, recorder.description, "s") as file:
         recorder.record_to(file)
         recorder.begin("rest", None, 0.0)
         recorder.listen()
-        line.next = 0
         recorder.listen()
         assert recorder.take is None
         recorder.begin("rest", None, 0.0)

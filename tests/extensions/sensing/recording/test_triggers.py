@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from protonn_edge.data.recordings import cut_windows, runs_of
 from protonn_edge.extensions.sensing.recordings.tested_takes import last_takes
@@ -14,29 +13,20 @@ WINDOW, BEFORE = 40, 8
 MOVES = (100, 250, 400)
 
 
-def samples(*, moving: bool = True) -> np.ndarray:
+def samples() -> np.ndarray:
     """Return 500 samples of two channels at rest, one with an offset, that move for 30 at MOVES."""
     found = np.stack([RNG.normal(0, 1, 500), 8000 + RNG.normal(0, 1, 500)], axis=1)
-    for begin in MOVES if moving else ():
+    for begin in MOVES:
         found[begin : begin + 30, 1] += 500 * np.sin(np.arange(30) / 3)
     return found.astype(np.float32)
 
 
-@pytest.mark.parametrize("level", [None, 100.0])
-def test_a_window_begins_a_little_before_each_movement(level: float | None) -> None:
+def test_a_window_begins_a_little_before_each_movement_above_a_level() -> None:
     signal, labels = samples(), np.zeros(500, np.int64)
-    trigger = Trigger.of(signal, runs_of(labels), WINDOW, BEFORE, level)
+    trigger = Trigger.of(signal, runs_of(labels), WINDOW, BEFORE, 100.0)
     cut = cut_windows(signal, labels, WINDOW, trigger=trigger)
     assert np.abs(cut.begins - (np.array(MOVES) - BEFORE)).max() <= 3
     assert cut.X_train.shape == (3, WINDOW, 2)
-
-
-def test_a_class_in_which_nothing_moves_is_cut_in_a_raster() -> None:
-    signal = np.concatenate([samples(), samples(moving=False)])
-    labels = np.repeat([0, 1], 500)
-    trigger = Trigger.of(signal, runs_of(labels), WINDOW, BEFORE)
-    cut = cut_windows(signal, labels, WINDOW, trigger=trigger)
-    assert np.bincount(cut.y_train).tolist() == [3, 500 // WINDOW]
 
 
 def test_no_window_spans_a_seam_or_reaches_into_the_test_part() -> None:

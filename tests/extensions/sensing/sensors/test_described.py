@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from refusals import refused_by
+from row_tables import rows
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator.replayed import packed_sensors
@@ -35,10 +36,7 @@ GOOD = {
     "word": "{ shift = 4 }",
     "sleeps": "[0x20, 0xF0, 0]",
 }
-RESERVED = (
-    *("class", "target", "id", "index", "rowid"),
-    *("sample_id", "subject", "user_id", "take", "group"),
-)
+REFUSED = Path(__file__).with_name("refused_sensors.txt")
 INPUTS = {
     **{key: GOOD[key] for key in ("title", "channels", "units")},
     "bus": "'analog'",
@@ -97,67 +95,10 @@ def test_what_is_no_text_of_a_sensor_is_none(text: str) -> None:
     assert SensorKind.of_text(text) is None
 
 
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        ({"bus": None}, "no key 'bus', expected 'i2c', 'spi' or"),
-        ({"bus": "'usb'"}, "bus = 'usb', expected 'i2c', 'spi' or 'analog'"),
-        ({"bus": None, "pulses": "1"}, "no key 'bus'"),
-        ({"bus": "'SPI'", "pulses": "1"}, "bus = 'SPI', expected 'i2c', 'spi' or"),
-        ({"colour": "1"}, "'colour', which this sensor cannot have; see docs/live.md"),
-        ({"bus": "['i2c']"}, "bus = ['i2c']"),
-        ({"bus": "'spi'"}, "the key 'addresses', which this sensor cannot have"),
-        ({"read_bits": "0x80"}, "the key 'read_bits'"),
-        ({"pin": "1"}, "the key 'pin', which this sensor cannot have"),
-        ({"pulses": "1"}, "the key 'pulses', which this sensor cannot have"),
-        ({"bus": "'spi'", "pulses": "1"}, "the key 'addresses', which this sensor cannot have"),
-        ({"addresses": "[0x78]"}, "addresses = [120], expected a list of 1 to 4"),
-        ({"addresses": "[]"}, "addresses = []"),
-        ({"addresses": "[true]"}, "addresses = [True]"),
-        ({"ids": "[256]"}, "ids = [256], expected a list of up to 8 bytes"),
-        ({"id_register": "-1"}, "id_register = -1, expected a whole number"),
-        ({"data_bytes": "33"}, "data_bytes = 33, expected a whole number from"),
-        ({"data_bytes": "5"}, "has a channel that ends at byte 6, but data_bytes is 5"),
-        ({"places": "[0, 2]"}, "has 3 channels, but 'places' has 2 values"),
-        ({"places": "[]"}, "places = []"),
-        ({"byte_order": "'middle'"}, "expected 'big' or 'little'"),
-        ({"channels": "['x', 'y', 'z z']"}, "expected a list of 1 to 12 names of at"),
-        ({"channels": "['x', 'x', 'z']"}, "has two channels of the same name, or one with"),
-        ({"channels": "['x', 'y', 'label']"}, "or one with a reserved name"),
-        *(
-            ({"channels": f"['x', 'y', '{name}']"}, "or one with a reserved name")
-            for name in RESERVED
-        ),
-        (
-            {"bus": "'spi'", "addresses": None, "read_bits": "0xFF"},
-            "read_bits = 255, expected a whole number",
-        ),
-        ({"channels": "3"}, "channels = 3"),
-        ({"units": "'x y g'"}, "units = 'x y g', but needs one unit per channel"),
-        ({"units": "'1/0 g'"}, "units = '1/0 g', but needs one unit per channel"),
-        ({"units": '"g\\nz"'}, r"units = 'g\nz'"),
-        ({"units": f"'{'g' * 155}'"}, "but needs one unit per channel"),
-        ({"word": "{ bytes = 3 }"}, "word = {'bytes': 3}, expected a table such as"),
-        ({"word": "{ bytes = 3, shift = 9, bits = 16 }"}, "word = {"),
-        ({"word": "{ signed = false }"}, "whose values fit an int16"),
-        ({"word": "{ signed = 1 }"}, "whose values fit an int16"),
-        ({"word": "{ colour = 1 }"}, "word = {'colour': 1}"),
-        ({"word": "4"}, "word = 4"),
-        ({"start": "[[0x20, 0x57]]"}, "start = [[32, 87]], expected a list of entries"),
-        ({"start": "[[0x20, 0x57, 'a */ b']]"}, "start = [[32, 87, 'a */ b']]"),
-        ({"start": "[[0x20, [], '']]"}, "start = [[32, [], '']]"),
-        ({"start": "[[0x20, 1, '', 2000]]"}, "start = [[32, 1, '', 2000]]"),
-        ({"rates": "[1]"}, "rates = [1], expected a list of a lowest"),
-        ({"rates": "[10, 1]"}, "has a lowest rate above its highest rate"),
-        ({"sleeps": "[1, 2]"}, "sleeps = [1, 2], expected a list of a register,"),
-        ({"fifo": "1"}, "fifo = 1, expected true or false"),
-        ({"title": "mine"}, "not TOML"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_said_with_the_key(
-    tmp_path: Path, changed: dict[str, str | None], words: str
-) -> None:
-    assert_refused(write(tmp_path, **GOOD | changed), words)
+@pytest.mark.parametrize(("changed", "words"), rows(REFUSED, "sensors"), ids=str)
+def test_what_is_wrong_is_said_with_the_key(tmp_path: Path, changed: str, words: str) -> None:
+    keys = (each.partition(" = ") for each in changed.split("; "))
+    assert_refused(write(tmp_path, **GOOD | {key: text or None for key, _, text in keys}), words)
 
 
 def assert_refused(path: str, words: str) -> None:

@@ -1,12 +1,27 @@
-"""Random chains of ONNX operators, some of them with odd attributes or shapes."""
+"""Random chains of ONNX operators: one is refused, or has the scores and answers of onnxruntime.
+
+Some operators have odd attributes or shapes.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from extensions.conversion.onnx_factory import network, node, onnx
+from fuzz.sentences import check_refusal
 
+from protonn_edge.extensions.conversion.networks.networks import _equalized, _of_bytes, _rectified
+from protonn_edge.extensions.conversion.networks.stored_networks import load_network
+from protonn_edge.features.convolution.train.layers import Convolution
+from protonn_edge.features.images.pixel_scale import PixelScale
+from protonn_edge.system.errors import InputError
+
+BRIEF_CASES = 120
+TOLERANCE = 2e-3  # of sums in float32, in another order
+SURE = 1e-2  # answers are compared where the best scores differ by more
 ODD = 0.12  # the share of attributes and shapes that are odd
 
 
@@ -218,3 +233,57 @@ def random_chain(seed: int) -> tuple[Chain, str]:
         if not flat and chain.rng.random() < likely.get(step, 0.35):
             step()
     return chain, chain.decide()
+
+
+def run_case(seed: int, folder: Path) -> None:
+    """Compare a random network with onnxruntime."""
+    runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install '.[test]'")
+    runtime.set_default_logger_severity(4)
+    chain, scores = random_chain(seed)
+    X = chain.rng.normal(size=(6, *chain.points)).astype(np.float32)
+    try:
+        rule = load_network(chain.content(chain.nodes, chain.name), "m.onnx").rule
+    except InputError as error:
+        check_refusal(error)
+        assert "node" in str(error) or "m.onnx" in str(error)  # noqa: PT017
+        return
+    both = chain.content(chain.nodes, *dict.fromkeys((scores, chain.name)))
+    outputs = runtime.InferenceSession(both).run(None, {"x": X})
+    expected, last, rows = outputs[0].reshape(len(X), -1), outputs[-1], rule.rows(X)
+    close = {"rtol": TOLERANCE, "atol": TOLERANCE * (1 + np.abs(expected).max())}
+    np.testing.assert_allclose(scores_of(rule, rows), expected, **close)
+    alone = "Sigmoid" in [each.op_type for each in chain.nodes]
+    ordered = np.sort(expected if len(expected[0]) > 1 else np.c_[-expected, expected], axis=1)
+    sure = ordered[:, -1] - ordered[:, -2] > SURE
+    assert (answers_of(last, alone / 2) == rule.answers(rows)[:, None])[sure].all(), "answers"
+    if rule.image is not None:
+        ready = _equalized(_rectified(rule, rows), rows)
+        np.testing.assert_allclose(scores_of(ready, rows), expected, **close)
+        assert_same_of_bytes(rule, rows)
+
+
+def scores_of(rule: Any, X: np.ndarray) -> np.ndarray:
+    """Return the scores as the network itself has them: a single one for two classes."""
+    found = rule.scores(X)
+    return found if rule.weights[-1].shape[0] > 1 else found[:, 1:] - found[:, :1]
+
+
+def answers_of(output: np.ndarray, threshold: float) -> np.ndarray:
+    """Return the class of each point by a network's last output."""
+    flat = output.reshape(len(output), -1)
+    if output.dtype.kind == "i":
+        return flat
+    if flat.shape[1] == 1:
+        return flat > threshold
+    return flat.argmax(axis=1, keepdims=True)
+
+
+def assert_same_of_bytes(rule: Any, X: np.ndarray) -> None:
+    """Compare a network of bytes with that of the values they stand for; the edge may differ."""
+    if any(isinstance(layer, Convolution) and layer.layout.padded for layer in rule.layers):
+        return
+    pixels = PixelScale.between(float(X.min()), float(X.max()), float(X.min()))
+    values = pixels.to_bytes(X)
+    found = _of_bytes(rule, pixels).scores(values)
+    expected = rule.scores(pixels.zero + pixels.step * values)
+    np.testing.assert_allclose(found, expected, TOLERANCE, TOLERANCE * (1 + np.abs(expected).max()))
