@@ -109,7 +109,11 @@ QUANTIZERS = "tests/quantization tests/policy/rejection/test_thresholds.py"
 # A module has the tests of the longest name that it begins with.
 NEAREST = {
     "chips/avr": ["tests/avr tests/linkage"],
+    "extensions/conversion": ["tests/extensions/conversion"],
+    "extensions/lab": ["tests/extensions/lab"],
     "extensions/proof": ["tests/extensions/proof/equality"],
+    "extensions/research": ["tests/extensions/research -k 'not uno'"],
+    "extensions/teaching": ["tests/extensions/teaching -k 'not uno'"],
     "data": [
         "tests/corpus",
         "tests/datasets",
