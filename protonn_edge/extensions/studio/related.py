@@ -19,6 +19,7 @@ class RelatedFiles:
 
     - `files`: what `listing` and `facts_of` say of each file.
     - `digest`: returns the SHA-256 of a file of a name.
+    - `reads`: whether a model can read some data, given both names.
     - `data`, `model`: those that the page looks at, if they are chosen.
     """
 
@@ -26,12 +27,13 @@ class RelatedFiles:
         self,
         files: Mapping[str, JsonObject],
         digest: Callable[[str], str],
+        reads: Callable[[str, str], bool],
         data: str = "",
         model: str = "",
     ) -> None:
-        self.files, self._digest = files, digest
-        offered = self._offered()
-        self.data = data if data in offered else self._default_data(offered)
+        self.files, self._digest, self._reads = files, digest, reads
+        self.offered = self._offered()
+        self.data = data if data in self.offered else self._default_data(self.offered)
         self.data_facts = files.get(self.data, {})
         self.model = model if model in self._models() else self._newest_model()
         self.model_facts = files.get(self.model, {})
@@ -97,7 +99,11 @@ class RelatedFiles:
     def _newest_model(self) -> str:
         """Return the newest model of the data, if possible one in firmware; none of other data."""
         every = ((name, self.origins(name)) for name in self._models())
-        models = [name for name, origins in every if not origins or self.data in origins]
+        models = [
+            name
+            for name, origins in every
+            if self.data in origins or (not origins and self._can_be_of_data(name))
+        ]
         built = [self.files[name].get("model_sha256") for name in self._of("live", "project")]
 
         def rank(name: str) -> tuple[bool, bool]:
@@ -105,13 +111,23 @@ class RelatedFiles:
 
         return next(iter(sorted(models, key=rank)), "")
 
+    def _can_be_of_data(self, model: str) -> bool:
+        """Whether the data may be those of a model as they are now, if these bytes are gone."""
+        if self.data_facts.get("kind") in OF_SAMPLES:
+            return bool(self.files[model].get("window"))
+        return not self.data or self._reads(model, self.data)
+
+    def own_points(self) -> str:
+        """Return the file with the points that training held out; empty if it is gone."""
+        trained_on = self.model_facts.get("points_sha256")
+        return next(iter(self._with(trained_on, *_OF_POINTS, "takes")), "")
+
     def _points(self) -> str:
         """Return the file that a model is tested with: its own points, else those of the data."""
-        trained_on = self.model_facts.get("points_sha256")
-        for name in self._with(trained_on, *_OF_POINTS, "takes"):
-            return name
+        if own := self.own_points():
+            return own
         if not self.is_of_samples:
-            return self.data
+            return self.data if self.model and self._can_be_of_data(self.model) else ""
         for name in self._of("points"):
             source = self.files[name].get("source") or {}
             if source.get("name") == self.data or source.get("sha256") == self._digest(self.data):

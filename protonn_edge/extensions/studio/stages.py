@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from protonn_edge.data.options import options_of_texts
+from protonn_edge.extensions.studio.actions import READ
 from protonn_edge.extensions.studio.related import RelatedFiles, are_of_model
 from protonn_edge.system.errors import counted
 from protonn_edge.system.figures import percent
@@ -157,8 +158,8 @@ class Stages:
             return Stage("warn", "needs your decision", [found["error"]], facts=found)
         if found["asks"]:
             return _asking(found, lead)
+        self._read.update(found["set"])
         if gaps := found["gaps"]:
-            self._read["missing"] = self._read.get("missing") or "median"
             are = "is" if gaps == 1 else "are"
             lead[2] += f" {counted(gaps, 'cell')} of its columns {are} empty."
         return self._ready_data("done", f"{found['rows']:,} rows", lead, found)
@@ -170,13 +171,11 @@ class Stages:
         if not is_of_table or used.data not in (used.origins(used.model) or [used.data]):
             return {}
         options, predicts = options_of_texts(facts.get("read", ())), facts.get("predicts")
+        read = {field: getattr(options, name) for field, name in READ.items()}
         return {
+            **read,
             "column": options.label or facts.get("label"),
             "target": None if predicts == "labels" else predicts,
-            "keep_columns": [*options.keep],
-            "drop": [*options.drop],
-            "one_hot": [*options.one_hot],
-            "missing": options.missing,
         }
 
     def _ready_data(self, mark: str, status: str, lead: Sentence, facts: JsonObject) -> Stage:

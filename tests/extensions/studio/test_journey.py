@@ -438,7 +438,7 @@ def test_another_sensors_logger_is_rebuilt_for_the_sensor_of_the_data(
 
 def test_stop_keeps_what_is_finished_and_says_so(shown: Shown, walk: Walk) -> None:
     page = shown.page
-    model = (walk.folder / "protonn.npz").read_bytes()
+    model = (walk.folder / "recording-protonn.npz").read_bytes()
     shown.go("train")
     page.locator("[name=classifier]").select_option("best")
     page.get_by_role("button", name="Train again").click()
@@ -447,8 +447,8 @@ def test_stop_keeps_what_is_finished_and_says_so(shown: Shown, walk: Walk) -> No
     page.keyboard.press("Escape")
     expect(page.locator("#stage-train .alert .notice p")).to_contain_text("stopped")
     expect(page.locator(".job")).to_be_hidden()
-    assert (walk.folder / "protonn.npz").read_bytes() == model
-    (walk.folder / "best.npz").unlink(missing_ok=True)
+    assert (walk.folder / "recording-protonn.npz").read_bytes() == model
+    (walk.folder / "recording-best.npz").unlink(missing_ok=True)
 
 
 def test_lines_of_the_drawer_write_the_same_bytes_in_another_folder(
@@ -462,7 +462,7 @@ def test_lines_of_the_drawer_write_the_same_bytes_in_another_folder(
     answers = answers_of(commands, CHECKOUT, tmp_path)
     assert {name: each for name, each in answers.items() if each.returncode != 0} == {}
     made = _files_of(walk.made)
-    assert {"logger", "live", "measured", "windows.npz", "report.html"} <= {
+    assert {"logger", "live", "measured", "recording-windows.npz", "report.html"} <= {
         name.partition("/")[0] for name in made
     }
     again = _files_of(tmp_path)

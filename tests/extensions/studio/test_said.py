@@ -32,6 +32,8 @@ LEAST_ENDS = 60
 ASKED_AGAIN = 100  # times, until the page shows what it shall
 STEP_MS = 700  # within which a curve is drawn again where motion is reduced
 
+MODEL, WINDOWS = "recording-linear.npz", "recording-windows.npz"  # as the page calls them
+
 PRESSED = (
     ("keep", "data", ".editing [data-key=keep]"),
     ("cut", "data", ".editing [data-key=cut]"),
@@ -58,16 +60,16 @@ RESULTS: Mapping[str, tuple[str, ...]] = {
     "results.csv": ("measure",),
     "measured": ("build-points",),
     "live": ("build", "upload"),
-    "linear.npz": ("train", "export"),
-    "windows.npz": ("windows",),
+    MODEL: ("train", "export"),
+    WINDOWS: ("windows",),
     "logger": ("logger", "upload-logger"),
     "recording.csv": ("keep", "cut", "rename", "delete", "undo"),
 }
 """A file or project, and the actions whose notices its replacement ends."""
 
 REPLACED_BY = {
-    "linear.npz": "train windows.npz -o linear.npz --classifier=linear --features=mean,min",
-    "windows.npz": "windows recording.csv -o windows.npz --window=50 --stride=10",
+    MODEL: f"train {WINDOWS} -o {MODEL} --classifier=linear --features=mean,min",
+    WINDOWS: f"windows recording.csv -o {WINDOWS} --window=50 --stride=10",
     "recording.csv": "takes recording.csv --take=1 --keep=0:90",
 }
 
@@ -130,6 +132,8 @@ def desk(browser: Browser, whole: Path, tmp_path_factory: pytest.TempPathFactory
     folder, board = tmp_path_factory.mktemp("said") / "gestures", Board()
     shutil.copytree(whole, folder)
     (folder / "gestures.zip").write_bytes(b"PK")
+    for name in (MODEL, WINDOWS):
+        (folder / name.removeprefix("recording-")).rename(folder / name)
     built = folder / "logger" / "built.json"
     built.write_text(built.read_text().replace("adxl345", "mpu6050"))
     with pytest.MonkeyPatch.context() as patch:

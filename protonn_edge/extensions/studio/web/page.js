@@ -55,9 +55,11 @@ class Studio {
         return ["recording", "takes"].includes(this.data?.kind);
     }
 
+    /** Choose what the page shows; a model is chosen for its data. */
     choose(chosen) {
-        Object.assign(this.chosen, chosen);
-        sessionStorage.setItem(MEMORY, JSON.stringify(this.chosen));
+        const memory = JSON.stringify({ ...this.chosen, ...("data" in chosen ? { model: undefined } : {}), ...chosen });
+        sessionStorage.setItem(MEMORY, memory);
+        this.chosen = JSON.parse(memory); // in which nothing is undefined
         return this.renew();
     }
 

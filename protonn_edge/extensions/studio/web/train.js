@@ -158,7 +158,14 @@ export class Train extends Stage {
     // --- training ---
 
     async perform() {
-        await this.run(this.steps());
+        if (await this.run(this.steps())) {
+            await this.studio.choose({ model: this.#file });
+        }
+    }
+
+    /** The file of the model, which another kind or other data do not replace. */
+    get #file() {
+        return `${this.studio.state.base}-${this.kind}.npz`;
     }
 
     steps() {
@@ -167,8 +174,8 @@ export class Train extends Stage {
         const { window, stride } = this.window;
         const { epochs, minutes, teachable, budget, seed, size, names } = fields;
         const cut = studio.isOfSamples;
-        const points = cut ? "windows.npz" : state.data;
-        const model = `${this.kind}.npz`;
+        const points = cut ? `${state.base}-windows.npz` : state.data;
+        const model = this.#file;
         const board = state.source.board === "uno" ? undefined : state.source.board;
         const best = this.kind === "best";
         const shared = { epochs: best ? undefined : epochs, minutes: best ? minutes : undefined, teachable, budget, seed, board };
@@ -261,11 +268,11 @@ export class Train extends Stage {
             if (one.error) {
                 return make("tr", {}, make("td"), make("th", { scope: "row" }, small(one.name)), make("td", { class: "text", colspan: columns.length }, one.error));
             }
-            const { kind, current } = this.studio.state.models.find(({ name }) => name === one.name) ?? {};
-            const press = () => this.studio.choose({ model: one.name });
+            const { kind, current, of } = this.studio.state.models.find(({ name }) => name === one.name) ?? {};
+            const press = () => this.studio.choose({ data: of ?? this.studio.state.data, model: one.name });
             const attributes = { type: "radio", name: "model", checked: one === used, "data-key": `use ${one.name}`, change: press };
             const radio = make("input", { ...attributes, "aria-label": `Use ${one.name}` });
-            const name = small(one.name, current === false ? ", older than the data" : "");
+            const name = small(one.name, current === false ? (of ? `, of ${of}` : ", older than the data") : "");
             const cells = columns.map((column) => cell(one, column));
             const pick = make("td", { class: "text" }, make("label", { class: "pick" }, radio));
             return make("tr", { class: one === used ? "chosen" : "" }, pick, make("th", { scope: "row" }, kind ?? "", " ", name), ...cells);
