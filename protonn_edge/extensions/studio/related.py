@@ -12,6 +12,7 @@ from protonn_edge.system.schema import JsonObject
 OF_SAMPLES = ("recording", "takes")
 _OF_POINTS = ("table", "images", "points")
 _USUAL = "recording.csv"
+_NAMED = {"images": "image", "table": "row"}  # a point of such data
 
 
 class RelatedFiles:
@@ -40,6 +41,8 @@ class RelatedFiles:
         # whether windows of samples are classified, which a sensor on the board can take
         of_samples = self.data_facts.get("kind") in OF_SAMPLES
         self.is_of_samples = of_samples or bool(self.model_facts.get("window"))
+        kind = self.data_facts.get("kind", "")
+        self.point = "window" if of_samples else _NAMED.get(kind, "point")
         self.points = self._points()
         self.logger = next(iter(self._of("logger")), "")
         self.project = self._built()

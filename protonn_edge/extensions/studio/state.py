@@ -63,10 +63,11 @@ class FolderState:
             "sensors": [*_sensors()],
             "classifiers": [*(kind for kind in ESTIMATORS if kind in HEADS), "best"],
             "source": source,
+            "point": used.point,
             "base": base_of(used.data, used.offered),
             **{name: getattr(used, name) or None for name in _IN_USE},
             "start": not used.data and not models,
-            **Stages(used, self._memory(bool(source["ports"])), read).to_json(),
+            **Stages(used, self._memory(source), read).to_json(),
         }
 
     def _related(self, data: str, model: str) -> RelatedFiles:
@@ -126,14 +127,15 @@ class FolderState:
         path, data = self._folder / model, self._folder / points
         return dict(_accuracy(path, version_of(path), data, version_of(data)))
 
-    def _memory(self, has_port: bool) -> Memory:
+    def _memory(self, source: JsonObject) -> Memory:
         return Memory(
             notices=lambda name: self._log.notices_of(name, self._identity(name)),
             accuracy=self.accuracy,
             columns=self._columns,
             tried=self._tried,
             is_uploaded=self._is_uploaded,
-            has_port=has_port,
+            has_port=bool(source["ports"]),
+            is_emulated=source["emulated"],
         )
 
     def _columns(self, name: str, read: JsonObject) -> JsonObject:

@@ -218,7 +218,7 @@ export class Data extends Stage {
             const n = this.takes.filter(({ label }) => label === this.kept.label).length;
             return [`Take ${Math.max(1, n)} of ${this.kept.label} is kept`, "move on with the next one"];
         }
-        return ["Live", "move the board: the curve should move, too"];
+        return ["Live", this.studio.source.known.emulated ? "the emulated board plays recorded samples" : "move the board: the curve should move, too"];
     }
 
     /** Draw the take that grows, in its row. */

@@ -65,7 +65,7 @@ class Studio {
 
     /** What a point of the data is for people. */
     get point() {
-        return this.isOfSamples ? "window" : ({ images: "image", table: "row" }[this.data?.kind] ?? "point");
+        return this.state.point;
     }
 
     /** How the table in use is read, in fields of actions; what was just chosen is ahead of the state. */
@@ -213,7 +213,9 @@ class Studio {
     #hearJob(job) {
         const ended = job.state !== "running";
         if (job.state === "failed") {
-            this.stages[job.stage]?.fail(job.record?.sentence ?? job.record?.error ?? "It failed without a reason.");
+            const { sentence, error, fits } = job.record ?? {};
+            const helps = fits === false ? this.stages.train.smaller() : [];
+            this.stages[job.stage]?.fail(sentence ?? error ?? "It failed without a reason.", ...helps);
         }
         if (job.state === "stopped") {
             this.stages[job.stage]?.remark(job.record?.sentence ?? "stopped");

@@ -26,6 +26,7 @@ const TITLES = {
     "local-deep-kernel": "a local deep kernel",
     best: "the best of all kinds",
 };
+const SMALL = "28x28"; // pixels of images that an Uno can keep
 const LEAKS = ["shared", "copies"]; // notices of a test that is too easy
 const LONG = 500; // samples of a window that an Uno can hardly keep
 
@@ -149,7 +150,7 @@ export class Train extends Stage {
             this.kind === "best" && field("minutes", "Minutes", { placeholder: 5, min: 0.01, step: "any" }),
             this.kind !== "best" && field("epochs", "Epochs", { placeholder: "as usual" }),
             field("teachable", "Room for classes to teach on the board", { placeholder: "none" }),
-            data?.kind === "images" && field("size", "Size of images", { type: "text", placeholder: "28x28" }),
+            data?.kind === "images" && field("size", "Size of images", { type: "text", placeholder: "as they are" }),
             field("budget", "Memory of the model", { type: "text", placeholder: "such as 2kB" }),
             field("seed", "Seed of random numbers", { placeholder: 0, min: 0 }),
         );
@@ -316,11 +317,23 @@ export class Train extends Stage {
     }
 
     helpsFor({ kind, names }) {
-        const withNames = () => {
-            this.fields.names = names;
-            return this.perform();
-        };
-        const data = LEAKS.includes(kind) && button("Show the data", () => this.studio.go("data"));
-        return [data, names && button(`Train with names as ${names}`, withNames)].filter(Boolean);
+        const data = [...LEAKS, "left_out"].includes(kind) && button("Show the data", () => this.studio.go("data"));
+        return [data, names && this.#again(`Train with names as ${names}`, { names })].filter(Boolean);
+    }
+
+    /** What helps if a model does not fit the board. */
+    smaller() {
+        const images = this.studio.data?.kind === "images" && !this.fields.size;
+        return [
+            images && this.#again("Train with smaller images", { size: SMALL }),
+            this.kind !== "best" && this.#again("Find a model that fits", { classifier: "best" }),
+        ].filter(Boolean);
+    }
+
+    #again(words, fields) {
+        return button(words, () => {
+            Object.assign(this.fields, fields);
+            return this.press({ go: "train", run: "train" });
+        });
     }
 }
