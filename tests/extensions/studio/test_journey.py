@@ -20,15 +20,7 @@ import pytest
 from avr_tools import EMULATED_AVR, skip_without
 from checkout import CHECKOUT
 from command_line import succeed
-from extensions.studio.shown import (
-    DESK,
-    PHONE,
-    SCHEMES,
-    STAGES,
-    Shown,
-    opened,
-    studio,
-)
+from extensions.studio.shown import DESK, STAGES, Shown, opened, studio
 from one_process import answers_of
 from playwright.sync_api import Browser, expect
 
@@ -38,6 +30,7 @@ MOST_PRESSES = 8
 MOST_TAB_STOPS = 8  # from the top of the page to the primary action
 UNO_KHZ = 16_000
 OF_A_LINE = ("record", "monitor", "upload")  # which write no file, or one by time
+LEAVE = "studio.wire.order('disconnect')"  # an emulated board that runs takes half a core
 RENEWED = "studio.renew().then(() => studio.stages.data.show())"  # with the takes as they are now
 LOGGED = "(lines) => studio.state.log.length > lines && !studio.job.running"
 EDITS = (
@@ -117,6 +110,7 @@ def _go(walk: Walk, shown: Shown) -> None:
     expect(page.locator("#says")).to_have_text(re.compile("[a-z]"))
     found["said"] = _said(shown)
     press("Put it on the board")
+    page.evaluate(LEAVE)
     found["bars"] = [_bars(shown)]
     press("Measure and write the report")
     expect(shown.primary).to_have_text("Open the report")
@@ -179,23 +173,6 @@ def test_a_job_stands_at_its_button_with_the_focus_on_stop(walk: Walk) -> None:
 
 def test_the_start_has_no_barriers(walk: Walk) -> None:
     assert walk.found["start"] == []
-
-
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_each_stage_is_readable_named_and_within_the_window(
-    browser: Browser, walk: Walk, size: dict[str, int]
-) -> None:
-    with opened(browser, walk.url, walk.folder, viewport=size) as shown:
-        for stage in STAGES:
-            shown.go(stage)
-            expect(shown.primary).to_be_visible()
-            if stage == "data":
-                shown.page.locator("#rows .thumb").first.click()
-                expect(shown.page.locator(".editing")).to_be_visible()
-            for scheme in SCHEMES:
-                shown.page.emulate_media(color_scheme=scheme)
-                assert (stage, scheme, shown.barred()) == (stage, scheme, [])
-        assert shown.complaints == []
 
 
 def test_the_primary_action_is_eight_tab_stops_away(shown: Shown) -> None:

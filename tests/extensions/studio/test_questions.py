@@ -285,4 +285,7 @@ def test_a_file_of_libsvm_is_points(site: Any) -> None:
     Path("points.svm").write_text("0 1:0.5 2:1\n1 1:2 2:3\n" * 9)
     files = {each["name"]: each for each in site.ask("/ask/state", {})[1]["files"]}
     assert files["points.svm"]["kind"] == "points"
-    assert (files["points.svm"]["classes"], files["points.svm"]["n_train"]) == (["0", "1"], 18)
+    assert (files["points.svm"]["classes"], files["points.svm"]["n_train"]) == (
+        {"0": 9, "1": 9},
+        18,
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import EMULATED_AVR, skip_without
-from extensions.studio.shown import DESK, PHONE, SCHEMES, Shown, opened, studio
+from extensions.studio.shown import Shown, opened, studio
 from playwright.sync_api import Browser, expect
 
 MOST_PRESSES = 5
@@ -52,11 +52,6 @@ def test_a_table_with_a_column_in_doubt_leads_to_a_report(shown: Shown, tmp_path
     page.get_by_label("The column of the answer").select_option("indoor [°C]")
     expect(hour.get_by_role("button", name="Leave it out")).to_be_visible()
     expect(hour.get_by_label("What hour is")).to_have_value("")
-    for size in (PHONE, DESK):
-        page.set_viewport_size(size)
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme)
-            assert (size, scheme, shown.barred()) == (size, scheme, [])
     # Training before the decision leads to the column that waits for it.
     shown.press_primary("Train a model")
     expect(hour.locator("button").first).to_be_focused()
@@ -75,8 +70,6 @@ def test_a_table_with_a_column_in_doubt_leads_to_a_report(shown: Shown, tmp_path
     assert "drop=hour" in train
     shown.go("train")
     expect(page.locator("#answers")).to_contain_text("°C")
-    expect(page.locator(".values circle").first).to_be_visible()
-    assert shown.barred() == []
 
 
 def write_prices(path: Path, n: int = 200) -> None:
@@ -114,7 +107,6 @@ def test_a_table_is_asked_what_it_does_not_state(shown: Shown, tmp_path: Path) -
     expect(page.locator("#columns")).to_contain_text("each of its 2 texts is an input")
     place.select_option("session")
     expect(page.locator("#kept-rows")).to_contain_text("whole ones of place")
-    assert shown.barred() == []
     shown.press_primary("Train a model")
     expect(page.locator("#stage-train .job")).to_be_visible()
     expect(page.locator("#stage-train .job")).to_be_hidden()
