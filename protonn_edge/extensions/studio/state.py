@@ -44,9 +44,9 @@ class FolderState:
         self, data: str = "", model: str = "", read: JsonObject | None = None
     ) -> JsonObject:
         """Return what the page shows, given the names and the reading that it has chosen."""
-        used = self._related(data, model)
+        used = RelatedFiles(self.files, self._digest, self._reads, data, model)
         models = [name for name, facts in self.files.items() if _is_model(facts)]
-        source = self.source(data, model)
+        source = source_of(self.files, used.data, used.model)
         for name in models:
             origin = next(iter(used.origins(name)), None)
             self.files[name].update(current=used.is_current(name), of=origin)
@@ -70,16 +70,8 @@ class FolderState:
             **Stages(used, self._memory(source), read).to_json(),
         }
 
-    def _related(self, data: str, model: str) -> RelatedFiles:
-        return RelatedFiles(self.files, self._digest, self._reads, data, model)
-
     def _reads(self, model: str, data: str) -> bool:
         return bool(self._accuracy(model, data))
-
-    def source(self, data: str, model: str) -> JsonObject:
-        """Return where samples come from, given the names that the page has chosen."""
-        used = self._related(data, model)
-        return source_of(self.files, used.data, used.model)
 
     def models(self) -> list[JsonObject]:
         """Return how good each model is, and the firmware that was built of it; or its error."""

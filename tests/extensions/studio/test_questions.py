@@ -154,13 +154,11 @@ def test_a_logger_is_built_and_uploaded_only_if_it_is_another(
     site: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace, opened, jobs = site.server.workspace, [], []
-    other = Path("recording.csv").read_text().replace("mpu6050", "adxl345")
-    Path("arm.csv").write_text(other)  # which is not in use, although its name comes first
     monkeypatch.setattr(
         workspace.board, "listen", lambda kind, fields, _: opened.append((kind, fields))
     )
     monkeypatch.setattr(workspace.jobs, "start", lambda *job: jobs.append(job))
-    port = {"kind": "logger", "port": "/dev/ttyX"}
+    port = {"kind": "logger", "port": "/dev/ttyX", "sensor": ["mpu6050"], "rate": 100}
     assert site.ask("/do/connect", port)[0] == 200
     ((steps, stage, then),) = jobs
     assert (stage, [action for action, _ in steps]) == ("data", ["logger", "upload-logger"])
@@ -168,11 +166,11 @@ def test_a_logger_is_built_and_uploaded_only_if_it_is_another(
     assert steps[1][1] == ["upload", "logger", "--port=/dev/ttyX"]
     then()
     assert opened.pop()[0] == "logger"
-    played = {"kind": "logger", "played": ["mpu6050=recording.csv"], "rate": 50}
-    site.ask("/do/connect", played)
+    played = {**port, "port": None, "played": ["mpu6050=recording.csv"]}
+    site.ask("/do/connect", {**played, "rate": 50})
     assert [action for action, _ in jobs[1][0]] == ["logger"]
     succeed("build", "--sensor", "mpu6050", "--rate", 100)
-    assert site.ask("/do/connect", {"kind": "logger"})[0] == 200
+    assert site.ask("/do/connect", played)[0] == 200
     assert (len(jobs), opened[0][1]["played"]) == (2, ["mpu6050=recording.csv"])
     # The firmware that was uploaded last is no logger, but may be a model's.
     site.ask("/do/connect", port)
