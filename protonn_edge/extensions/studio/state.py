@@ -53,7 +53,7 @@ class FolderState:
         if used.model:
             found = self.accuracy(used.model, used.points)
             held = held_out(found.get("sessions", ()))
-            self.files[used.model].update(held=held, has_points=bool(used.own_points()))
+            self.files[used.model].update(held=held, has_points=bool(used.own_points))
         return {
             "files": [*self.files.values()],
             "models": [

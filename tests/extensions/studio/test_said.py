@@ -101,6 +101,7 @@ class Desk:
         self.shown.go(stage)
         if place.startswith(".editing") and not page.locator(".editing").count():
             page.locator("#rows .thumb").first.click()
+            expect(page.locator(".handle").first).to_be_focused()  # when it has been scrolled to
             page.locator(".handle").first.press("PageUp")
         button = page.locator(f"#stage-{stage}").locator(place).locator("visible=true").first
         if "name=label" in place:
