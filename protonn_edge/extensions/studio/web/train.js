@@ -258,8 +258,8 @@ export class Train extends Stage {
                 of: ({ board }) => board && costs(board)[name]?.used,
             })),
         ];
-        const cell = (one, { of, unit, better, digits: places }) => {
-            const [mine, theirs] = [of(one), of(used)].map((value) => (value === undefined || value === null ? NaN : value));
+        const cell = (one, other, { of, unit, better, digits: places }) => {
+            const [mine, theirs] = [of(one), of(other)].map((value) => (value === undefined || value === null ? NaN : value));
             const by = +(mine - theirs).toFixed(places);
             const sign = `${by > 0 ? "+" : "−"}${number(Math.abs(by))} `;
             const change = by && small(make("span", { class: by * better > 0 ? "better" : "worse" }, sign));
@@ -274,7 +274,8 @@ export class Train extends Stage {
             const attributes = { type: "radio", name: "model", checked: one === used, "data-key": `use ${one.name}`, change: press };
             const radio = make("input", { ...attributes, "aria-label": `Use ${one.name}` });
             const name = small(one.name, current === false ? (of ? `, of ${of}` : ", older than the data") : "");
-            const cells = columns.map((column) => cell(one, column));
+            const other = current === false && of ? one : used; // of other data, figures are not compared
+            const cells = columns.map((column) => cell(one, other, column));
             const pick = make("td", { class: "text" }, make("label", { class: "pick" }, radio));
             return make("tr", { class: one === used ? "chosen" : "" }, pick, make("th", { scope: "row" }, kind ?? "", " ", name), ...cells);
         };
