@@ -32,6 +32,7 @@ UNO_KHZ = 16_000
 OF_A_LINE = ("record", "monitor", "upload")  # which write no file, or one by time
 LEAVE = "studio.wire.order('disconnect')"  # an emulated board that runs takes half a core
 RENEWED = "studio.renew().then(() => studio.stages.data.show())"  # with the takes as they are now
+TWO_SECONDS = "() => studio.stages.try.scope.at > 2 * studio.stages.try.scope.rate"
 LOGGED = "(lines) => studio.state.log.length > lines && !studio.job.running"
 EDITS = (
     ".editing [data-key=keep]", ".editing [data-key=cut]", ".editing [name=label]",
@@ -223,7 +224,7 @@ def test_a_wrong_answer_becomes_a_take(shown: Shown) -> None:
     before = page.locator("#rows .thumb").count()
     shown.go("try")
     expect(page.locator("#says")).to_have_text(re.compile("[a-z]"))
-    page.wait_for_function("studio.stages.try.scope.at > 2 * studio.stages.try.scope.rate")
+    page.wait_for_function(TWO_SECONDS)
     assert shown.barred() == []
     page.keyboard.press("1")
     expect(page.locator("#kept")).to_contain_text("Kept as a take of")
@@ -250,7 +251,8 @@ def _delete_last(shown: Shown, before: int) -> None:
     """Delete the new take of the first class; the model is older until then, and not after it."""
     expect(shown.page.locator("#rows .thumb")).to_have_count(before + 1)
     shown.expect_mark("train", "old")
-    shown.page.locator("#rows .strip-of").first.locator(".thumb").last.click()
+    with shown.page.expect_response("**/ask/answers"):  # which are of these takes
+        shown.page.locator("#rows .strip-of").first.locator(".thumb").last.click()
     shown.page.get_by_role("button", name="Delete the take").click()
     expect(shown.page.locator("#rows .thumb")).to_have_count(before)
     shown.expect_mark("train", "done", "warn")

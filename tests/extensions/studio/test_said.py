@@ -164,7 +164,7 @@ def test_each_error_stands_in_view_in_the_stage_of_its_button(desk: Desk) -> Non
             alert = page.locator(".alert .notice.error p:visible")
             expect(alert).to_have_text([in_words(error)])
             assert desk.shown.in_view(f"#stage-{stage} .alert .notice.error") == []
-            desk.wait()
+            page.wait_for_function("() => !studio.job.running")
         if action not in ("logger", "upload-logger"):  # which would connect
             desk.press(stage, place, {})
             expect(page.locator(f"#stage-{stage} .alert .notice")).to_have_count(0)

@@ -106,7 +106,7 @@ def test_a_table_is_asked_what_it_does_not_state(shown: Shown, tmp_path: Path) -
     place.select_option("input")
     expect(page.locator("#columns")).to_contain_text("each of its 2 texts is an input")
     place.select_option("session")
-    expect(page.locator("#kept-rows")).to_contain_text("whole ones of place")
+    expect(page.locator("#kept-rows")).to_contain_text("rows of one place stay together")
     shown.press_primary("Train a model")
     expect(page.locator("#stage-train .job")).to_be_visible()
     expect(page.locator("#stage-train .job")).to_be_hidden()

@@ -88,6 +88,7 @@ class Studio {
             await this.#newest(); // of a later question
             return;
         }
+        this.asking = null;
         if (state.error) {
             return;
         }
@@ -172,6 +173,9 @@ class Studio {
         wire.on("stream", ({ stream }) => {
             this.state.stream = stream;
             this.source.show();
+            if (this.asking) {
+                this.soon(); // the answer on its way may be older
+            }
         });
         wire.on("warning", ({ warning, stage, error }) => {
             const place = this.stages[stage ?? this.current];

@@ -20,7 +20,7 @@ export class Columns {
         const rows = counted(found.rows, "row");
         const kept = found.tests ? `${counted(found.tests, "row")} for the test are in the file` : `About a fifth of the ${rows} is kept for the test`;
         const { name: session } = found.columns.find(({ as }) => as === "session") ?? {};
-        const whole = session ? `; whole ones of ${session}` : "";
+        const whole = session ? `; the rows of one ${session} stay together` : "";
         renew(find("#kept-rows"), ...(found.error || found.asks === "column" ? [] : [`${kept}${whole}.`, ...this.#gaps(found.gaps)]));
     }
 
