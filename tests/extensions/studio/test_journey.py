@@ -251,6 +251,7 @@ def _delete_last(shown: Shown, before: int) -> None:
     """Delete the new take of the first class; the model is older until then, and not after it."""
     expect(shown.page.locator("#rows .thumb")).to_have_count(before + 1)
     shown.expect_mark("train", "old")
+    shown.page.evaluate(RENEWED)
     with shown.page.expect_response("**/ask/answers"):  # which are of these takes
         shown.page.locator("#rows .strip-of").first.locator(".thumb").last.click()
     shown.page.get_by_role("button", name="Delete the take").click()
