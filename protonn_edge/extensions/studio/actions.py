@@ -9,9 +9,10 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from protonn_edge.model.limits import ONSETS
 from protonn_edge.system.errors import InputError, InvalidValue, shortened
@@ -39,6 +40,7 @@ ACTIONS: dict[str, str] = {
     "train": "train {points} -o {model} --classifier={classifier} --features={features}? "
     "--epochs={epochs}? --size={size}? --name={names}? --label={column}? --target={target}? "
     "--keep={keep_columns}? --drop={drop}? --one-hot={one_hot}? --missing={missing}? "
+    "--session={session}? --time={time}? --delimiter={delimiter}? --decimal={decimal}? "
     "--holdout={holdout}? --groups={groups}? --minutes={minutes}? --budget={budget}? "
     "--teachable={teachable}? --seed={seed}? --board={board}?",
     # run
@@ -58,6 +60,13 @@ ACTIONS: dict[str, str] = {
 and repeated if the field has several values; "--emulate+played" is given with the field "played".
 """
 
+READ: Mapping[str, str] = {
+    "column": "label", "keep_columns": "keep", "drop": "drop", "one_hot": "one_hot",
+    "session": "session", "time": "time", "missing": "missing", "delimiter": "delimiter",
+    "decimal": "decimal",
+}  # fmt: skip
+"""The fields that say how a table is read, and the names of these options in `TableOptions`."""
+
 LISTS = ("sensor", "played", "keep_columns", "drop", "one_hot", "holdout")
 """The fields that may have several values."""
 
@@ -68,6 +77,7 @@ _QUOTED = ("keep_columns", "drop", "one_hot", "holdout")  # as in a list of name
 _JOINED = ("holdout",)  # into one value
 _MOST_VALUES = 500
 _NEW_NAME = re.compile(r"[^\W_][\w .,()+-]{0,80}")
+_BASE = re.compile(r"(?!.*\.\.)[^\W_][\w .,()+-]{0,50}")
 Listed = Sequence[str]
 _Check = Callable[[Any, Listed], str]
 
@@ -169,6 +179,9 @@ FIELDS: Mapping[str, _Check] = {
     "drop": _text,
     "one_hot": _text,
     "target": _matching("class|value", "a choice"),
+    "time": _text,
+    "delimiter": _matching("comma|semicolon|tab|pipe|space", "a delimiter"),
+    "decimal": _matching("comma|point", "a decimal mark"),
     "missing": _matching("error|drop|median|most-frequent", "a treatment of gaps"),
     "holdout": _held_out,
     "groups": _text,
@@ -234,6 +247,14 @@ def values_of(field: str, fields: Mapping[str, object], listed: Listed) -> list[
 def line_of(words: Sequence[str]) -> str:
     """Return the command line to copy."""
     return command_line(["protonn-edge", *words])
+
+
+def base_of(data: str, others: Collection[str]) -> str:
+    """Return how the names of what is made of some data begin, which no other data share."""
+    stem = Path(data).stem
+    is_shared = any(Path(each).stem == stem for each in others if each != data)
+    base = data if is_shared else stem
+    return base if _BASE.fullmatch(base) else f"data-{crc32(data.encode(errors='replace')):08x}"
 
 
 def names_in(folder: Path) -> list[str]:

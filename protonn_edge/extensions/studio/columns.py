@@ -1,7 +1,7 @@
 """The columns of a table: what each is taken as, why, and how its values are spread.
 
 The page asks what a table does not state before it trains: which column is to be predicted,
-whether its numbers are classes, and whether columns in doubt are used.
+whether its numbers are classes, and what columns in doubt are.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from protonn_edge.data.preparation import ONE_HOT_LIMIT
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.tables import RawTable, opened_table
 from protonn_edge.data.usual_names import LABEL_NAMES
-from protonn_edge.extensions.studio.actions import LONGEST
+from protonn_edge.extensions.studio.actions import LISTS, LONGEST, READ
 from protonn_edge.extensions.studio.words import in_words
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
@@ -31,31 +32,30 @@ from protonn_edge.system.schema import JsonObject
 _BINS, _NAMES = 12, 4
 _MOST_COLUMNS = 500
 _MOST_CLASSES = 64  # more numbers are hardly meant to be classes
+_PLAIN = TableOptions(normal="any", missing=SHOWN)
 _IN_DOUBT = "in doubt"
-_USED: Mapping[str, bool | None] = {"feature": True, "one-hot": True, _IN_DOUBT: None}
+_AS = {"feature": "input", "one-hot": "input", "session": "session", "time": "time", _IN_DOUBT: ""}
+"""What a column is for the page, by its role; with another one, it is left out."""
 
 
 def options_for(read: JsonObject) -> TableOptions:
     """Return how a table is read, as the fields of a request say, checked before."""
-    return TableOptions(
-        label=read.get("column") or None,
-        keep=tuple(read.get("keep_columns", ())),
-        drop=tuple(read.get("drop", ())),
-        one_hot=tuple(read.get("one_hot", ())),
-        missing=read.get("missing") or SHOWN,
-    )
+    given = {name: read[field] for field, name in READ.items() if read.get(field)}
+    lists = {READ[field]: tuple(read[field]) for field in LISTS if field in READ and field in read}
+    return TableOptions(**{"missing": SHOWN} | given | lists)
 
 
 def columns_of(path: Path, version: str, read: JsonObject) -> JsonObject:
     """Return the columns of a table, what they predict, and what the page ``asks`` first.
 
-    Of a table that cannot be read in this way, there is an ``error``.
+    What it need not ask is ``set``, in fields of how a table is read. Of a table that cannot be
+    read in this way, there is an ``error``.
     """
     return dict(_columns_of(path, version, json.dumps(read, sort_keys=True)))
 
 
 @lru_cache(maxsize=50)
-def _columns_of(path: Path, _: str, read: str) -> Mapping[str, object]:
+def _columns_of(path: Path, version: str, read: str) -> Mapping[str, object]:
     given = json.loads(read)
     options, target = options_for(given), given.get("target") or None
     try:
@@ -68,10 +68,15 @@ def _columns_of(path: Path, _: str, read: str) -> Mapping[str, object]:
     answer = _row(answers[0], dataset)
     is_number = len(answers) == 1 and answer["kind"] == "number"
     classes = len(dataset.classes) if dataset.predicts == "class" else answer["distinct"]
-    is_chosen = options.label is not None or classes > _MOST_CLASSES
-    asks_kind = is_number and is_chosen and dataset.predicts == "class" and not target
+    is_many = is_number and classes > _MOST_CLASSES
+    asks_kind = is_number and dataset.predicts == "class" and not target
+    if asks_kind and is_many:
+        found = _columns_of(path, version, json.dumps(given | {"target": "value"}, sort_keys=True))
+        return {**found, "set": {**found.get("set", {}), "target": "value"}}  # type: ignore[dict-item]
+    asks_kind = asks_kind and options.label is not None
     rows = [_row(each, dataset) for each in dataset.columns[:_MOST_COLUMNS]]
     doubt = [row["name"] for row in rows if row["role"] == _IN_DOUBT]
+    gaps = sum(row["gaps"] for row in rows if row["as"] in ("input", "") or row["role"] == "label")
     return {
         "rows": len(dataset.X_train),
         "tests": len(dataset.X_test),
@@ -79,10 +84,10 @@ def _columns_of(path: Path, _: str, read: str) -> Mapping[str, object]:
         "target": None if asks_kind else dataset.predicts,
         "classes": classes,
         "is_number": is_number,
+        "why": f"{classes:,} different numbers are hardly classes" if is_many else "",
         "columns": rows,
-        "gaps": sum(
-            row["gaps"] for row in rows if row["used"] is not False or row["role"] == "label"
-        ),
+        "gaps": gaps,
+        "set": {"missing": "median"} if gaps and not given.get("missing") else {},
         "doubt": doubt,
         "asks": "kind" if asks_kind else "use" if doubt else "",
     }
@@ -96,7 +101,7 @@ def _is_named(columns: Sequence[Column], options: TableOptions) -> bool:
 
 def _unjudged(path: Path, options: TableOptions, error: str) -> JsonObject:
     """Return the columns of a table whose label has to be chosen, or that has an ``error``."""
-    plain = TableOptions(normal="any", missing=SHOWN)
+    plain = replace(_PLAIN, delimiter=options.delimiter, decimal=options.decimal)
     try:
         table = RawTable.read([opened_table(path, plain)], plain)
     except InputError:
@@ -107,13 +112,14 @@ def _unjudged(path: Path, options: TableOptions, error: str) -> JsonObject:
             find_column(table.columns, options.label, "", path)
         except InputError:  # the table was replaced by one without it
             is_named = False
-    decided = dict.fromkeys((*options.keep, *options.one_hot), True)
-    decided |= dict.fromkeys(options.drop, False)
-    usual = {"number": None} if is_named else {}
+    decided = dict.fromkeys((*options.keep, *options.one_hot), "input")
+    decided |= dict.fromkeys(options.drop, "out")
+    decided |= {options.session or "": "session", options.time or "": "time"}
+    usual = {"number": ""} if is_named else {}
     for each in columns:
         each.role = "label" if _key(each) == options.label else ""
     rows = [
-        _row(each) | {"used": decided.get(_key(each), usual.get(each.kind, False))}
+        _row(each) | {"as": decided.get(_key(each), usual.get(each.kind, "out"))}
         for each in columns
     ]
     return {
@@ -138,7 +144,7 @@ def _row(column: Column, dataset: Dataset | None = None) -> JsonObject:
         "name": column.key,
         "kind": column.kind,
         "role": column.role,
-        "used": _USED.get(column.role, False),
+        "as": _AS.get(column.role, "out"),
         "can": column.kind == "number" or (is_text and few),
         "evidence": column.evidence,
         "gaps": column.gaps,

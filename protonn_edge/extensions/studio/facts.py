@@ -10,7 +10,7 @@ import contextlib
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -30,11 +30,13 @@ from protonn_edge.model.features import signal_of
 from protonn_edge.model.file import load_model
 from protonn_edge.model.head import title_of
 from protonn_edge.model.quantization import quantize, why_floats_alone
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 from protonn_edge.system.schema import JsonObject
 
 _RUN = re.compile(rb'<meta name="run" content="([0-9a-f-]{1,80})">')
 _MOST_FILES, _MOST_BYTES = 20_000, 1 << 28  # of a folder
+_MOST_CLASSES = 500
 _MOST_HASHED = 1 << 30  # bytes of a file
 _HEAD_BYTES = 4096  # of a report, which has its run
 _READING = threading.Lock()
@@ -127,7 +129,7 @@ def _of_points(path: Path) -> JsonObject:
     if path.suffix.lower() != ".npz":
         dataset = load_dataset(path)
         counts = {"n_train": len(dataset.X_train), "n_test": len(dataset.X_test)}
-        return {"classes": [*dataset.classes], **counts}
+        return {"classes": _class_counts(dataset.y_train, dataset.classes), **counts}
     source = source_of(path)
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
         own = {
@@ -135,17 +137,27 @@ def _of_points(path: Path) -> JsonObject:
             for name in ("y_train", "y", "y_test", "class_names", "sample_rate", "sensor")
             if name in archive.names
         }
-    labels = own.get("y_train", own.get("y", ()))
+    labels = np.atleast_1d(own.get("y_train", own.get("y", ())))
     rate, sensor = own.get("sample_rate", np.empty(0)), own.get("sensor")
     return {
         "source": source or None,
-        "n_train": len(np.atleast_1d(labels)),
+        "n_train": len(labels),
         "n_test": len(np.atleast_1d(own.get("y_test", ()))),
-        "classes": _texts(own.get("class_names", ())),
+        "classes": _class_counts(labels, _texts(own.get("class_names", ()))),
         "rate": float(rate.flat[0]) if rate.size and rate.dtype.kind in "fiu" else None,
         "sensors": [] if sensor is None else _names(str(sensor)),
         "window": source.get("window"),
     }
+
+
+def _class_counts(labels: Array, names: Sequence[str]) -> dict[str, int]:
+    """Return the points of each class; of labels that are no classes, the names without points."""
+    is_of_classes = labels.ndim == 1 and labels.dtype.kind in "iuU"
+    values, counts = np.unique(labels if is_of_classes else (), return_counts=True)
+    if not 0 < len(values) <= _MOST_CLASSES:
+        return dict.fromkeys(names, 0)
+    called = [names[each] if names else str(each) for each in values.tolist()]
+    return dict(zip(called, counts.tolist(), strict=True))
 
 
 def _texts(names: ArrayLike) -> list[str]:

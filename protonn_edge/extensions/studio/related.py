@@ -12,6 +12,7 @@ from protonn_edge.system.schema import JsonObject
 OF_SAMPLES = ("recording", "takes")
 _OF_POINTS = ("table", "images", "points")
 _USUAL = "recording.csv"
+_NAMED = {"images": "image", "table": "row"}  # a point of such data
 
 
 class RelatedFiles:
@@ -19,6 +20,7 @@ class RelatedFiles:
 
     - `files`: what `listing` and `facts_of` say of each file.
     - `digest`: returns the SHA-256 of a file of a name.
+    - `reads`: whether a model can read some data, given both names.
     - `data`, `model`: those that the page looks at, if they are chosen.
     """
 
@@ -26,18 +28,27 @@ class RelatedFiles:
         self,
         files: Mapping[str, JsonObject],
         digest: Callable[[str], str],
+        reads: Callable[[str, str], bool],
         data: str = "",
         model: str = "",
     ) -> None:
-        self.files, self._digest = files, digest
-        offered = self._offered()
-        self.data = data if data in offered else self._default_data(offered)
+        self.files, self._digest, self._reads = files, digest, reads
+        # windows of a recording that is here are no other data
+        data_files = self._of(*OF_SAMPLES, *_OF_POINTS)
+        self.offered = [name for name in data_files if not self._is_here(name)]
+        self._models = [name for name in self._of("model") if not files[name].get("error")]
+        self.data = data if data in self.offered else self._default_data(self.offered)
         self.data_facts = files.get(self.data, {})
-        self.model = model if model in self._models() else self._newest_model()
+        self.model = model if model in self._models else self._newest_model()
         self.model_facts = files.get(self.model, {})
         # whether windows of samples are classified, which a sensor on the board can take
         of_samples = self.data_facts.get("kind") in OF_SAMPLES
         self.is_of_samples = of_samples or bool(self.model_facts.get("window"))
+        kind = self.data_facts.get("kind", "")
+        self.point = "window" if of_samples else _NAMED.get(kind, "point")
+        # those that training held out, if they are here
+        trained_on = self.model_facts.get("points_sha256")
+        self.own_points = next(iter(self._with(trained_on, *_OF_POINTS, "takes")), "")
         self.points = self._points()
         self.logger = next(iter(self._of("logger")), "")
         self.project = self._built()
@@ -72,15 +83,8 @@ class RelatedFiles:
         names = [name for name, facts in self.files.items() if facts["kind"] in kinds]
         return sorted(names, key=lambda name: -self.files[name]["at"])
 
-    def _models(self) -> list[str]:
-        return [name for name in self._of("model") if not self.files[name].get("error")]
-
     def _with(self, sha256: str | None, *kinds: str) -> list[str]:
         return [name for name in self._of(*kinds) if sha256 and self._digest(name) == sha256]
-
-    def _offered(self) -> list[str]:
-        """Return the names of data: windows of a recording that is here are no others."""
-        return [name for name in self._of(*OF_SAMPLES, *_OF_POINTS) if not self._is_here(name)]
 
     def _is_here(self, points: str) -> bool:
         """Whether the recording of some windows is here, perhaps with other bytes."""
@@ -90,14 +94,18 @@ class RelatedFiles:
 
     def _default_data(self, offered: list[str]) -> str:
         """Return the usual recording, else the data of the newest model, else the newest data."""
-        every = (name for model in self._models() for name in self.origins(model))
+        every = (name for model in self._models for name in self.origins(model))
         trained_on = [name for name in every if name in offered]
         return next(iter([name for name in offered if name == _USUAL] + trained_on + offered), "")
 
     def _newest_model(self) -> str:
         """Return the newest model of the data, if possible one in firmware; none of other data."""
-        every = ((name, self.origins(name)) for name in self._models())
-        models = [name for name, origins in every if not origins or self.data in origins]
+        every = ((name, self.origins(name)) for name in self._models)
+        models = [
+            name
+            for name, origins in every
+            if self.data in origins or (not origins and self._can_be_of_data(name))
+        ]
         built = [self.files[name].get("model_sha256") for name in self._of("live", "project")]
 
         def rank(name: str) -> tuple[bool, bool]:
@@ -105,13 +113,18 @@ class RelatedFiles:
 
         return next(iter(sorted(models, key=rank)), "")
 
+    def _can_be_of_data(self, model: str) -> bool:
+        """Whether the data may be those of a model as they are now, if these bytes are gone."""
+        if self.data_facts.get("kind") in OF_SAMPLES:
+            return bool(self.files[model].get("window"))
+        return not self.data or self._reads(model, self.data)
+
     def _points(self) -> str:
         """Return the file that a model is tested with: its own points, else those of the data."""
-        trained_on = self.model_facts.get("points_sha256")
-        for name in self._with(trained_on, *_OF_POINTS, "takes"):
-            return name
+        if self.own_points:
+            return self.own_points
         if not self.is_of_samples:
-            return self.data
+            return self.data if self.model and self._can_be_of_data(self.model) else ""
         for name in self._of("points"):
             source = self.files[name].get("source") or {}
             if source.get("name") == self.data or source.get("sha256") == self._digest(self.data):

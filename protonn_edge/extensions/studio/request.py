@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from protonn_edge.extensions.studio.actions import FIELDS, LISTS, values_of, words_of
+from protonn_edge.extensions.studio.actions import FIELDS, LISTS, READ, values_of, words_of
 from protonn_edge.extensions.studio.folder import version_of
 from protonn_edge.system.errors import InputError, InvalidValue, shortened
 from protonn_edge.system.schema import JsonObject
@@ -56,10 +56,10 @@ class PageRequest:
 
     @property
     def read(self) -> JsonObject:
-        """How a table is read: its column of answers, and what becomes of the others."""
+        """How a table is read: its column of answers, and what the others are."""
         given = self.asked.get("read")
         inside = PageRequest(given if isinstance(given, dict) else {}, self.names)
-        found = inside.fields("column", "target", "keep_columns", "drop", "one_hot", "missing")
+        found = inside.fields("target", *READ)
         return {name: value for name, value in found.items() if value}
 
     @property

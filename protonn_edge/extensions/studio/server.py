@@ -24,6 +24,7 @@ from protonn_edge.extensions.studio.workspace import (
     DROP_LIMIT_BYTES,
     ORDERS,
     QUESTIONS,
+    Order,
     Workspace,
 )
 from protonn_edge.system.errors import ProtoNNEdgeError, shortened
@@ -178,7 +179,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _posted(self) -> None:
         self._check_token()
         name = self.path.removeprefix("/do/").removeprefix("/ask/")
-        table = QUESTIONS if self.path.startswith("/ask/") else ORDERS
+        table: Mapping[str, Order] = QUESTIONS if self.path.startswith("/ask/") else ORDERS
         if name not in table or self.path not in (f"/ask/{name}", f"/do/{name}"):
             raise Refused(404, "there is no such action")
         try:
@@ -188,7 +189,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not isinstance(asked, dict):
             raise Refused(400, "the request is no JSON object")
         workspace = self.server.workspace
-        self._send(200, table[name](workspace, workspace.request(asked)))
+        self._send(200, table[name](workspace, workspace.request(asked)) or {})
 
     def _put(self) -> None:
         self._check_token()

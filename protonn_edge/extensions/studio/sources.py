@@ -48,21 +48,11 @@ def source_of(files: Mapping[str, JsonObject], data: str, model: str) -> JsonObj
     }
 
 
-def wanted(found: JsonObject, given: JsonObject) -> JsonObject:
-    """Return the fields of a logger that is connected: those given, else those of the source."""
-    sensors = given["sensor"] or found["sensors"]
-    played = given["played"]
-    if not played and not given["port"] and found["emulated"]:
-        played = [f"{sensors[0]}={found['play']}"]
-    board = given["board"] or found["board"]
-    fields = {**given, "sensor": sensors, "sensors": sensors, "board": board, "played": played}
-    return fields | {"rate": given["rate"] or f"{found['rate']:g}"}
-
-
-def is_for(logger: JsonObject, wanted: JsonObject) -> bool:
-    """Whether a logger is for the sensors, the rate and the board that are wanted."""
-    rate, own = float(wanted["rate"]), logger.get("rate") or 0.0
-    same = all(logger.get(name) == wanted[name] for name in ("sensors", "board"))
+def is_for(logger: JsonObject, fields: JsonObject) -> bool:
+    """Whether a logger is for the sensors, the rate and the board of fields."""
+    rate, own = float(fields["rate"] or 0), logger.get("rate") or 0.0
+    board = fields["board"] or _DEFAULT_BOARD
+    same = logger.get("sensors") == fields["sensor"] and logger.get("board") == board
     return same and abs(own - rate) <= _SAME_RATE * rate
 
 

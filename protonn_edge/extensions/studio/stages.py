@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from protonn_edge.data.options import options_of_texts
+from protonn_edge.extensions.studio.actions import READ
 from protonn_edge.extensions.studio.related import RelatedFiles, are_of_model
 from protonn_edge.system.errors import counted
 from protonn_edge.system.figures import percent
@@ -18,6 +19,7 @@ from protonn_edge.system.schema import JsonObject
 
 _FEW_TAKES, _FEW_CLASSES = 3, 2
 _MOVE = "Move the board, and watch its answers."
+_PLAY = "The emulated board plays recorded samples; watch its answers."
 _MAKE_A_SOUND = "Make a sound near the microphone, and watch the answers."
 _NO_SAMPLES = "These data have no live samples: go on to the board, where the model is measured."
 _SOUND_HZ = 2_000  # from which samples are sound
@@ -38,6 +40,7 @@ class Memory:
     tried: Collection[str] = ()  # the hashes of models whose answers were seen
     is_uploaded: Callable[[str], bool] = lambda _: False  # of the firmware in a folder
     has_port: bool = False
+    is_emulated: bool = False  # whether samples come from an emulated board
 
 
 @dataclass
@@ -157,8 +160,8 @@ class Stages:
             return Stage("warn", "needs your decision", [found["error"]], facts=found)
         if found["asks"]:
             return _asking(found, lead)
+        self._read.update(found["set"])
         if gaps := found["gaps"]:
-            self._read["missing"] = self._read.get("missing") or "median"
             are = "is" if gaps == 1 else "are"
             lead[2] += f" {counted(gaps, 'cell')} of its columns {are} empty."
         return self._ready_data("done", f"{found['rows']:,} rows", lead, found)
@@ -170,13 +173,11 @@ class Stages:
         if not is_of_table or used.data not in (used.origins(used.model) or [used.data]):
             return {}
         options, predicts = options_of_texts(facts.get("read", ())), facts.get("predicts")
+        read = {field: getattr(options, name) for field, name in READ.items()}
         return {
+            **read,
             "column": options.label or facts.get("label"),
             "target": None if predicts == "labels" else predicts,
-            "keep_columns": [*options.keep],
-            "drop": [*options.drop],
-            "one_hot": [*options.one_hot],
-            "missing": options.missing,
         }
 
     def _ready_data(self, mark: str, status: str, lead: Sentence, facts: JsonObject) -> Stage:
@@ -240,7 +241,7 @@ class Stages:
     def _try(self) -> Stage:
         go = _action("Put it on the board", "board")
         is_sound = (self._used.data_facts.get("rate") or 0) >= _SOUND_HZ
-        lead = [_MAKE_A_SOUND if is_sound else _MOVE]
+        lead = [_PLAY if self._memory.is_emulated else _MAKE_A_SOUND if is_sound else _MOVE]
         if self._used.model_facts.get("sha256") in self._memory.tried:
             return Stage("done", "tried", lead, go)
         return Stage("ready", "not tried yet", lead, go)
@@ -284,12 +285,11 @@ class Stages:
             return Stage("old", "of another model", lead, first)
         n, wrong, points = results["n"], results["mismatches"], results["points"]
         if n < points:
-            lead = [f"The measurement was stopped after {n:,} of {points:,} points."]
+            lead = [f"The measurement was stopped after {n:,} of {points:,} {self._used.point}s."]
             return Stage("warn", f"stopped at {n:,} of {points:,}", lead, first, facts=results)
         where = "the emulated board" if results["emulated"] else "the board"
         status = f"{wrong:,} mismatches" if wrong != 1 else "1 mismatch"
-        point = "window" if self._used.is_of_samples else "point"
-        lead = [f"{counted(n, point)} ran on {where}: {status}."]
+        lead = [f"{counted(n, self._used.point)} ran on {where}: {status}."]
         if self._used.files.get(self._used.report, {}).get("run") != results["run"]:
             return Stage("old", "measured since the report", lead, first, facts=results)
         return Stage("warn" if wrong else "done", status, lead, show, measure, results)

@@ -9,6 +9,7 @@ from pathlib import Path
 from protonn_edge.chips.boards import export_board_names, firmware_board_names, load_export_board
 from protonn_edge.codegen.families import family_of
 from protonn_edge.extensions.sensing.described import channels_of, sensor_titles
+from protonn_edge.extensions.studio.actions import base_of
 from protonn_edge.extensions.studio.columns import columns_of
 from protonn_edge.extensions.studio.facts import digest, facts_of, identity
 from protonn_edge.extensions.studio.folder import listing, version_of
@@ -43,14 +44,16 @@ class FolderState:
         self, data: str = "", model: str = "", read: JsonObject | None = None
     ) -> JsonObject:
         """Return what the page shows, given the names and the reading that it has chosen."""
-        used = self._related(data, model)
+        used = RelatedFiles(self.files, self._digest, self._reads, data, model)
         models = [name for name, facts in self.files.items() if _is_model(facts)]
-        source = self.source(data, model)
+        source = source_of(self.files, used.data, used.model)
         for name in models:
-            self.files[name]["current"] = used.is_current(name)
+            origin = next(iter(used.origins(name)), None)
+            self.files[name].update(current=used.is_current(name), of=origin)
         if used.model:
             found = self.accuracy(used.model, used.points)
-            self.files[used.model]["held"] = held_out(found.get("sessions", ()))
+            held = held_out(found.get("sessions", ()))
+            self.files[used.model].update(held=held, has_points=bool(used.own_points))
         return {
             "files": [*self.files.values()],
             "models": [
@@ -60,18 +63,15 @@ class FolderState:
             "sensors": [*_sensors()],
             "classifiers": [*(kind for kind in ESTIMATORS if kind in HEADS), "best"],
             "source": source,
+            "point": used.point,
+            "base": base_of(used.data, used.offered),
             **{name: getattr(used, name) or None for name in _IN_USE},
             "start": not used.data and not models,
-            **Stages(used, self._memory(bool(source["ports"])), read).to_json(),
+            **Stages(used, self._memory(source), read).to_json(),
         }
 
-    def _related(self, data: str, model: str) -> RelatedFiles:
-        return RelatedFiles(self.files, self._digest, data, model)
-
-    def source(self, data: str, model: str) -> JsonObject:
-        """Return where samples come from, given the names that the page has chosen."""
-        used = self._related(data, model)
-        return source_of(self.files, used.data, used.model)
+    def _reads(self, model: str, data: str) -> bool:
+        return bool(self._accuracy(model, data))
 
     def models(self) -> list[JsonObject]:
         """Return how good each model is, and the firmware that was built of it; or its error."""
@@ -106,23 +106,28 @@ class FolderState:
 
     def accuracy(self, model: str, points: str) -> JsonObject:
         """Return how good a model is: on its own held-out points, else as its training printed."""
-        path, data = self._folder / model, self._folder / points
         if points and self._digest(points) == self.files[model].get("points_sha256"):
-            return dict(_accuracy(path, version_of(path), data, version_of(data)))
+            return self._accuracy(model, points)
         for entry in self._log.records_of(model, self._digest(model)):
             share, n = entry["record"].get("accuracy"), entry["record"].get("n")
             if type(share) is float and type(n) is int and 0 <= share <= 1 and n > 0:
                 return {"n": n, "right": round(share * n), "share": share}
         return {}
 
-    def _memory(self, has_port: bool) -> Memory:
+    def _accuracy(self, model: str, points: str) -> JsonObject:
+        """Return how good a model is on some points; empty if it cannot read them."""
+        path, data = self._folder / model, self._folder / points
+        return dict(_accuracy(path, version_of(path), data, version_of(data)))
+
+    def _memory(self, source: JsonObject) -> Memory:
         return Memory(
             notices=lambda name: self._log.notices_of(name, self._identity(name)),
             accuracy=self.accuracy,
             columns=self._columns,
             tried=self._tried,
             is_uploaded=self._is_uploaded,
-            has_port=has_port,
+            has_port=bool(source["ports"]),
+            is_emulated=source["emulated"],
         )
 
     def _columns(self, name: str, read: JsonObject) -> JsonObject:

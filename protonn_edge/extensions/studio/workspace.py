@@ -16,7 +16,7 @@ from protonn_edge.extensions.studio.jobs import Busy, Jobs
 from protonn_edge.extensions.studio.log import Log
 from protonn_edge.extensions.studio.request import PageRequest
 from protonn_edge.extensions.studio.sample import PLAYED, RATE, SENSOR, example, sample_files
-from protonn_edge.extensions.studio.sources import LOGGER, is_for, wanted, wires
+from protonn_edge.extensions.studio.sources import LOGGER, is_for, wires
 from protonn_edge.extensions.studio.state import FolderState
 from protonn_edge.extensions.studio.streams import talks
 from protonn_edge.extensions.studio.tabs import Tabs
@@ -55,9 +55,10 @@ class Workspace:
 
     def state(self, request: PageRequest) -> JsonObject:
         """Return what is in the folder, how far each stage is, and what is going on."""
+        chosen = {name: str(request.asked.get(name) or "") for name in ("data", "model")}
         return {
             "folder": self.folder.name,
-            **self.files().to_json(*_chosen(request), request.read),
+            **self.files().to_json(**chosen, read=request.read),
             "log": self.log.entries(),
             "job": self.jobs.latest,
             "stream": self.board.state,
@@ -89,9 +90,7 @@ class Workspace:
         steps, stage = list[str](), request.stage or "data"
         fields = request.fields("sensor", "rate", "played", "port", "board", "project")
         if kind == LOGGER:
-            state = self.files()
-            fields = wanted(state.source(*_chosen(request)), fields)
-            steps += [] if is_for(state.files.get(LOGGER, {}), fields) else ["logger"]
+            steps += [] if is_for(self.files().files.get(LOGGER, {}), fields) else ["logger"]
             if not fields["played"] and (steps or self.log.latest(*_UPLOADS) != "upload-logger"):
                 steps += ["upload-logger"]
         words = [(step, words_of(step, fields, request.names)) for step in steps]
@@ -152,11 +151,6 @@ class Workspace:
             self.tabs.tell(logged=self.log.add(done, []))
 
 
-def _chosen(request: PageRequest) -> tuple[str, str]:
-    """Return the names of the data and the model that the page has chosen."""
-    return str(request.asked.get("data") or ""), str(request.asked.get("model") or "")
-
-
 def read_ahead() -> None:
     """Read the recording, which may be long, while the browser starts."""
     path = Path(RECORDING)
@@ -186,11 +180,6 @@ def _part(_: Workspace, request: PageRequest) -> JsonObject:
     return {"curves": shown}
 
 
-def _figures(_: Workspace, request: PageRequest) -> JsonObject:
-    """Return the answers of a model to points that it was not trained on."""
-    return figures(request.path("model"), request.path("points"))
-
-
 def _answers(_: Workspace, request: PageRequest) -> JsonObject:
     """Return what a model answers to the windows of a take."""
     version = request.check_version("recording")
@@ -198,55 +187,28 @@ def _answers(_: Workspace, request: PageRequest) -> JsonObject:
     return take_answers(request.path("model"), request.path("recording"), version, take)
 
 
-def _wires(_: Workspace, request: PageRequest) -> JsonObject:
-    """Return the wires between a sensor and a board."""
-    return wires(next(iter(request.values("sensor")), ""), request.value("board"))
-
-
-def _models(workspace: Workspace, _: PageRequest) -> JsonObject:
-    """Return how good the models are, and what was built of them."""
-    return {"models": workspace.files().models()}
-
-
-def _stop(workspace: Workspace, _: PageRequest) -> JsonObject:
-    """Stop the running command."""
-    workspace.jobs.stop()
-    return {}
-
-
-def _disconnect(workspace: Workspace, _: PageRequest) -> JsonObject:
-    """Leave the board."""
-    workspace.board.leave()
-    return {}
-
-
-def _order(workspace: Workspace, request: PageRequest) -> JsonObject:
-    """Give an order to the thread of the board."""
-    workspace.board.order(request)
-    return {}
-
-
 Answer = Callable[[Workspace, PageRequest], JsonObject]
+Order = Callable[[Workspace, PageRequest], JsonObject | None]
 
 QUESTIONS: Mapping[str, Answer] = {
     "state": Workspace.state,
     "takes": _takes,
     "part": _part,
-    "figures": _figures,
+    "figures": lambda _, asked: figures(asked.path("model"), asked.path("points")),
     "answers": _answers,
-    "models": _models,
+    "models": lambda workspace, _: {"models": workspace.files().models()},
     "example": lambda *_: example(),
-    "wires": _wires,
+    "wires": lambda _, asked: wires(asked.value("sensor"), asked.value("board")),
 }
 """What the page asks, without any effect."""
 
-ORDERS: Mapping[str, Answer] = {
+ORDERS: Mapping[str, Order] = {
     "run": Workspace.run,
-    "stop": _stop,
+    "stop": lambda workspace, _: workspace.jobs.stop(),
     "sample": Workspace.sample,
     "connect": Workspace.connect,
-    "disconnect": _disconnect,
-    "order": _order,
+    "disconnect": lambda workspace, _: workspace.board.leave(),
+    "order": lambda workspace, asked: workspace.board.order(asked),
     "show": Workspace.show,
 }
 """What the page orders."""

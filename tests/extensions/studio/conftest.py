@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 from avr_tools import EMULATED_AVR, missing
 from command_line import succeed
+from kept import FOLDER
 
 from protonn_edge.extensions.studio.sample import RATE, sample_files
 from protonn_edge.extensions.studio.server import StudioServer
@@ -136,9 +138,23 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder from a recording to a report, and one from a table to a model inside."""
-    folder = tmp_path_factory.mktemp("whole")
+def whole() -> Path:
+    """Give a folder from a recording to a report, and one from a table to a model inside.
+
+    It is made once for all processes of the tests, which do not change it.
+    """
+    folder = Path(os.environ[FOLDER]) / "studio" / "whole"
+    folder.parent.mkdir(exist_ok=True)
+    with (folder.parent / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.is_dir():
+            _make_all(folder.with_name("making"))
+            folder.with_name("making").rename(folder)
+    return folder
+
+
+def _make_all(folder: Path) -> None:
+    folder.mkdir()
     before = Path.cwd()
     os.chdir(folder)
     try:
@@ -161,7 +177,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
             succeed("report", "results.csv", "--data", "windows.npz")
     finally:
         os.chdir(before)
-    return folder
 
 
 @pytest.fixture

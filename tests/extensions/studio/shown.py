@@ -17,7 +17,7 @@ from system_browser import axe_source
 STAGES = ("data", "train", "try", "board", "report")
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
-SCHEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
+_SCHEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
 _PATIENCE_MS = 120_000  # with whatever a busy computer does
 _LEAST_CONTRAST, _LEAST_OF_LARGE = 4.5, 3.0  # WCAG 2.2, success criterion 1.4.3
 _AXE = "axe.run({ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })"
@@ -81,15 +81,20 @@ class Shown:
         return [each for each in selectors if not self.page.locator(each).first.evaluate(IN_VIEW)]
 
     def barred(self) -> list[object]:
-        """Return how the screen breaks the laws that hold for every screen."""
-        page = self.page
-        found: list[object] = page.evaluate(LAWS, [_LEAST_CONTRAST, _LEAST_OF_LARGE])
+        """Return how the screen breaks the laws of every screen, with the size and the scheme."""
+        page, found = self.page, list[object]()
         if not page.evaluate("'axe' in window"):
             page.evaluate(axe_source())
-        violations = page.evaluate(_AXE)["violations"]
-        return found + [
-            (each["id"], [node["html"][:160] for node in each["nodes"][:3]]) for each in violations
-        ]
+        for size in (PHONE, DESK):
+            page.set_viewport_size(size)
+            for scheme in _SCHEMES:
+                page.emulate_media(color_scheme=scheme)
+                laws = page.evaluate(LAWS, [_LEAST_CONTRAST, _LEAST_OF_LARGE])
+                found += [(size, scheme, law) for law in laws]
+            for each in page.evaluate(_AXE)["violations"]:  # beside contrast, of any scheme
+                nodes = [node["html"][:160] for node in each["nodes"][:3]]
+                found.append((size, each["id"], nodes))
+        return found
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import pytest
 from command_line import every_command
 
 from protonn_edge.cli import main
-from protonn_edge.extensions.studio.actions import ACTIONS, FIELDS, line_of, words_of
+from protonn_edge.extensions.studio.actions import ACTIONS, FIELDS, base_of, line_of, words_of
 from protonn_edge.extensions.studio.jobs import Jobs
 from protonn_edge.extensions.studio.log import Log
 from protonn_edge.system.errors import InputError
@@ -30,7 +30,7 @@ VALUES: Mapping[str, Any] = {
     "features": "mean,bands:4", "epochs": 20, "size": "8x8", "holdout": 0.3,
     "column": "--help", "keep_columns": ["a,b", "--c"], "drop": ["d"],
     "one_hot": ["e"], "names": "{person}_{take}", "missing": "drop",
-    "target": "value", "zip": "x.zip",
+    "target": "value", "time": "t", "delimiter": "tab", "decimal": "comma", "zip": "x.zip",
     "groups": "groups", "minutes": 1, "budget": "2kB", "teachable": 5, "seed": 1,
     "project": "live", "hop": 25, "votes": 3, "results": "results.csv",
     "emulated": "yes", "teaching": "yes",
@@ -65,6 +65,16 @@ def test_each_command_takes_the_words_of_an_action(
     assert shlex.split(line_of(words)) == ["protonn-edge", *words]
     if "label" in ACTIONS[action]:
         assert "--label=--help" in words
+
+
+def test_what_is_made_of_data_has_a_name_of_its_own() -> None:
+    odd = ("a.csv", "a.tsv", "a", "b.npz", "_c.csv", "d..csv", "\u0436.csv", "e&.csv", "f" * 300)
+    names = {base_of(data, odd): data for data in odd}
+    assert len(names) == len(odd)
+    assert (base_of("a.csv", ["a.csv", "b.csv"]), names["b"]) == ("a", "b.npz")
+    for base in names:
+        for made in ("windows.npz", "local-deep-kernel.npz"):
+            assert FIELDS["model"](f"{base}-{made}", ()) == f"{base}-{made}"
 
 
 @pytest.mark.parametrize("field", FIELDS)

@@ -11,8 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import succeed
+from corpus.cases import cases
 
+from protonn_edge.data.options import SHOWN, options_of_texts
+from protonn_edge.data.reading import load_dataset
 from protonn_edge.extensions.studio import facts
+from protonn_edge.extensions.studio.actions import READ
+from protonn_edge.extensions.studio.columns import _key, columns_of
+
+OPTIONS = {*READ.values()}
 
 
 def test_the_state_names_stages_source_and_next_step(site: Any) -> None:
@@ -29,7 +36,7 @@ def test_the_state_names_stages_source_and_next_step(site: Any) -> None:
     assert (table["data"], table["stages"]["try"].get("absent")) == ("table.csv", True)
 
 
-def columns_of(site: Any, table: str, **read: Any) -> Any:
+def asked_columns(site: Any, table: str, **read: Any) -> Any:
     """Return what the state says of the columns of a table that is read in some way."""
     status, state = site.ask("/ask/state", {"data": table, "read": read})
     assert (status, state["data"]) == (200, table)
@@ -39,15 +46,15 @@ def columns_of(site: Any, table: str, **read: Any) -> Any:
 def test_the_columns_of_any_table_are_shown(site: Any) -> None:
     rows = [f"{i % 24},{'ab'[i % 2]},{i * 13 % 29},{i * 7 % 41}.5" for i in range(120)]
     Path("house.csv").write_text("\n".join(["hour,name,wind,indoor", *rows, ""]))
-    found = columns_of(site, "house.csv", column="indoor")
+    found = asked_columns(site, "house.csv", column="indoor")
     by_name = {each["name"]: each for each in found["columns"]}
     assert (found["label"], found["target"], found["doubt"]) == ("indoor", "value", ["hour"])
     assert (found["is_number"], found["classes"]) == (True, 41)
-    assert (by_name["hour"]["used"], sum(by_name["hour"]["histogram"])) == (None, 120)
+    assert (by_name["hour"]["as"], sum(by_name["hour"]["histogram"])) == ("", 120)
     assert by_name["name"]["values"] == ["a", "b"]
-    found = columns_of(site, "house.csv", drop=["hour"], column="name", target="class")
+    found = asked_columns(site, "house.csv", drop=["hour"], column="name", target="class")
     assert (found["label"], found["target"], found["asks"]) == ("name", "class", "")
-    found = columns_of(site, "house.csv", column="nothing")
+    found = asked_columns(site, "house.csv", column="nothing")
     assert (found["asks"], found["error"]) == ("column", "")
     assert [each["name"] for each in found["columns"]] == ["hour", "name", "wind", "indoor"]
     for wrong in ({"column": "a\n"}, {"drop": [[]]}, {"target": "x"}, {"one_hot": [0]}):
@@ -57,30 +64,58 @@ def test_the_columns_of_any_table_are_shown(site: Any) -> None:
 def test_a_table_is_asked_for_what_it_does_not_state(site: Any) -> None:
     rows = [f"{i * 13 % 29 / 7},{i * 7 % 5},{i * 11 % 31 / 9},{i * 5 % 3}" for i in range(120)]
     Path("plant.csv").write_text("\n".join(["light,grade,soil,label", *rows, ""]))
-    assert columns_of(site, "plant.csv")["asks"] == ""  # which column is called label
-    assert columns_of(site, "plant.csv", column="grade")["asks"] == "kind"
-    assert columns_of(site, "plant.csv", column="grade", target="class")["asks"] == ""
-    assert columns_of(site, "plant.csv", column="light")["asks"] == ""  # which has decimals
+    assert asked_columns(site, "plant.csv")["asks"] == ""  # which column is called label
+    assert asked_columns(site, "plant.csv", column="grade")["asks"] == "kind"
+    assert asked_columns(site, "plant.csv", column="grade", target="class")["asks"] == ""
+    assert asked_columns(site, "plant.csv", column="light")["asks"] == ""  # which has decimals
     Path("wide.csv").write_text("\n".join(["light,grade,soil,answer", *rows, ""]))
-    found = columns_of(site, "wide.csv")
+    found = asked_columns(site, "wide.csv")
     assert (found["asks"], found["label"]) == ("column", None)
-    assert [each["used"] for each in found["columns"]] == [False] * 4
+    assert [each["as"] for each in found["columns"]] == ["out"] * 4
+
+
+def test_each_table_that_is_read_with_options_is_read_with_fields_of_the_page(
+    tmp_path: Path,
+) -> None:
+    last, tables = "", 0
+    for number, case in enumerate(cases()):
+        of_table = [each for each in case.readings if each.reader in ("table", "numbers")]
+        if case.title == last or not of_table:
+            continue
+        last, folder = case.title, tmp_path / str(number)
+        folder.mkdir()
+        path = case.write(folder)
+        for reading in (each.filled(case._filled) for each in of_table if not each.is_refused):
+            file, words = reading._named(path, folder)
+            options = options_of_texts(words)
+            given = {name for name, value in vars(options).items() if value}
+            if file.suffix not in (".csv", ".tsv") or options.missing == SHOWN or given - OPTIONS:
+                continue
+            target = "value" if reading.reader == "numbers" else None
+            known = load_dataset(file, options, target=target)
+            labels = [_key(column) for column in known.columns if column.role == "label"]
+            read = {field: getattr(options, name) for field, name in READ.items()}
+            read |= {"column": labels[0]} if len(labels) == 1 else {}
+            found = columns_of(file, "", {**read, "target": known.predicts})
+            assert (last, found["asks"], found.get("error")) == (last, "", None)
+            tables += 1
+    assert tables > 80
 
 
 def test_a_column_of_texts_is_encoded_if_it_has_few(site: Any) -> None:
     rows = [f"town {i},{'ab'[i % 2]},{'xy'[i % 2]}" for i in range(120)]
     Path("towns.csv").write_text("\n".join(["town,kind,label", *rows, ""]))
-    found = columns_of(site, "towns.csv")  # with texts alone
+    found = asked_columns(site, "towns.csv")  # with texts alone
     assert found["error"].startswith("towns.csv has text in")
     assert [(each["name"], each["can"]) for each in found["columns"][:2]] == [
         ("town", False), ("kind", True)
     ]  # fmt: skip
-    found = columns_of(site, "towns.csv", one_hot=["kind"])
-    assert (found["asks"], [each["used"] for each in found["columns"]]) == (
+    found = asked_columns(site, "towns.csv", one_hot=["kind"])
+    assert (found["asks"], [each["as"] for each in found["columns"]]) == (
         "",
-        [False, True, False],
+        ["out", "input", "out"],
     )
-    found = columns_of(site, "towns.csv", keep_columns=["town"])
+    found = asked_columns(site, "towns.csv", keep_columns=["town"])
     assert found["error"].startswith("towns.csv:2 has 'town 0' in column 'town'")
 
 
@@ -88,16 +123,16 @@ def test_a_column_of_texts_is_encoded_if_it_has_few(site: Any) -> None:
 def test_a_column_without_a_name_of_its_own_is_named_by_its_number(site: Any, odd: str) -> None:
     rows = [f"{i * 13 % 29 / 7},{i * 7 % 31 / 9},{'xy'[i % 2]}" for i in range(120)]
     Path("odd.csv").write_text("\n".join([f'"{odd}",b,c', *rows, ""]))
-    first, *_ = (each["key"] for each in columns_of(site, "odd.csv")["columns"])
-    found = columns_of(site, "odd.csv", column="c", drop=[first], target="class")
-    assert (found["asks"], found["columns"][0]["used"]) == ("", False)
-    found = columns_of(site, "odd.csv", column=first)
+    first, *_ = (each["key"] for each in asked_columns(site, "odd.csv")["columns"])
+    found = asked_columns(site, "odd.csv", column="c", drop=[first], target="class")
+    assert (found["asks"], found["columns"][0]["as"]) == ("", "out")
+    found = asked_columns(site, "odd.csv", column=first)
     assert (found["label"], found["columns"][0]["role"]) == (first, "label")
 
 
 def test_a_table_that_cannot_be_read_has_its_columns_by_name(site: Any) -> None:
     Path("one.csv").write_text("reading\nx\n")
-    found = columns_of(site, "one.csv", column="nothing")
+    found = asked_columns(site, "one.csv", column="nothing")
     assert [each["name"] for each in found["columns"]] == ["reading"]
 
 
@@ -119,13 +154,11 @@ def test_a_logger_is_built_and_uploaded_only_if_it_is_another(
     site: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace, opened, jobs = site.server.workspace, [], []
-    other = Path("recording.csv").read_text().replace("mpu6050", "adxl345")
-    Path("arm.csv").write_text(other)  # which is not in use, although its name comes first
     monkeypatch.setattr(
         workspace.board, "listen", lambda kind, fields, _: opened.append((kind, fields))
     )
     monkeypatch.setattr(workspace.jobs, "start", lambda *job: jobs.append(job))
-    port = {"kind": "logger", "port": "/dev/ttyX"}
+    port = {"kind": "logger", "port": "/dev/ttyX", "sensor": ["mpu6050"], "rate": 100}
     assert site.ask("/do/connect", port)[0] == 200
     ((steps, stage, then),) = jobs
     assert (stage, [action for action, _ in steps]) == ("data", ["logger", "upload-logger"])
@@ -133,11 +166,11 @@ def test_a_logger_is_built_and_uploaded_only_if_it_is_another(
     assert steps[1][1] == ["upload", "logger", "--port=/dev/ttyX"]
     then()
     assert opened.pop()[0] == "logger"
-    played = {"kind": "logger", "played": ["mpu6050=recording.csv"], "rate": 50}
-    site.ask("/do/connect", played)
+    played = {**port, "port": None, "played": ["mpu6050=recording.csv"]}
+    site.ask("/do/connect", {**played, "rate": 50})
     assert [action for action, _ in jobs[1][0]] == ["logger"]
     succeed("build", "--sensor", "mpu6050", "--rate", 100)
-    assert site.ask("/do/connect", {"kind": "logger"})[0] == 200
+    assert site.ask("/do/connect", played)[0] == 200
     assert (len(jobs), opened[0][1]["played"]) == (2, ["mpu6050=recording.csv"])
     # The firmware that was uploaded last is no logger, but may be a model's.
     site.ask("/do/connect", port)
@@ -250,4 +283,7 @@ def test_a_file_of_libsvm_is_points(site: Any) -> None:
     Path("points.svm").write_text("0 1:0.5 2:1\n1 1:2 2:3\n" * 9)
     files = {each["name"]: each for each in site.ask("/ask/state", {})[1]["files"]}
     assert files["points.svm"]["kind"] == "points"
-    assert (files["points.svm"]["classes"], files["points.svm"]["n_train"]) == (["0", "1"], 18)
+    assert (files["points.svm"]["classes"], files["points.svm"]["n_train"]) == (
+        {"0": 9, "1": 9},
+        18,
+    )

@@ -221,6 +221,29 @@ def test_a_table_is_read_with_the_target_and_the_filling_of_its_model(
     assert wanted.items() <= shown["read"].items()
 
 
+def test_a_model_of_another_table_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, columns in (("old", "a,b"), ("new", "a,b,c")):
+        rows = [f"{i * 13 % 29},{i * 7 % 31}{',1.5' * (name == 'new')},{'xy'[i % 2]}"
+                for i in range(60)]  # fmt: skip
+        Path(f"{name}.csv").write_text("\n".join([f"{columns},label", *rows, ""]))
+        succeed("train", f"{name}.csv", "-o", f"{name}-m.npz", "--classifier=linear")
+
+    def shown(**chosen: str) -> tuple[str, str, str]:
+        state = FolderState(tmp_path, Log(tmp_path)).to_json(**chosen)
+        return state["model"], state["points"], state["stages"]["train"]["mark"]
+
+    assert shown(data="old.csv") == ("old-m.npz", "old.csv", "done")
+    assert shown(data="new.csv") == ("new-m.npz", "new.csv", "done")
+    edited("old.csv", "0,0", "1,0")()  # whose data are gone, but which can read the others
+    assert shown(data="new.csv", model="old-m.npz") == ("old-m.npz", "new.csv", "old")
+    Path("new.csv").write_text("p,q,label\n1,2,x\n3,4,y\n")
+    assert shown(data="new.csv") == (None, None, "ready")
+    assert shown(data="new.csv", model="old-m.npz") == ("old-m.npz", None, "old")
+
+
 def test_without_data_no_stage_is_absent_and_no_name_is_an_option(tmp_path: Path) -> None:
     (tmp_path / "-x.csv").write_text("label,a\nx,1\n")
     shown = FolderState(tmp_path, Log(tmp_path)).to_json()

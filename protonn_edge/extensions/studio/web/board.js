@@ -64,7 +64,7 @@ export class Board extends Stage {
     // --- the wires of the sensor ---
 
     async #askWires(built) {
-        const sensor = built?.sensors?.[0] ?? this.studio.data?.sensors?.[0];
+        const sensor = this.studio.data?.sensors?.[0] ?? built?.sensors?.[0];
         const board = built?.board ?? this.studio.source.known.board;
         const asked = JSON.stringify([sensor, board]);
         const place = find("#wires");

@@ -1,6 +1,6 @@
 /* The data: the live curve, and a row of takes for each class; or the columns of a table. */
 import { Editor } from "/editor.js";
-import { bold, button, counted, curve, find, key, led, make, number, offer, percent, renew, say, seconds, small, unseen } from "/parts.js";
+import { bold, button, counted, curve, find, key, led, make, meter, number, offer, renew, say, seconds, small, unseen } from "/parts.js";
 import { Scope, WITH_WORDS } from "/scope.js";
 import { Stage } from "/stage.js";
 import { Columns } from "/table.js";
@@ -218,7 +218,7 @@ export class Data extends Stage {
             const n = this.takes.filter(({ label }) => label === this.kept.label).length;
             return [`Take ${Math.max(1, n)} of ${this.kept.label} is kept`, "move on with the next one"];
         }
-        return ["Live", "move the board: the curve should move, too"];
+        return ["Live", this.studio.source.known.emulated ? "the emulated board plays recorded samples" : "move the board: the curve should move, too"];
     }
 
     /** Draw the take that grows, in its row. */
@@ -358,15 +358,15 @@ export class Data extends Stage {
 
     #showWhole() {
         const { data } = this.studio;
-        const names = Array.isArray(data.classes) ? data.classes.map((name) => [name, ""]) : Object.entries(data.classes ?? {});
+        const names = Object.entries(data.classes ?? {});
         const most = Math.max(1, ...names.map(([, n]) => n || 0));
         const rows = names.map(([name, n]) =>
-            make("div", {}, make("dt", {}, name), make("dd", {}, n ? bold(number(n)) : ""), n ? make("span", { class: "meter" }, make("i", { style: { "--part": percent(n / most, 0).replace(" ", "") } })) : null),
+            make("div", {}, make("dt", {}, name), make("dd", {}, n ? bold(number(n)) : ""), n ? meter(n / most) : null),
         );
         const { n_train: train, n_test: test, window } = data;
         const of = window ? `Each point is a window of ${window} samples.` : "";
         const words = train ? `${number(train)} points to learn from, ${number(test ?? 0)} for the test. ${of}` : of;
-        find("#whole").replaceChildren(make("h2", { class: "sub" }, counted(names.length, "class", "classes")), make("dl", { class: "limits wide" }, ...rows), make("p", { class: "note" }, words));
+        find("#whole").replaceChildren(make("h2", { class: "sub" }, names.length ? counted(names.length, "class", "classes") : ""), make("dl", { class: "limits wide" }, ...rows), make("p", { class: "note" }, words));
     }
 
     // --- keys ---

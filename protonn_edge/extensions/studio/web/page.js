@@ -55,15 +55,17 @@ class Studio {
         return ["recording", "takes"].includes(this.data?.kind);
     }
 
+    /** Choose what the page shows; a model is chosen for its data. */
     choose(chosen) {
-        Object.assign(this.chosen, chosen);
-        sessionStorage.setItem(MEMORY, JSON.stringify(this.chosen));
+        const memory = JSON.stringify({ ...this.chosen, ...("data" in chosen ? { model: undefined } : {}), ...chosen });
+        sessionStorage.setItem(MEMORY, memory);
+        this.chosen = JSON.parse(memory); // in which nothing is undefined
         return this.renew();
     }
 
     /** What a point of the data is for people. */
     get point() {
-        return this.isOfSamples ? "window" : ({ images: "image", table: "row" }[this.data?.kind] ?? "point");
+        return this.state.point;
     }
 
     /** How the table in use is read, in fields of actions; what was just chosen is ahead of the state. */
@@ -86,6 +88,7 @@ class Studio {
             await this.#newest(); // of a later question
             return;
         }
+        this.asking = null;
         if (state.error) {
             return;
         }
@@ -170,6 +173,9 @@ class Studio {
         wire.on("stream", ({ stream }) => {
             this.state.stream = stream;
             this.source.show();
+            if (this.asking) {
+                this.soon(); // the answer on its way may be older
+            }
         });
         wire.on("warning", ({ warning, stage, error }) => {
             const place = this.stages[stage ?? this.current];
@@ -211,7 +217,9 @@ class Studio {
     #hearJob(job) {
         const ended = job.state !== "running";
         if (job.state === "failed") {
-            this.stages[job.stage]?.fail(job.record?.sentence ?? job.record?.error ?? "It failed without a reason.");
+            const { sentence, error, fits } = job.record ?? {};
+            const helps = fits === false ? this.stages.train.smaller() : [];
+            this.stages[job.stage]?.fail(sentence ?? error ?? "It failed without a reason.", ...helps);
         }
         if (job.state === "stopped") {
             this.stages[job.stage]?.remark(job.record?.sentence ?? "stopped");

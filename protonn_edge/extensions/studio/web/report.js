@@ -43,7 +43,7 @@ export class Report extends Stage {
             proof.replaceChildren(make("span", {}, mismatches ? "!" : "✓"), ` NumPy = C = ${measured?.title ?? "board"}: ${counted(n, this.studio.point)}, ${counted(mismatches, "mismatch", "mismatches")}.`);
         }
         const of = `${this.studio.point}s`;
-        find("#measured").replaceChildren(...(results?.n ? answers(state.stages.train.facts, measured, { of, waits: "" }) : []));
+        find("#measured").replaceChildren(...(results?.n ? answers(state.stages.train.facts, this.studio.file(state.project), { of, waits: "" }) : []));
     }
 
     helpsFor({ action }) {

@@ -14,10 +14,14 @@ export class Result {
     async show() {
         const { state, model } = this.studio;
         const key = JSON.stringify([state.model, state.points, model?.at, model?.current]);
-        if (this.asked === key || !state.points) {
+        if (this.asked === key) {
             return;
         }
         this.asked = key;
+        ["#matrix", "#cell", "#each"].forEach((id) => (find(id).hidden = !state.points));
+        if (!state.points) {
+            return;
+        }
         const found = await this.studio.wire.ask("figures", { model: state.model, points: state.points });
         if (this.asked !== key) {
             return; // a later answer is on its way
@@ -31,6 +35,12 @@ export class Result {
         } else {
             this.#showValues(found);
         }
+    }
+
+    /** What was answered: what training held out or, if these points are gone, all that there are. */
+    get #tested() {
+        const { state, model, point } = this.studio;
+        return model.has_points ? `held-out ${point}s` : `the ${point}s of ${state.points}`;
     }
 
     #showClasses({ classes, matrix, quality, cells, by_session }) {
@@ -63,7 +73,7 @@ export class Result {
         const table = make(
             "table",
             { class: names.length <= LEVEL ? "level" : "", style },
-            make("caption", {}, `Answers to held-out ${this.studio.point}s`),
+            make("caption", {}, `Answers to ${this.#tested}`),
             make("thead", {}, make("tr", {}, make("td", {}, "actual \\ answer"), ...heads)),
             make("tbody", {}, ...rows),
         );
@@ -105,7 +115,7 @@ export class Result {
         const [low, high] = rangeOf(shown.flat());
         const [x, y] = [(value) => 45 + (SIDE * (value - low)) / (high - low || 1), (value) => 355 - x(value)];
         const text = (left, top, words, anchor) => draw("text", { x: left, y: top, "text-anchor": anchor }, words);
-        const label = `${counted(shown.length, `held-out ${this.studio.point}`)}: the predicted value against the actual one, from ${short(low)} to ${short(high)}`;
+        const label = `Answers to ${this.#tested}: the predicted value against the actual one, from ${short(low)} to ${short(high)}`;
         const plot = draw(
             "svg",
             { viewBox: "0 0 360 350", role: "img", "aria-label": label, class: "values" },
@@ -115,7 +125,7 @@ export class Result {
             text(345, 328, short(high), "end"),
             text(195, 345, "actual", "middle"),
             text(40, 18, short(high), "end"),
-            text(40, 165, "said", "end"),
+            text(40, 165, "answer", "end"),
         );
         find("#matrix").replaceChildren(...(shown.length ? [plot] : [])); // sets of labels have none
         const list = facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, `${value}`)]);

@@ -3,6 +3,9 @@ import { button, choice, counted, draw, find, labelled, make, renew, short } fro
 
 const FILLED = [["median", "fill in the column's median"], ["most-frequent", "fill in its most frequent value"], ["drop", "leave the row out"]];
 const ASKED = { column: "#predict select", kind: "#predict input", use: "#columns .doubt button" }; // by what a table does not state
+const ROLES = [["input", "input"], ["out", "left out"], ["session", "person or session"], ["time", "time or counter"]];
+const DELIMITERS = ["comma", "semicolon", "tab", "pipe", "space"];
+const DETECTED = ["", "detected"];
 const BAR = 8;
 const TALL = 30;
 
@@ -15,15 +18,17 @@ export class Columns {
         this.#predict(found);
         this.#table(found);
         const rows = counted(found.rows, "row");
-        const kept = found.tests ? `${counted(found.tests, "row")} for the test are in the file.` : `About a fifth of the ${rows} is kept for the test.`;
-        renew(find("#kept-rows"), ...(found.error || found.asks === "column" ? [] : [kept, ...this.#gaps(found.gaps)]));
+        const kept = found.tests ? `${counted(found.tests, "row")} for the test are in the file` : `About a fifth of the ${rows} is kept for the test`;
+        const { name: session } = found.columns.find(({ as }) => as === "session") ?? {};
+        const whole = session ? `; the rows of one ${session} stay together` : "";
+        renew(find("#kept-rows"), ...(found.error || found.asks === "column" ? [] : [`${kept}${whole}.`, ...this.#gaps(found.gaps)]));
     }
 
-    #predict({ columns, label, target, classes, is_number: isNumber }) {
+    #predict({ columns, label, target, classes, is_number: isNumber, why, error }) {
         const names = columns.filter(({ role, kind }) => role !== "time" && kind !== "date").map(({ key, name }) => [key, name]);
         const isKnown = names.some(([key]) => key === label);
         const options = isKnown ? names : [["", "choose a column"], ...names];
-        const change = (column) => this.studio.chooseRead({ column, target: undefined, keep_columns: [], drop: [], one_hot: [] });
+        const change = (column) => this.studio.chooseRead({ column, target: undefined, keep_columns: [], drop: [], one_hot: [], session: undefined, time: undefined });
         const select = choice("column", options, isKnown ? label : "", change, { "aria-label": "The column of the answer" });
         const radio = (value, words) => {
             const press = () => this.studio.chooseRead({ column: label, target: value });
@@ -31,7 +36,15 @@ export class Columns {
         };
         const oneOf = `one of ${counted(classes ?? 0, "class", "classes")}`;
         const kinds = isNumber ? ["as", radio("value", "a number"), radio("class", oneOf)] : classes ? [`as ${oneOf}`] : [];
-        renew(find("#predict"), labelled("Predict", select), ...kinds);
+        renew(find("#predict"), labelled("Predict", select), ...kinds, why && make("span", {}, `${why}.`), ...this.#written(columns, error));
+    }
+
+    /** How the cells are divided and numbers written, if it cannot be seen, or was chosen. */
+    #written(columns, error) {
+        const { delimiter, decimal } = this.studio.read;
+        const ask = (name, words, values, chosen) => labelled(words, choice(name, [DETECTED, ...values.map((one) => [one, one])], chosen ?? "", (value) => this.studio.chooseRead({ [name]: value || undefined })));
+        const marks = ask("decimal", "Decimal mark", ["comma", "point"], decimal);
+        return error || delimiter || decimal || columns.length < 3 ? [ask("delimiter", "Columns are divided by", DELIMITERS, delimiter), marks] : [];
     }
 
     /** What becomes of empty cells. */
@@ -42,7 +55,7 @@ export class Columns {
 
     #table({ columns, asks }) {
         const heading = (words, kind = "text") => make("th", { class: kind, scope: "col" }, words);
-        const head = ["use", "column", "values", "range", "what it looks like"].map((words, at) => heading(words, at === 2 ? "text wide-only" : "text"));
+        const head = ["column", "is", "values", "range", "what it looks like"].map((words, at) => heading(words, at === 2 ? "text wide-only" : "text"));
         const rows = columns.filter(({ role }) => role !== "label").map((one) => this.#row(one, asks === "column"));
         const body = make("tbody");
         renew(find("#columns"), make("thead", {}, make("tr", {}, ...head)), body);
@@ -50,42 +63,42 @@ export class Columns {
     }
 
     #row(column, waits) {
-        const { key, name, used, can, role, kind, evidence, histogram, low, high, values, distinct } = column;
-        const doubt = used === null;
-        const box = make("input", {
-            type: "checkbox",
-            checked: used === true,
-            disabled: waits || (!can && !used),
-            "aria-label": `Use ${name}`,
-            "data-key": `use ${key}`,
-            change: ({ target }) => this.#decide(column, target.checked),
+        const { key, name, as, can, role, kind, evidence, histogram, low, high, values, distinct } = column;
+        const doubt = as === "";
+        const roles = ROLES.filter(([value]) => value !== "input" || can || as === value);
+        const select = choice(`role ${key}`, doubt ? [["", "in doubt"], ...roles] : roles, as, (chosen) => this.#decide(column, chosen), {
+            disabled: waits,
+            "aria-label": `What ${name} is`,
         });
-        box.indeterminate = doubt;
         const words = kind === "date" ? day : short;
         const range = low === null ? values.join(", ") : [...new Set([words(low), words(high)])].join(" to ");
-        const isText = kind === "text" && can && !waits;
-        const texts = isText && (used ? `each of its ${distinct} texts is a feature` : `text; tick it to make a feature of each of its ${distinct} texts`);
-        const many = kind === "text" && !can && !waits && `text; its ${distinct} texts are too many to be features`;
-        const looks = texts || many || evidence || (used === false && role ? `left out: ${role}` : "");
-        const decide = (words, use, way) => button(words, () => this.#decide(column, use), { "data-key": `${way} ${key}` });
-        const ways = doubt ? [" ", decide("Use it", true, "keep"), " ", decide("Leave it out", false, "drop")] : [];
+        const isText = kind === "text" && !waits;
+        const texts = !isText ? "" : !can ? `its ${distinct} texts are too many for an input` : as === "input" ? `each of its ${distinct} texts is an input` : "text; as an input, each of its texts is one";
+        const looks = evidence || texts || (as === "out" && role && !waits ? `left out: ${role}` : "");
+        const decide = (text, chosen) => button(text, () => this.#decide(column, chosen), { "data-key": `${chosen} ${key}` });
+        const ways = doubt ? [" ", decide("Use it", "input"), " ", decide("Leave it out", "out")] : [];
         return make(
             "tr",
-            { class: doubt ? "doubt" : used || waits ? "" : "out" },
-            make("td", { class: "text" }, make("label", { class: "pick" }, box)),
+            { class: doubt ? "doubt" : as === "input" || waits ? "" : "out" },
             make("th", { scope: "row" }, name),
+            make("td", { class: "text" }, select),
             make("td", { class: "text wide-only" }, histogram ? bars(histogram) : null),
             make("td", { class: "text" }, range),
             make("td", { class: "text" }, looks, ...ways),
         );
     }
 
-    #decide({ key, kind }, use) {
-        const { keep_columns = [], drop = [], one_hot = [] } = this.studio.read;
+    #decide({ key, kind }, as) {
+        const { keep_columns = [], drop = [], one_hot = [], session, time } = this.studio.read;
         const others = (names) => names.filter((one) => one !== key);
-        const lists = { keep_columns: others(keep_columns), drop: others(drop), one_hot: others(one_hot) };
-        lists[!use ? "drop" : kind === "text" ? "one_hot" : "keep_columns"].push(key);
-        this.studio.chooseRead(lists);
+        const other = (name) => (name === key ? undefined : name);
+        const read = { keep_columns: others(keep_columns), drop: others(drop), one_hot: others(one_hot), session: other(session), time: other(time) };
+        if (as === "session" || as === "time") {
+            read[as] = key;
+        } else {
+            read[as === "out" ? "drop" : kind === "text" ? "one_hot" : "keep_columns"].push(key);
+        }
+        this.studio.chooseRead(read);
     }
 
     /** Lead to what the table does not state. */

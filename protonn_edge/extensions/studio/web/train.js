@@ -26,6 +26,7 @@ const TITLES = {
     "local-deep-kernel": "a local deep kernel",
     best: "the best of all kinds",
 };
+const SMALL = "28x28"; // pixels of images that an Uno can keep
 const LEAKS = ["shared", "copies"]; // notices of a test that is too easy
 const LONG = 500; // samples of a window that an Uno can hardly keep
 
@@ -149,7 +150,7 @@ export class Train extends Stage {
             this.kind === "best" && field("minutes", "Minutes", { placeholder: 5, min: 0.01, step: "any" }),
             this.kind !== "best" && field("epochs", "Epochs", { placeholder: "as usual" }),
             field("teachable", "Room for classes to teach on the board", { placeholder: "none" }),
-            data?.kind === "images" && field("size", "Size of images", { type: "text", placeholder: "28x28" }),
+            data?.kind === "images" && field("size", "Size of images", { type: "text", placeholder: "as they are" }),
             field("budget", "Memory of the model", { type: "text", placeholder: "such as 2kB" }),
             field("seed", "Seed of random numbers", { placeholder: 0, min: 0 }),
         );
@@ -158,7 +159,14 @@ export class Train extends Stage {
     // --- training ---
 
     async perform() {
-        await this.run(this.steps());
+        if (await this.run(this.steps())) {
+            await this.studio.choose({ model: this.#file });
+        }
+    }
+
+    /** The file of the model, which another kind or other data do not replace. */
+    get #file() {
+        return `${this.studio.state.base}-${this.kind}.npz`;
     }
 
     steps() {
@@ -167,8 +175,8 @@ export class Train extends Stage {
         const { window, stride } = this.window;
         const { epochs, minutes, teachable, budget, seed, size, names } = fields;
         const cut = studio.isOfSamples;
-        const points = cut ? "windows.npz" : state.data;
-        const model = `${this.kind}.npz`;
+        const points = cut ? `${state.base}-windows.npz` : state.data;
+        const model = this.#file;
         const board = state.source.board === "uno" ? undefined : state.source.board;
         const best = this.kind === "best";
         const shared = { epochs: best ? undefined : epochs, minutes: best ? minutes : undefined, teachable, budget, seed, board };
@@ -250,8 +258,8 @@ export class Train extends Stage {
                 of: ({ board }) => board && costs(board)[name]?.used,
             })),
         ];
-        const cell = (one, { of, unit, better, digits: places }) => {
-            const [mine, theirs] = [of(one), of(used)].map((value) => (value === undefined || value === null ? NaN : value));
+        const cell = (one, other, { of, unit, better, digits: places }) => {
+            const [mine, theirs] = [of(one), of(other)].map((value) => (value === undefined || value === null ? NaN : value));
             const by = +(mine - theirs).toFixed(places);
             const sign = `${by > 0 ? "+" : "−"}${number(Math.abs(by))} `;
             const change = by && small(make("span", { class: by * better > 0 ? "better" : "worse" }, sign));
@@ -261,12 +269,13 @@ export class Train extends Stage {
             if (one.error) {
                 return make("tr", {}, make("td"), make("th", { scope: "row" }, small(one.name)), make("td", { class: "text", colspan: columns.length }, one.error));
             }
-            const { kind, current } = this.studio.state.models.find(({ name }) => name === one.name) ?? {};
-            const press = () => this.studio.choose({ model: one.name });
+            const { kind, current, of } = this.studio.state.models.find(({ name }) => name === one.name) ?? {};
+            const press = () => this.studio.choose({ data: of ?? this.studio.state.data, model: one.name });
             const attributes = { type: "radio", name: "model", checked: one === used, "data-key": `use ${one.name}`, change: press };
             const radio = make("input", { ...attributes, "aria-label": `Use ${one.name}` });
-            const name = small(one.name, current === false ? ", older than the data" : "");
-            const cells = columns.map((column) => cell(one, column));
+            const name = small(one.name, current === false ? (of ? `, of ${of}` : ", older than the data") : "");
+            const other = current === false && of ? one : used; // of other data, figures are not compared
+            const cells = columns.map((column) => cell(one, other, column));
             const pick = make("td", { class: "text" }, make("label", { class: "pick" }, radio));
             return make("tr", { class: one === used ? "chosen" : "" }, pick, make("th", { scope: "row" }, kind ?? "", " ", name), ...cells);
         };
@@ -309,11 +318,23 @@ export class Train extends Stage {
     }
 
     helpsFor({ kind, names }) {
-        const withNames = () => {
-            this.fields.names = names;
-            return this.perform();
-        };
-        const data = LEAKS.includes(kind) && button("Show the data", () => this.studio.go("data"));
-        return [data, names && button(`Train with names as ${names}`, withNames)].filter(Boolean);
+        const data = [...LEAKS, "left_out"].includes(kind) && button("Show the data", () => this.studio.go("data"));
+        return [data, names && this.#again(`Train with names as ${names}`, { names })].filter(Boolean);
+    }
+
+    /** What helps if a model does not fit the board. */
+    smaller() {
+        const images = this.studio.data?.kind === "images" && !this.fields.size;
+        return [
+            images && this.#again("Train with smaller images", { size: SMALL }),
+            this.kind !== "best" && this.#again("Find a model that fits", { classifier: "best" }),
+        ].filter(Boolean);
+    }
+
+    #again(words, fields) {
+        return button(words, () => {
+            Object.assign(this.fields, fields);
+            return this.press({ go: "train", run: "train" });
+        });
     }
 }
