@@ -3,8 +3,8 @@
 Reads a JSON list of lists of words, a script and its arguments, and writes a list with an exit code
 and the output of each. The lines of a script run in a process of their own, as `python SCRIPT ...`
 starts it: the folder of the script is the first place to import from, and no module of it is there
-before the first of them. What takes long to import, and is neither there nor in the folder of the
-tests, is imported once, before.
+before the first of them. The arguments are modules that take long to import, and that are neither
+there nor in the folder of the tests: they are imported once, before.
 """
 
 from __future__ import annotations
@@ -24,14 +24,6 @@ from traceback import print_exc
 import click
 
 OF_ANY_VALUE = ("NAME",)  # what pages write where a reader chooses
-SLOW_TO_IMPORT = (
-    "matplotlib.pyplot",
-    "sklearn.ensemble",
-    "sklearn.neural_network",
-    "protonn_edge.extensions.conversion.converting",
-    "protonn_edge.codegen.projects.project",
-    "protonn_edge.report",
-)
 
 
 def start(lines: list[list[str]], answer: Connection) -> None:
@@ -65,7 +57,7 @@ def started(words: list[str]) -> tuple[int, str]:
 def main() -> None:
     """Start each line that standard input lists."""
     sys.path[0] = os.devnull
-    for name in SLOW_TO_IMPORT:
+    for name in sys.argv[1:]:
         import_module(name)
     lines = json.load(sys.stdin)
     done: dict[str, tuple[int, str]] = {}

@@ -17,8 +17,9 @@ from typing import Any
 import psutil
 import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
-from command_line import assert_one_sentence, run
+from command_line import assert_one_sentence, run, succeed
 from extensions.agents.client import Client, all_end, served
+from model_factory import random_model
 from sklearn.datasets import load_digits
 
 from protonn_edge.extensions.agents import verdicts
@@ -26,6 +27,7 @@ from protonn_edge.extensions.agents.child import ChildCommand
 from protonn_edge.extensions.agents.confinement import Confinement
 from protonn_edge.extensions.agents.server import MOST_BYTES, VERSIONS, Allowed, Server
 from protonn_edge.extensions.agents.verdicts import MOST_CHARACTERS, _text, verdict
+from protonn_edge.model.file import save_model
 from protonn_edge.system.shell import WINDOWS
 
 pytestmark = pytest.mark.skipif(WINDOWS, reason="ends groups of processes: run it on Linux, macOS")
@@ -274,8 +276,8 @@ def test_the_command_ends_with_the_server(end: str, digits: Path) -> None:
 
 @needs_avr_gcc
 def test_a_cancelled_build_leaves_no_compiler_and_no_file(folder: Path) -> None:
+    save_model(random_model(5_900), folder / "m.npz")  # which no other test has compiled
     with served(folder) as client:
-        assert client.call("train", data="train.csv", model="m.npz", classifier="linear")["ok"]
         before = {*folder.rglob("*")}
         number = client.begin("build", model="m.npz")
         running = client.heirs("avr-gcc")
@@ -451,11 +453,11 @@ def test_modules_in_the_folder_are_not_imported(folder: Path) -> None:
 
 @needs_avr_gcc
 def test_modules_in_a_project_are_not_imported(folder: Path) -> None:
+    save_model(random_model(), folder / "m.npz")
+    succeed("build", folder / "m.npz", "-o", folder / "firmware")
+    for name in ("click", "requests", "platformio", "SCons"):
+        (folder / "firmware" / f"{name}.py").write_text("raise SystemExit('imported')")
     with served(folder, "--uploads", 1, "--port", "/dev/no-port") as client:
-        assert client.call("train", data="train.csv", model="m.npz", classifier="linear")["ok"]
-        assert client.call("build", model="m.npz")["ok"]
-        for name in ("click", "requests", "platformio", "SCons"):
-            (folder / "firmware" / f"{name}.py").write_text("raise SystemExit('imported')")
         answer = client.call("upload")
     assert not answer["ok"]
     assert "imported" not in answer["error"]
