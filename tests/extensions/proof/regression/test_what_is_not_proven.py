@@ -321,7 +321,10 @@ EDITED: dict[str, Callable[[Any], object]] = {
         0, {**it["claims"][0], "statement": "the program takes 1 B of flash"}
     ),
     "the command": lambda it: it.update(repeat="rm -rf ."),
-    "endless points": lambda it: it["settings"].update(points=10**9),
+    "endless points": lambda it: (
+        it["settings"].update(points=10**9),
+        it.update(repeat=f"{it['repeat']} --points {10**9}"),
+    ),
     "the tool": lambda it: it["tool"].update(name="another"),
 }
 
