@@ -15,7 +15,7 @@ from refusals import refused_by
 from protonn_edge.chips.avr.facts import span_labels
 from protonn_edge.chips.avr.paths import Times, longest_part, paths_through
 from protonn_edge.chips.avr.program import read_program
-from protonn_edge.system.errors import CheckFailed, ProtoNNEdgeError
+from protonn_edge.system.errors import CheckFailed, InputError, ProtoNNEdgeError
 
 pytestmark = needs_avr_gcc
 
@@ -172,68 +172,57 @@ def _with(global_code: str, body: str) -> str:
     return _straight(body).replace(FACTS, f"{FACTS}{global_code}\n")
 
 
-REFUSED: dict[str, tuple[str, str, str]] = {
-    "a loop without a fact, with its line": (
-        _straight("\nfor (uint8_t i = in; i > 0; --i)\n out = 1;\n"),
-        "chips.avr.paths",
-        "(firmware.c:",
+Refused = tuple[str, str, type[ProtoNNEdgeError], str]
+
+
+def _refused(
+    text: str, kind: type[ProtoNNEdgeError] = CheckFailed, place: str = "paths", named: str = ""
+) -> Refused:
+    """Return a program, what refuses it in which module, and what is named."""
+    return text, f"chips.avr.{place}", kind, named
+
+
+REFUSED: dict[str, Refused] = {
+    "a loop without a fact, with its line": _refused(
+        _straight("\nfor (uint8_t i = in; i > 0; --i)\n out = 1;\n"), named="(firmware.c:"
     ),
-    "recursion": (
+    "recursion": _refused(
         _with(
             "__attribute__((noinline)) uint8_t again(uint8_t n)"
             "{ return n ? in + again(n - in) : n; }",
             "out = again(in);",
-        ),
-        "chips.avr.paths",
-        "",
-    ),
-    "a call through a pointer": (
-        _straight("void (*volatile called)(void) = 0; called();"),
-        "chips.avr.flow",
-        "",
-    ),
-    "facts that no path keeps": (
-        _straight("PASSED(twice, 3, 2); out = 1;"),
-        "chips.avr.paths",
-        "",
-    ),
-    "facts that contradict each other": (
-        _straight("PASSED(once, 1, 1); out = 1; PASSED(once, 2, 1); out = 2;"),
-        "chips.avr.facts",
-        "",
-    ),
-    "a function that is not there": ("int main(void) { return 0; }", "chips.avr.paths", ""),
-    **{
-        f"unknown passes: {start}": (
-            _instructions(f"{start}; 1: asr r0; lsr r1; brne 1b"),
-            "chips.avr.paths",
-            "",
         )
+    ),
+    "a call through a pointer": _refused(
+        _straight("void (*volatile called)(void) = 0; called();"), place="flow"
+    ),
+    "facts that no path keeps": _refused(_straight("PASSED(twice, 3, 2); out = 1;")),
+    "facts that contradict each other": _refused(
+        _straight("PASSED(once, 1, 1); out = 1; PASSED(once, 2, 1); out = 2;"), InputError, "facts"
+    ),
+    "a function that is not there": _refused("int main(void) { return 0; }", InputError),
+    **{
+        f"unknown passes: {start}": _refused(_instructions(f"{start}; 1: asr r0; lsr r1; brne 1b"))
         for start in ("lpm r1, Z", "mul r24, r24", "in r1, 0x3f")
     },
-    "a loop that writes its counter": (
-        _instructions("ldi r26, 9; 1: ld r0, X+; dec r26; brne 1b"),
-        "chips.avr.paths",
-        "",
+    "a loop that writes its counter": _refused(
+        _instructions("ldi r26, 9; 1: ld r0, X+; dec r26; brne 1b")
     ),
-    "a shift by a variable": (_with(WIDE, "wide = wide >> in;"), "chips.avr.paths", ""),
-    "a loop that is also called": (
+    "a shift by a variable": _refused(_with(WIDE, "wide = wide >> in;")),
+    "a loop that is also called": _refused(
         _instructions("rcall 1f; ldi r24, 3; 1: dec r24; brne 1b; ret").replace(
             "((noinline", "((naked, noinline"
-        ),
-        "chips.avr.paths",
-        "",
+        )
     ),
 }
-"""A program, the module that refuses it, and what is named."""
 
 
-@pytest.mark.parametrize(("text", "place", "named"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("text", "place", "kind", "named"), REFUSED.values(), ids=REFUSED)
 def test_what_has_no_longest_path_is_refused(
-    compile_avr: Compile, text: str, place: str, named: str
+    compile_avr: Compile, text: str, place: str, kind: type[ProtoNNEdgeError], named: str
 ) -> None:
     program = read_program(compile_avr(text, "-gdwarf-2", "-fno-optimize-sibling-calls"))
-    with refused_by(place, kind=ProtoNNEdgeError, naming=named):
+    with refused_by(place, kind=kind, naming=named):
         paths_through(program, "pnn_predict")
 
 

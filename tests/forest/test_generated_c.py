@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
 from forest_factory import random_chain
@@ -13,6 +14,7 @@ from model_factory import random_inputs
 
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.codegen.planner import plan_of
+from protonn_edge.kinds.forest.layout import Reading
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.system.folders import scratch_folder
 
@@ -30,6 +32,12 @@ def test_a_way_takes_the_cycles_of_its_nodes(kernel: str) -> None:
     ways = plan.of("forest").leaf_cycles[ends].sum(axis=1)
     around = measured.cycles.astype(int) - ways
     assert around.max() - around.min() <= chain.n_classes  # the decision's
+
+
+def test_addresses_that_most_tests_need_are_kept_in_registers() -> None:
+    """Of inputs from 100, 200 and 300 on, if two pairs of registers are left."""
+    asked = np.array([0, 1, 2, 100, 200, 210, 220, 300, 310])
+    assert Reading.of(asked, (2, 3, 4), (6, 8)).pairs == {200: 6, 300: 8}
 
 
 CALLING = """

@@ -91,11 +91,12 @@ def offline(monkeypatch):
 INSTALLED = ("platforms/atmelavr", "packages/toolchain-atmelavr", "packages/tool-scons")
 CHOSEN = "PROTONN_EDGE_PLATFORMIO"
 GONE = requests.ConnectionError()
+OURS = '{"version": "5.0.0"}'
 
 
 @needs_avr_gcc
 @pytest.mark.parametrize(
-    ("answers", "variables", "installed", "version", "uses_shim"),
+    ("answers", "variables", "installed", "manifest", "uses_shim"),
     [
         (200, {}, (), "", False),
         (404, {}, (), "", True),
@@ -103,18 +104,19 @@ GONE = requests.ConnectionError()
         (GONE, {}, (), "", True),
         (requests.Timeout(), {}, (), "", True),
         ([GONE, 200].pop, {}, (), "", False),  # one mirror is enough
-        (GONE, {}, INSTALLED[:1], "5.0.0", True),  # without its compiler
-        (GONE, {}, INSTALLED, "4.2.0", True),
+        (GONE, {}, INSTALLED[:1], OURS, True),  # without its compiler
+        (GONE, {}, INSTALLED, '{"version": "4.2.0"}', True),
         (GONE, {}, INSTALLED, "[]", True),
+        (GONE, {}, INSTALLED, "no JSON", True),
         # which decide without a question:
-        (None, {}, INSTALLED, "5.0.0", False),
+        (None, {}, INSTALLED, OURS, False),
         (None, {"PLATFORMIO_PLATFORMS_DIR": "/somewhere"}, (), "", False),
         (None, {CHOSEN: "stock"}, (), "", False),
         (None, {CHOSEN: "offline"}, (), "", True),
     ],
 )
 def test_the_shim_is_used_where_platformio_has_no_platform_and_cannot_get_one(
-    registry, monkeypatch, tmp_path, answers, variables, installed, version, uses_shim
+    registry, monkeypatch, tmp_path, answers, variables, installed, manifest, uses_shim
 ):
     asked = registry(answers)
     for name, value in variables.items():
@@ -122,7 +124,6 @@ def test_the_shim_is_used_where_platformio_has_no_platform_and_cannot_get_one(
     home = tmp_path / "home" / ".platformio"
     for folder in installed:
         (home / folder).mkdir(parents=True)
-        manifest = version if version == "[]" else f'{{"version": "{version}"}}'
         (home / INSTALLED[0] / "platform.json").write_text(manifest)
     core = pio_variables().get("PLATFORMIO_CORE_DIR")
     assert bool(core) == uses_shim

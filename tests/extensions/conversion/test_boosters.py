@@ -62,6 +62,15 @@ def test_a_file_answers_as_its_library(name: str):
     assert [step.agreement >= 0.99 for step in found.steps[1:]] == [True, True]
 
 
+def test_points_with_gaps_are_refused():
+    """Bytes have no value for them."""
+    X, y = load_iris(return_X_y=True)
+    trees = HistGradientBoostingClassifier(max_iter=3, random_state=0).fit(X, y)
+    X[9, 3] = np.nan
+    with refused_by("learn.points"):
+        from_sklearn(trees, X)
+
+
 @pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.parametrize("threshold", [3.0, 3.4])
 def test_less_of_whole_numbers_is_exact(threshold: float, scaled: bool, tmp_path: Path):

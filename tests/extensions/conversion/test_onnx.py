@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from extensions.conversion.files import NETWORKS, refused
+from extensions.conversion.fuzz.networks import random_chain
 from extensions.conversion.onnx_factory import (
     RNG,
     network,
@@ -222,3 +224,15 @@ def test_sizes_are_checked_before_arrays_are_made(sizes: list[int]):
     model.graph.initializer[0].dims[:] = sizes
     with refused_by("extensions.conversion.networks.onnx_file"):
         from_network(model.SerializeToString(), numbers(9, 4))
+
+
+def test_many_random_networks_are_read() -> None:
+    """The fuzzers compare no scores of those that are refused."""
+    are_images = []
+    for seed in range(120):
+        chain, _ = random_chain(seed)
+        with suppress(InputError):
+            network = load_network(chain.content(chain.nodes, chain.name), "m.onnx")
+            are_images.append(network.rule.image is not None)
+    assert len(are_images) > 30
+    assert sum(are_images) > 12

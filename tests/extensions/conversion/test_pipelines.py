@@ -211,26 +211,27 @@ def test_an_export_lists_the_imputers_values(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("step", "settings"),
+    ("step", "settings", "named"),
     [
-        (KNNImputer(), {}),
-        (FunctionTransformer(np.log1p), {}),
-        (SimpleImputer(missing_values=-1), {}),
-        (SimpleImputer(add_indicator=True), {}),
-        (make_pipeline(PCA(5), SimpleImputer()), {}),
-        (columns(("a", KNNImputer(), [1, 2])), {}),
-        (columns(("a", PCA(1), [1, 2])), {}),
-        (columns(("a", MinMaxScaler(), [1, 2]), ("b", "passthrough", [2])), {}),
-        (columns(("a", MinMaxScaler(), [1, 2]), transformer_weights={"a": 2.0}), {}),
-        (PCA(5), {}),
-        (MinMaxScaler(clip=True), {}),
-        (StandardScaler(), {"normalization": "l2"}),
-        (StandardScaler(), {"window_shape": (4, 3), "features": "mean"}),
+        (KNNImputer(), {}, "step 'odd'"),
+        (FunctionTransformer(np.log1p), {}, "step 'odd'"),
+        (SimpleImputer(missing_values=-1), {}, "step 'odd'"),
+        (SimpleImputer(add_indicator=True), {}, "step 'odd'"),
+        (make_pipeline(PCA(5), SimpleImputer()), {}, "step 'simpleimputer'"),
+        (columns(("a", KNNImputer(), [1, 2])), {}, "step 'odd'"),
+        (columns(("a", PCA(1), [1, 2])), {}, "step 'odd'"),
+        (columns(("a", MinMaxScaler(), [1, 2]), ("b", "passthrough", [2])), {}, "step 'odd'"),
+        (columns(("a", MinMaxScaler(), [1]), transformer_weights={"a": 2.0}), {}, "step 'odd'"),
+        (MinMaxScaler(clip=True), {}, "step 'odd'"),
+        (PCA(5), {}, "PCA of the pipeline"),
+        (StandardScaler(), {"normalization": "l2"}, "scalers of the pipeline"),
+        (StandardScaler(), {"window_shape": (4, 3), "features": "mean"}, "features of raw values"),
     ],
 )
-def test_what_a_model_cannot_take_is_one_sentence(step: Any, settings: dict[str, Any]) -> None:
+def test_what_a_model_cannot_take_is_one_sentence(
+    step: Any, settings: dict[str, Any], named: str
+) -> None:
     pipeline = Pipeline([("odd", step), ("last", classifier(**settings))]).fit(X[:, :12], y)
-    named = "" if settings else "PCA of" if isinstance(step, PCA) else "step '"
     with refused_by("extensions.conversion.scaling", naming=named):
         from_pipeline(pipeline)
 

@@ -117,8 +117,8 @@ def test_trees_that_do_not_fit_are_pruned() -> None:
 
 
 def booster(objective: str, folder: Path) -> Any:
-    """Return boosted trees of two classes, with another objective."""
-    if ":" in objective.split(maxsplit=1)[0]:
+    """Return boosted trees of two classes, with another objective of XGBoost or LightGBM."""
+    if ":" in objective.split(maxsplit=1)[0]:  # such as reg:squarederror
         path = folder / "b.json"
         changed("cancer.json", lambda it: it["objective"].update(name=objective), path)
         return load_booster(path)

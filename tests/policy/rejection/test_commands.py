@@ -108,7 +108,15 @@ def test_the_whole_way_with_unknown_answers(folder: Path, model_file: Path) -> N
     assert shown.exit_code == 0, shown.output
     text = page.read_text("utf-8")
     assert f"{told['unknown']} points were answered &#39;unknown&#39;" in text
+    assert "of the other answers are correct" in text
     assert "taken for unknown" not in text
+
+
+@needs_emulated_avr
+def test_verify_agrees_on_unknown_answers(folder: Path, model_file: Path) -> None:
+    told = run_json("verify", model_file, folder / "strange.csv")
+    assert told["mismatches"] == 0
+    assert {each["execution"] for each in told["executions"]} == {"host C", "emulated uno"}
 
 
 def test_calibrating_with_the_held_out_points_gets_a_warning(folder: Path) -> None:

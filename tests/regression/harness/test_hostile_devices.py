@@ -241,7 +241,6 @@ def test_another_device_does_what_a_flooding_one_leaves():
 
 IMPOSSIBLE = (0, POSSIBLE.least - 1, POSSIBLE.most + 1, (1 << 32) - 1)
 OF_REPEAT = {"repeat": 100}
-NO_STATS = "the measured stack is missing"
 
 
 def put(**fields: Any) -> Callable[[Any], Any]:
@@ -289,14 +288,6 @@ LIES: list[tuple[type, Callable[[Any], Any], dict[str, int], str]] = [
         )
         for stack in (0, STACK_BYTES + 1, 65_535)
     ),
-    (StatsRequest, lambda _: None, {}, NO_STATS),
-    (StatsRequest, lambda _: protocol.encode_frame(b"\x84\x01nonsense"), {}, NO_STATS),
-    (StatsRequest, put(reset_cause=0), {}, NO_STATS),
-    (StatsRequest, put(reset_cause=16), {}, NO_STATS),
-    (StatsRequest, lambda _: ErrorReply(1), {}, NO_STATS),
-    (ScoresRequest, put(label=4), {}, ""),
-    (ScoresRequest, lambda right: replace(right, scores=right.scores[:3]), {}, ""),
-    (ScoresRequest, lambda right: replace(right, scores=right.scores * 60), {}, ""),
 ]
 """What is answered to a kind of request, the options of the run, and what is said of it."""
 
@@ -305,17 +296,38 @@ LIES: list[tuple[type, Callable[[Any], Any], dict[str, int], str]] = [
 def test_a_lie_fails_the_run_with_what_is_wrong(kind, change, options, words):
     error = failure_on(HostileDevice(honest_model(), answer=to(kind, change)), **options)
     assert re.search(words, str(error), re.DOTALL)
-    assert isinstance(error, ProtocolError) or kind is not ScoresRequest
 
 
-def test_missing_statistics_do_not_take_long():
-    done, seconds = measure_on([HostileDevice(honest_model(), answer=to(StatsRequest, put()))])
-    assert done.failure is None
-    silent, longer = measure_on(
-        [HostileDevice(honest_model(), answer=to(StatsRequest, lambda _: None))]
-    )
-    assert silent.summary.lost == 0
-    assert longer < seconds + 8
+@pytest.mark.parametrize(
+    "change",
+    [
+        put(label=4),
+        lambda right: replace(right, scores=right.scores[:3]),
+        lambda right: replace(right, scores=right.scores * 60),
+    ],
+)
+def test_an_answer_that_no_model_of_this_size_gives_ends_a_run(change):
+    error = failure_on(HostileDevice(honest_model(), answer=to(ScoresRequest, change)))
+    assert isinstance(error, ProtocolError)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda _: None,
+        lambda _: protocol.encode_frame(b"\x84\x01nonsense"),
+        put(reset_cause=0),
+        put(reset_cause=16),
+        lambda _: ErrorReply(1),
+    ],
+    ids=["silence", "nonsense", "no cause", "no such cause", "refusal"],
+)
+def test_missing_statistics_are_said_and_do_not_take_long(change):
+    device = HostileDevice(honest_model(), answer=to(StatsRequest, change))
+    done, seconds = measure_on([device])
+    assert done.summary.lost == 0
+    assert "the measured stack is missing" in str(done.failure)
+    assert seconds < 8
 
 
 def test_a_clock_that_changes_on_the_way_is_refused():

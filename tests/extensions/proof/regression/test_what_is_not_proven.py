@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from avr_programs import compile_text
 from avr_tools import needs_avr_gcc
-from command_line import refusal, run, run_json
+from command_line import refusal, run, run_json, succeed
 from model_factory import plain_model
 from refusals import refused_by, refuses
 
@@ -313,30 +313,47 @@ def test_a_library_that_does_not_compile_is_refused(tmp_path: Path, content: byt
     assert not (tmp_path / "c.json").exists()
 
 
-EDITED: dict[str, Callable[[Any], object]] = {
-    "a value": lambda it: it["claims"][0].update(value=1),
-    "a statement": lambda it: it["claims"][-1].update(statement="the stack never takes 1 B"),
-    "points": lambda it: it["claims"][0].update(points=10**6),
-    "a claim twice": lambda it: it["claims"].insert(
-        0, {**it["claims"][0], "statement": "the program takes 1 B of flash"}
+EDITED: dict[str, tuple[Callable[[Any], object], int, str]] = {
+    "a value": (lambda it: it["claims"][0].update(value=1), 1, "value 1)"),
+    "a statement": (
+        lambda it: it["claims"][-1].update(statement="the stack never takes 1 B"),
+        1,
+        'was "the stack never takes 1 B',
     ),
-    "the command": lambda it: it.update(repeat="rm -rf ."),
-    "endless points": lambda it: it["settings"].update(points=10**9),
-    "the tool": lambda it: it["tool"].update(name="another"),
+    "points": (lambda it: it["claims"][0].update(points=10**6), 1, "on 1,000,000 points"),
+    "a claim twice": (
+        lambda it: it["claims"].insert(
+            0, {**it["claims"][0], "statement": "the program takes 1 B of flash"}
+        ),
+        1,
+        "takes 1 B of flash",
+    ),
+    "the command": (lambda it: it.update(repeat="rm -rf ."), 2, "edited"),
+    "endless points": (
+        lambda it: (
+            it["settings"].update(points=10**9),
+            it.update(repeat=f"{it['repeat']} --points {10**9}"),
+        ),
+        2,
+        "not a certificate",
+    ),
+    "the tool": (lambda it: it["tool"].update(name="another"), 2, "edited"),
 }
 
 
-@pytest.mark.parametrize("what", EDITED)
-def test_an_edited_certificate_is_not_confirmed(tmp_path: Path, what: str) -> None:
+@pytest.mark.parametrize(("change", "exit_code", "words"), EDITED.values(), ids=EDITED)
+def test_a_certificate_is_confirmed_until_it_is_edited(
+    tmp_path: Path, change: Callable[[Any], object], exit_code: int, words: str
+) -> None:
     text = PROGRAM.replace("BODY", "").replace("BEFORE", "")
     elf = compile_text(text, tmp_path / "program.elf", "-O1")
     path = tmp_path / "c.json"
-    record = run_json("verify", elf, "-o", path)
-    EDITED[what](record)
+    succeed("verify", elf, "-o", path)
+    assert "confirmed" in succeed("verify", elf, "--check", path).stdout
+    record = json.loads(path.read_text())
+    change(record)
     path.write_text(json.dumps(record))
-    done = run("verify", elf, "--check", path)
-    assert done.exit_code in (1, 2)
-    refusal(done, exit_code=done.exit_code)
+    assert words in refusal(run("verify", elf, "--check", path), exit_code)
 
 
 def test_the_command_of_a_certificate_quotes_names(tmp_path: Path) -> None:

@@ -185,6 +185,15 @@ sleeps = [0x20, 0xF0, 0x00]
 """
 
 
+def test_another_chip_is_refused_before_a_header_that_it_lacks(tmp_path: Path) -> None:
+    """On other chips, "util/atomic.h: No such file" hid the sentence that leads on."""
+    model = random_window_model(window_features_of("mean", 24, 6))
+    export_for_uno(model, "arduino", tmp_path / "a", windowing=windowing(model, ["mpu6050"], 100.0))
+    sketch = (tmp_path / "a" / "examples" / "Live" / "Live.ino").read_text()
+    refusal = sketch.split("#include")[0].split("#error")[1]
+    assert "on a chip that is not an AVR, read the sensor yourself, as" in refusal
+
+
 @pytest.mark.parametrize(
     ("sensor", "channels", "room", "sketches"),
     [
@@ -193,9 +202,10 @@ sleeps = [0x20, 0xF0, 0x00]
         ("spi.toml", 3, 5, ["Live"]),
     ],
 )
-def test_buttons_are_where_their_pins_are_free(
+def test_sketches_have_what_their_board_can_do(
     sensor: str, channels: int, room: int, sketches: list[str], tmp_path: Path
 ) -> None:
+    """A board with an EEPROM for examples recalls them; buttons are where their pins are free."""
     (tmp_path / "spi.toml").write_text(SPI)
     model = random_window_model(window_features_of("mean", 24, channels))
     made = with_numbers(model, teachable=room) if room else model
@@ -206,10 +216,6 @@ def test_buttons_are_where_their_pins_are_free(
     assert found == sketches
     sketch = (tmp_path / "motion" / "examples" / "Live" / "Live.ino").read_text()
     assert ("    pnn_recall();" in sketch) == (room > 0)
-    # On another chip, it is not refused by a header that this lacks, before the sentence.
-    assert (
-        "on a chip that is not an AVR, read the sensor yourself, as" in sketch.split("#include")[0]
-    )
     assert ("LiveButtons" in (tmp_path / "motion" / "README.md").read_text()) == (len(found) > 1)
 
 

@@ -133,6 +133,10 @@ def told_of(windows: Windowing, answers: list[WindowAnswer], refractory: int) ->
     return told
 
 
+def test_the_time_of_a_reported_class_is_in_samples() -> None:
+    assert windows_of(rate=50.0, refractory_s=2.0).refractory == 100
+
+
 @needs_emulated_avr
 def test_values_far_outside_the_training_are_told_by_monitor(tmp_path: Path) -> None:
     own = random_window_model(window_features_of("mean,max", 20, 3))
