@@ -12,8 +12,8 @@ export class Result {
 
     /** Ask for the answers again, if the model or its points have changed. */
     async show() {
-        const { state, model } = this.studio;
-        const key = JSON.stringify([state.model, state.points, model?.at, model?.current]);
+        const { state } = this.studio;
+        const key = this.#key;
         if (this.asked === key) {
             return;
         }
@@ -23,8 +23,11 @@ export class Result {
             return;
         }
         const found = await this.studio.wire.ask("figures", { model: state.model, points: state.points });
+        if (this.asked === key && this.#key !== key) {
+            this.asked = ""; // other data, perhaps without a model, were chosen meanwhile
+        }
         if (this.asked !== key) {
-            return; // a later answer is on its way
+            return; // a later answer is on its way, or none is wanted
         }
         find("#each").hidden = !found.classes;
         if (found.error) {
@@ -35,6 +38,12 @@ export class Result {
         } else {
             this.#showValues(found);
         }
+    }
+
+    /** What the answers depend on. */
+    get #key() {
+        const { state, model } = this.studio;
+        return JSON.stringify([state.model, state.points, model?.at, model?.current]);
     }
 
     /** What was answered: what training held out or, if these points are gone, all that there are. */
