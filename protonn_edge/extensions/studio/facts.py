@@ -154,9 +154,12 @@ def _class_counts(labels: Array, names: Sequence[str]) -> dict[str, int]:
     """Return the points of each class; of labels that are no classes, the names without points."""
     is_of_classes = labels.ndim == 1 and labels.dtype.kind in "iuU"
     values, counts = np.unique(labels if is_of_classes else (), return_counts=True)
-    if not 0 < len(values) <= _MOST_CLASSES:
+    called = [str(each) for each in values]
+    if names and labels.dtype.kind != "U":  # indices of the names; reading refuses others
+        indices = range(len(names))
+        called = [names[each] for each in values.tolist() if each in indices]
+    if not 0 < len(called) == len(values) <= _MOST_CLASSES:
         return dict.fromkeys(names, 0)
-    called = [names[each] if names else str(each) for each in values.tolist()]
     return dict(zip(called, counts.tolist(), strict=True))
 
 

@@ -287,3 +287,23 @@ def test_a_file_of_libsvm_is_points(site: Any) -> None:
         {"0": 9, "1": 9},
         18,
     )
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "classes"),
+    [
+        ([0, 1, 1], [], {"0": 1, "1": 2}),
+        ([0, 1, 1], ["x", "y"], {"x": 1, "y": 2}),
+        (["y", "x", "x"], ["x", "y"], {"x": 2, "y": 1}),
+        ([0.5, 1.5, 1.5], [], {}),
+        ([0, 1, 7], ["x", "y"], {"x": 0, "y": 0}),  # which training refuses in its own words
+        ([0, 1, -1], ["x", "y"], {"x": 0, "y": 0}),
+    ],
+)
+def test_the_points_of_each_class_are_counted(
+    tmp_path: Path, labels: list[Any], names: list[str], classes: dict[str, int]
+) -> None:
+    named = {"class_names": np.array(names)} if names else {}
+    np.savez(tmp_path / "points.npz", X_train=np.eye(3), y_train=np.array(labels), **named)
+    found = facts.facts_of(tmp_path / "points.npz", "points")
+    assert (found["classes"], found["n_train"]) == (classes, 3)
