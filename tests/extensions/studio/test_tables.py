@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import EMULATED_AVR, skip_without
+from command_line import succeed
 from extensions.studio.shown import Shown, opened, studio
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 MOST_PRESSES = 5
 
@@ -145,3 +146,32 @@ def test_an_unreadable_table_leaves_nothing_of_another_one(shown: Shown, tmp_pat
     file.select_option("whole.csv")
     expect(page.get_by_role("rowheader", name="area")).to_be_visible()
     expect(lead).to_contain_text("whole.csv")
+
+
+def test_answers_that_arrive_when_no_model_is_in_use_are_left_out(
+    browser: Browser, tmp_path: Path
+) -> None:
+    folder = tmp_path / "late"
+    folder.mkdir()
+    write_prices(folder / "prices.csv")
+    succeed("train", folder / "prices.csv", "--label", "grade", "-o", folder / "grades.npz")
+    (folder / "broken.csv").write_text("a,b\n1\n2,3,4\n")
+    held: list[Route] = []
+    with studio(folder) as url, opened(browser, url, folder) as shown:
+        page = shown.page
+        page.goto("about:blank")  # what the page has asked already is not held
+        page.route("**/ask/figures", lambda route: held.append(route))  # noqa: PLW0108
+        with page.expect_request("**/ask/figures"):
+            page.goto(url)
+            shown.go("data")
+            page.locator("#data-file").select_option("prices.csv")
+            shown.go("train")
+        shown.go("data")
+        page.locator("#data-file").select_option("broken.csv")
+        expect(page.locator("#stage-data .lead")).to_contain_text("broken.csv:2")
+        with page.expect_response("**/ask/figures"):
+            for each in held:
+                each.continue_()
+        shown.go("train")
+        expect(page.locator("#result")).to_be_hidden()
+        assert shown.complaints == []
