@@ -1,4 +1,4 @@
-"""ProtoNN's part in the checks of all kinds of which it is one, though it has more of its own."""
+"""What the laws of all kinds need of ProtoNN, which has more tests of its own."""
 
 from __future__ import annotations
 
