@@ -112,12 +112,11 @@ class Jobs:
         ended = {"action": action, "line": line, "state": state, "record": record}
         news = {"state": state, "record": record, "records": [*self.latest["records"], ended]}
         latest = {**self.latest, **news, "last": last, "part": at / self.latest["of"]}
-        logged = self._log.add(latest, _files_of(words))
+        self._log.add(latest, _files_of(words))
         if last and state == "done" and not self._stopped:
             then()
         self.latest, self.is_running = latest, not last  # the next job may begin from here on
         self._tell(job=latest)
-        self._tell(logged=logged)
         return not last
 
     def _execute(self, words: list[str]) -> tuple[int, JsonObject, list[str]]:

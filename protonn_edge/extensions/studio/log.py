@@ -67,11 +67,8 @@ class Log:
             if record_of(_ENTRY)(entry):
                 yield entry
 
-    def add(self, report: JsonObject, files: Sequence[str]) -> JsonObject:
-        """Add an ended command by its last report, and the files that it read and wrote.
-
-        Returns the entry for the page.
-        """
+    def add(self, report: JsonObject, files: Sequence[str]) -> None:
+        """Add an ended command by its last report, and the files that it read and wrote."""
         record = dict(report.get("record") or {})
         if len(json.dumps(record, default=str)) > _LONGEST_RECORD:
             record = {name: record[name] for name in _FIGURES if name in record}
@@ -84,7 +81,6 @@ class Log:
         }
         self._entries.append(entry)
         self._write(entry)
-        return _shown(entry)
 
     def _write(self, entry: JsonObject) -> None:
         line = json.dumps(entry, allow_nan=False) + "\n"

@@ -148,7 +148,8 @@ class Workspace:
         with contextlib.suppress(ProtoNNEdgeError):  # the page shows takes and answers anyway
             line = line_of(words_of(action, fields, names_in(self.folder)))
             done = {"action": action, "stage": stage, "line": line, "state": "done"}
-            self.tabs.tell(logged=self.log.add(done, []))
+            self.log.add(done, [])
+            self.tabs.tell(changed=True)
 
 
 def read_ahead() -> None:

@@ -165,10 +165,6 @@ class Studio {
     #listen() {
         const { wire } = this;
         wire.on("job", ({ job }) => this.#hearJob(job));
-        wire.on("logged", ({ logged }) => {
-            this.state.log.push(logged);
-            this.showBar();
-        });
         wire.on("changed", () => this.soon());
         wire.on("stream", ({ stream }) => {
             this.state.stream = stream;
