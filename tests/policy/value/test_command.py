@@ -33,6 +33,12 @@ def trained(folder: Path) -> dict[str, Any]:
     return run_json("train", folder / "data.csv", *NAMED, *SMALL, "-o", folder / "model.npz")
 
 
+def value_of(folder: Path) -> Value:
+    value = load_model(folder / "model.npz").policy.find(Value)
+    assert value is not None
+    return value
+
+
 def test_labels_with_decimals_become_a_number_to_predict(
     trained: dict[str, Any], folder: Path
 ) -> None:
@@ -41,9 +47,7 @@ def test_labels_with_decimals_become_a_number_to_predict(
     assert trained["test"]["mae"] < trained["test"]["mean_mae"] / 2
     model = load_model(folder / "model.npz")
     assert model.classes == ("temperature",)
-    value = model.policy.find(Value)
-    assert value is not None
-    assert value.half_width is not None
+    assert value_of(folder).half_width is not None
 
 
 def test_a_model_of_a_number_is_not_shown_as_one_of_classes(
@@ -66,6 +70,10 @@ def test_predictions_are_in_the_labels_unit(trained: dict[str, Any], folder: Pat
     rows = list(csv.DictReader(output.read_text().splitlines()))
     errors = [float(row["predicted_value"]) - float(row["temperature"]) for row in rows]
     assert np.abs(errors).mean() == pytest.approx(trained["test"]["mae"])
+    known, value = [float(row["temperature"]) for row in rows], value_of(folder)
+    assert np.min(known) < value.offset < np.max(known)
+    off = np.abs(np.array(known) - value.offset).mean()
+    assert told["errors"]["mean_mae"] == pytest.approx(off, abs=10.0**-value.decimals)
 
 
 @pytest.fixture(scope="module")
