@@ -78,6 +78,9 @@ export class Data extends Stage {
         if (name !== this.studio.state.data) {
             return; // other data were chosen meanwhile
         }
+        if (this.#isLive && this.take?.kept && name === this.recording?.name) {
+            return; // the file has the samples of the take that grows, too: see `#count`
+        }
         if (found.error) {
             this.fail(found.error);
             return;
@@ -187,6 +190,7 @@ export class Data extends Stage {
         this.#showTake();
         if (began) {
             this.studio.showBar();
+            this.studio.soon(); // for the takes that the file has now
         }
     }
 
