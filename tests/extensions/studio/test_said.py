@@ -124,30 +124,31 @@ def sentences_of(number: int, action: str) -> list[str]:
     return [f"{action}: {re.sub('{[^}]*}', '7', each)}" for each in some]
 
 
-@pytest.fixture(scope="module")
-def desk(browser: Browser, whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+@pytest.fixture
+def desk(
+    browser: Browser, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Desk]:
     """Open the page of a copy of the whole folder, with a board on a port."""
     skip_without(*EMULATED_AVR)
-    folder, board = tmp_path_factory.mktemp("said") / "gestures", Board()
+    folder, board = tmp_path / "gestures", Board()
     shutil.copytree(whole, folder)
     (folder / "gestures.zip").write_bytes(b"PK")
     for name in (MODEL, WINDOWS):
         (folder / name.removeprefix("recording-")).rename(folder / name)
     built = folder / "logger" / "built.json"
     built.write_text(built.read_text().replace("adxl345", "mpu6050"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        patch.setattr(sources, "ports", lambda _: [{"port": "/dev/ttyX", "what": "Arduino Uno"}])
-        patch.setattr(attached, "SensorSource", lambda *_: board)
-        with serving(folder) as site:
-            jobs = site.server.workspace.jobs
-            jobs.processes = commands = StandIn(jobs)
-            with opened(browser, site.server.url, folder) as shown:
-                shown.go("train")
-                shown.page.get_by_label("Kind of model").select_option("linear")
-                yield Desk(shown, commands, jobs, board)
-                assert shown.complaints == []
-                assert shown.elsewhere == []
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sources, "ports", lambda _: [{"port": "/dev/ttyX", "what": "Arduino Uno"}])
+    monkeypatch.setattr(attached, "SensorSource", lambda *_: board)
+    with serving(folder) as site:
+        jobs = site.server.workspace.jobs
+        jobs.processes = commands = StandIn(jobs)
+        with opened(browser, site.server.url, folder) as shown:
+            shown.go("train")
+            shown.page.get_by_label("Kind of model").select_option("linear")
+            yield Desk(shown, commands, jobs, board)
+            assert shown.complaints == []
+            assert shown.elsewhere == []
 
 
 def test_no_sentence_has_an_option_in_the_page_whatever_its_values_are() -> None:

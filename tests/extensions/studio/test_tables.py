@@ -67,7 +67,7 @@ def test_a_table_with_a_column_in_doubt_leads_to_a_report(shown: Shown, tmp_path
     with page.context.expect_page() as report:
         shown.press_primary(presses[-1])
     report.value.close()
-    train = next(line for line in shown.lines() if " train " in line)
+    train = next(line for line in shown.lines() if " train house.csv " in line)
     assert "drop=hour" in train
     shown.go("train")
     expect(page.locator("#answers")).to_contain_text("°C")
