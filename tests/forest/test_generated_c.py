@@ -40,6 +40,13 @@ def test_addresses_that_most_tests_need_are_kept_in_registers() -> None:
     assert Reading.of(asked, (2, 3, 4), (6, 8)).pairs == {200: 6, 300: 8}
 
 
+def test_the_only_address_that_y_does_not_reach_stays_in_z() -> None:
+    reading = Reading.of(np.array([0, 10, 20, 100]), (2, 3, 4), (6, 8))
+    assert (reading.fixed, reading.windows, reading.at_root.window) == (0, (100,), 100)
+    assert reading.set_up()[-2:] == ["subi r30, lo8(-(100))", "sbci r31, hi8(-(100))"]
+    assert reading.load(100, reading.at_root)[0] == ["ldd  r24, Z+0"]
+
+
 CALLING = """
 #include "pnn_model.h"
 int main(void) { return pnn_finish(); }

@@ -226,6 +226,7 @@ def test_other_text_is_refused(old: str, new: str, words: str, tmp_path: Path):
         b"{",
         b"i\x01i",
         b"q",
+        b"[i\x02",
         b"\xff\xfe",
     ],
 )

@@ -22,6 +22,7 @@ from refusals import refused_by
 
 from protonn_edge import from_network
 from protonn_edge.extensions.conversion.networks.int8_network import Int8Network
+from protonn_edge.extensions.conversion.networks.onnx_int8 import factor_of
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.quantization import quantize
@@ -363,3 +364,9 @@ def test_an_operator_that_is_no_text_is_shown_in_plain_characters() -> None:
     ) as refused:
         load_network(content, "m.onnx")
     check_refusal(refused.value)
+
+
+def test_a_factor_that_is_too_small_is_the_smallest() -> None:
+    assert [factor_of(0.5), factor_of(2.0**-31), factor_of(2.0**-90)] == [
+        *((2**30, 0), (2**30, 30), (1, 31))
+    ]

@@ -127,6 +127,17 @@ def test_a_network_that_is_too_large_names_its_layer() -> None:
         from_network(FOLDER / "mnist10-mlp.tflite", real_points("mnist10-mlp"), board="attiny85")
 
 
+def test_each_offset_of_a_file_may_be_wrong() -> None:
+    content = (FOLDER / "one-output.tflite").read_bytes()
+    for place in range(0, len(content) - 3, 2):
+        for wrong in (0xFFFFFFFF, 0x7FFFFFF0):
+            damaged = content[:place] + struct.pack("<I", wrong) + content[place + 4 :]
+            try:
+                load_network(damaged, "the file")
+            except InputError as error:
+                check_refusal(error)
+
+
 @pytest.mark.parametrize("content", [b"", b"TFL3", b"\0\0\0\0TFL3", b"\xff" * 4 + b"TFL3"])
 def test_short_files_are_refused(content: bytes) -> None:
     with refused_by(

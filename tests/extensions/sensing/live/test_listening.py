@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import socket
 import struct
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import succeed
 from extensions.sensing.conftest import OnALine
 from extensions.sensing.lines import BYTES_OF_HASH, Line, live, named, sent, window
 from model_factory import random_model
@@ -228,6 +231,26 @@ def test_a_board_with_another_model_than_the_projects_is_told(
     notices = _another_model(folder, board.description)
     assert len(notices) == len(words)
     assert all(word in str(notice) for word, notice in zip(words, notices, strict=True))
+
+
+def test_a_board_on_a_port_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = SAID + b"".join(window(25 * number) for number in range(9))
+
+    def speak() -> None:
+        with server.accept()[0] as line:
+            line.sendall(said)
+            while line.recv(99):
+                pass
+
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as threads:
+        board = threads.submit(speak)
+        port = f"socket://127.0.0.1:{server.getsockname()[1]}"
+        printed = succeed("monitor", "--port", port, "--seconds", 1.25, "--json").stdout
+        board.result()
+    answers = [json.loads(line) for line in printed.splitlines()]
+    assert [each["first_sample"] for each in answers] == [0, 25]
+    assert {each["class"] for each in answers} == {"wave"}
 
 
 SPEED = {"idle": 0, "walking": 4, "running": 9}
