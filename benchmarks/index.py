@@ -44,7 +44,11 @@ INDEX: dict[str, Entry] = {
     ),
     "bonsai": Entry("kind_rows", {"kinds.md": EVERY}, ("Uno %", "model B", *_CYCLES)),
     "budgets": Entry("protonn_rows", {"training.md": EVERY}),
-    "cascade": Entry("cascade", {"kinds.md": EVERY}),
+    "cascade": Entry(
+        "cascade",
+        {"kinds.md": EVERY},
+        ("passed on %", "mean cycles", "second alone", "flash B"),
+    ),
     "conversion": Entry("conversion", {"conversion.md": EVERY}),
     "dense": Entry("kind_rows", {"kinds.md": EVERY}, ("Uno %", "weights", *_CYCLES)),
     "drift": Entry("drift", {"health.md": EVERY}),
@@ -88,6 +92,7 @@ INDEX: dict[str, Entry] = {
     "labels": Entry(
         "protonn_rows",
         {"results.md": ("delicious", "bibtex"), "values.md": ("bibtex-mega2560",)},
+        ("float P@1/3/5 %",),
     ),
     "levels": Entry("levels", {"certificate.md": EVERY}),
     "linear": Entry("kind_rows", {"kinds.md": EVERY}, ("Uno %", *_CYCLES)),
