@@ -49,10 +49,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def ran(site: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run Python in a folder, with installed packages."""
+    path = [str(site), os.environ.get("PYTHONPATH", "")]  # which `make coverage` sets
     return subprocess.run(
         [sys.executable, *words],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(site)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))},
         capture_output=True,
         check=False,
         text=True,
