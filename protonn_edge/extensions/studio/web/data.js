@@ -190,6 +190,8 @@ export class Data extends Stage {
         this.#showTake();
         if (began) {
             this.studio.showBar();
+        }
+        if (began && !take) {
             this.studio.soon(); // for the takes that the file has now
         }
     }

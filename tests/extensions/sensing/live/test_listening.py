@@ -39,6 +39,7 @@ def ranges(*sampled: int) -> bytes:
 
 
 SAID = live() + named("rest", "wave")
+DEADLINE_S = 60.0  # of a board that nobody listens to, if a test fails
 
 
 @pytest.fixture
@@ -239,11 +240,13 @@ def test_a_board_on_a_port_is_watched(tmp_path: Path, monkeypatch: pytest.Monkey
 
     def speak() -> None:
         with server.accept()[0] as line:
+            line.settimeout(DEADLINE_S)
             line.sendall(said)
             while line.recv(99):
                 pass
 
     with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as threads:
+        server.settimeout(DEADLINE_S)
         board = threads.submit(speak)
         port = f"socket://127.0.0.1:{server.getsockname()[1]}"
         printed = succeed("monitor", "--port", port, "--seconds", 1.25, "--json").stdout
