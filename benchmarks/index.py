@@ -50,6 +50,7 @@ INDEX: dict[str, Entry] = {
         ("passed on %", "mean cycles", "second alone", "flash B"),
     ),
     "conversion": Entry("conversion", {"conversion.md": EVERY}),
+    "days": Entry("days", {"data.md": EVERY}, ("n", "warned")),
     "dense": Entry("kind_rows", {"kinds.md": EVERY}, ("Uno %", "weights", *_CYCLES)),
     "drift": Entry("drift", {"health.md": EVERY}),
     "drift_costs": Entry("drift", {"health.md": EVERY}),

@@ -10,10 +10,13 @@ from protonn_edge.cli.options import PATH
 from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.tables import ALL_READING
 from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.drift import drift_in
+from protonn_edge.data.groups import with_own_groups
 from protonn_edge.data.leaks import leaks
 from protonn_edge.data.naming import Notice, channel_names, quoted
 from protonn_edge.data.options import SHOWN, TableOptions
 from protonn_edge.data.reading import load_dataset
+from protonn_edge.data.splits import about_drift
 from protonn_edge.learn.evaluation.terminal import fact_table, row_table
 from protonn_edge.report.data_summary import (
     HEADINGS,
@@ -59,6 +62,9 @@ def data_command(
     summary, repeated = DataSummary.of(dataset), repetitions(dataset)
     rules = [] if dataset.layout is None else dataset.layout.rules.items()
     facts, notices = [*rules, *data_facts(summary, dataset)], [*dataset.notices, *leaks(dataset)]
+    found = None if len(dataset.y_test) else drift_in(dataset.X_train, dataset.y_train)
+    if found is not None and with_own_groups(dataset, data)[0].groups is None:
+        notices.append(about_drift(dataset, found))
     if dataset.n_classes == 1 and dataset.label_facts is None:
         text = "there is only one class; add points of another class, or train with --one-class"
         notices.append(Notice("one_class", text, warning=True))

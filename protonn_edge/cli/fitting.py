@@ -84,20 +84,22 @@ def _load_divided(given: TrainOptions | TuneOptions, target: Target) -> Dataset:
     division = division_of(data, dataset, given.table, groups)
     if isinstance(share, tuple):
         return _with_groups_held_out(dataset, share, division, target)
-    of_row, before, dataset = dataset.groups, dataset, target.selected(dataset)
+    of_row, before = dataset.groups, dataset
+    dataset = replace(target.selected(dataset), division=division)
     y = target.relabelled(before.y_train, before, dataset)
     if share == 0 or (share is None and target.is_tested(dataset)):
-        return replace(dataset, division=division)
+        return dataset
+    by_rows, share_held = given.holdout_rows, share or DEFAULT_SHARE
     try:
-        dataset = target.held_out(dataset, share or DEFAULT_SHARE, given.seed)
+        dataset = target.held_out(dataset, share_held, given.seed, by_rows=by_rows)
     except InputError as error:
         if share is not None:
             raise
         text = f"too few points to hold some out: {error}"
         notice = Notice("too_few", text, warning=True)
-        return replace(dataset, division=division, notices=(*dataset.notices, notice))
-    division = division.holding_out(share or DEFAULT_SHARE, given.seed, y, of_row)
-    return replace(dataset, division=division)
+        return replace(dataset, notices=(*dataset.notices, notice))
+    assert dataset.division is not None
+    return replace(dataset, division=dataset.division.checked(y, of_row))
 
 
 def _with_groups_held_out(

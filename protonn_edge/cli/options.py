@@ -244,7 +244,9 @@ HOLDOUT = option(
     flag="--holdout",
     also=("test", "test-size"),
 )
-
+HOLDOUT_ROWS = option(
+    "Hold out rows at random, even if they drift.", flag="--holdout-rows", is_flag=True
+)
 
 TRY = option(
     "Before writing anything, run a few points on the emulated board and compare every score with "

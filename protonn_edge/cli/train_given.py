@@ -38,6 +38,7 @@ class TrainOptions:
     )
     seed: int = options.seed_option(2**32 - 1)
     test_share: float | tuple[str, ...] | None = options.HOLDOUT
+    holdout_rows: bool = options.HOLDOUT_ROWS
     verbose: bool = option("Print the objective and accuracies after every epoch.", is_flag=True)
     minutes: float = option(
         "Time limit for --classifier best, in minutes.", options.FiniteRange(1e-3, 1e5), shown=5

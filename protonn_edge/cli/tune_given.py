@@ -79,6 +79,7 @@ class TuneOptions:
     )
     groups: str | None = options.GROUPS
     test_share: float | tuple[str, ...] | None = options.HOLDOUT
+    holdout_rows: bool = options.HOLDOUT_ROWS
     classifier: GivenClassifier = any_classifier()
     added: list[TrainAddition] = additions("tune")
     seed: int = options.seed_option(2**31 - 1)

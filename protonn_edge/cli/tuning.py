@@ -211,7 +211,7 @@ def _points(
         given.classifier.regressors()
     points = TrialPoints(
         *(X, y, numbers, board, limits, fixed, to_move, kind, metric, left_out),
-        *(dataset.gaps, dataset.preparation),
+        *(dataset.gaps, dataset.preparation, _drift_in(dataset)),
     )
     of_trials = replace(dataset, groups=to_move)
     try:
@@ -222,6 +222,14 @@ def _points(
         raise
     fitting.check_options(untrained, of_trials)
     return points
+
+
+def _drift_in(dataset: Dataset) -> Any:
+    """Return what another day adds to points when folds test them; None if nothing drifts."""
+    X, division = dataset.X_train, dataset.division
+    if division is None or not division.drifting:
+        return None
+    return division.tested(X, dataset.y_train, dataset.feature_names) - X
 
 
 def _search(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -18,9 +18,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.naming import NO_CLASS
+from protonn_edge.data.drift import ENDS, WHOLE, blocks_of, ends_of, on_another_day
+from protonn_edge.data.naming import NO_CLASS, names_at
 from protonn_edge.system.arrays import Array
-from protonn_edge.system.errors import InvalidValue, cannot_read
+from protonn_edge.system.errors import InvalidValue, cannot_read, lacking
 from protonn_edge.system.files import check_file
 from protonn_edge.system.schema import JsonObject
 
@@ -59,6 +60,9 @@ class Division:
     # the numbers of the groups that were held out, if they were named, which then are the share
     held: list[int] = field(default_factory=list)
     source: str = ""  # the SHA-256 of the recording that its windows were cut from, if known
+    blocks: str = ""  # the part of them that was held out, see `drift`; empty for rows or groups
+    # the features that drift, of which held-out rows have another course: names, or numbers from 1
+    drifting: list[str] = field(default_factory=list)
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
@@ -72,6 +76,8 @@ class Division:
             fits = fits and 0 <= division.share < 1 and 0 <= division.seed < 1 << 64
             fits = fits and all(isinstance(text, str) for text in division.read)
             fits = fits and all(type(number) is int for number in division.held)
+            fits = fits and all(isinstance(name, str) for name in division.drifting)
+            fits = fits and division.blocks in ("", WHOLE, ENDS)
         except (TypeError, KeyError):
             fits = False
         if not fits:
@@ -80,17 +86,13 @@ class Division:
 
     def to_record(self) -> JsonObject:
         """Return the entry of a model's record."""
-        entry = asdict(self)
-        if not self.source:
-            del entry["source"]
+        optional = ("source", "blocks", "drifting")
+        entry = {name: each for name, each in asdict(self).items() if each or name not in optional}
         return {RECORDED: entry}
 
-    def holding_out(
-        self, share: float, seed: int, y: Array, groups: NDArray[np.int64] | None
-    ) -> Self:
+    def checked(self, y: Array, groups: NDArray[np.int64] | None) -> Self:
         """Return the division of rows with labels y and groups (n,), see `chosen`."""
-        divided = replace(self, share=share, seed=seed)
-        return replace(divided, check=_check_of(divided.chosen(y, groups)))
+        return replace(self, check=_check_of(self.chosen(y, groups)))
 
     def holding_groups_out(
         self, held: list[int], y: Array, groups: NDArray[np.int64] | None
@@ -112,9 +114,21 @@ class Division:
         held_out = ~rows
         if self.held:
             held_out[rows] = of_rows is not None and np.isin(of_rows, self.held)
+        elif self.blocks == ENDS:
+            held_out[rows] = ends_of(y[rows], self.share)
         else:
+            of_rows = blocks_of(y[rows]) if self.blocks else of_rows
             held_out[rows] = held_out_rows(y[rows], self.share, self.seed, of_rows)
         return held_out
+
+    def tested(self, X: Array, y: Array, names: Sequence[str]) -> Array:
+        """Return points (n, D), with features of these names, as held-out ones are tested."""
+        if not self.drifting:
+            return X
+        known = {name: place for place, name in enumerate(names_at(range(X.shape[1]), names))}
+        if absent := [name for name in self.drifting if name not in known]:
+            raise lacking("the training file", f"column {absent[0]!r}", "read it as in training")
+        return on_another_day(X, y, np.array([known[name] for name in self.drifting]), self.seed)
 
 
 def _check_of(chosen: NDArray[np.bool_]) -> int:

@@ -244,7 +244,7 @@ def _read_points(
         if labels == "ignorable":
             test = replace(test, notices=(TEST_PART_ONLY, *test.notices))
         return _points_of(test, expected, labels, classes)
-    held_out, groups = _held_out(path, train, classes, expected, options)
+    held_out, groups = _held_out(path, train, classes, expected, options, labels)
     return replace(_points_of(held_out, expected, labels, classes), groups=groups)
 
 
@@ -254,10 +254,12 @@ def _held_out(
     classes: tuple[str, ...],
     expected: Expected,
     options: TableOptions | None,
+    labels: Labels,
 ) -> tuple[Table, Indices | None]:
     """Return the rows that training held out, and their groups, if it divided this file.
 
-    Otherwise, return the whole table; one of training rows alone gets a warning.
+    Otherwise, return the whole table; one of training rows alone gets a warning. Rows that are
+    tested against their labels are as in training, see `Division.tested`.
     """
     division = expected.division
     if division is None or digest_of(path) != division.sha256:
@@ -291,6 +293,10 @@ def _held_out(
     )
     used = ~labelled
     used[labelled] = chosen
+    if labels != "ignorable":
+        X = table.X.copy()
+        X[labelled] = division.tested(divided.X, y, table.feature_names)
+        table = replace(table, X=X)
     if not labelled.all():
         text += f", with {(~labelled).sum():,} points without a label"
     held = None

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.division import held_out_rows
-from protonn_edge.data.naming import Notice, listed, quoted
-from protonn_edge.data.neighbours import about_neighbours
+from protonn_edge.data.division import Division
+from protonn_edge.data.drift import ENDS, Drift, drift_in
+from protonn_edge.data.naming import Notice, listed, names_at, quoted
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.meant import did_you_mean
 
@@ -44,11 +44,12 @@ def _digits() -> Dataset:
     )
 
 
-def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
+def holdout(dataset: Dataset, fraction: float, seed: int, *, by_rows: bool = False) -> Dataset:
     """Split the training part of `dataset` in two, by groups if it has some, else by classes.
 
     An existing test part is ignored. The fraction, between 0 and 1, is the share of groups, or of
     each class, that becomes the test part; at least one point of each class remains for training.
+    If rows without groups drift, the test part has blocks of them, unless `by_rows`; see `drift`.
 
     Raises `InputError` if the fraction is out of range or too small to hold out a point, or if the
     remaining groups lack a class.
@@ -58,7 +59,14 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
             f"the share of points to hold out is {fraction:g}; it must lie between 0 and 1"
         )
     y, groups = dataset.y_train, dataset.groups
-    chosen = held_out_rows(y, fraction, seed, groups)
+    found = None if by_rows or groups is not None else drift_in(dataset.X_train, y)
+    division = replace(dataset.division or Division(""), share=fraction, seed=seed)
+    if found is not None:
+        names = names_at(found.columns.tolist(), dataset.feature_names)
+        drifting = list(names) if found.part == ENDS else []
+        division = replace(division, blocks=found.part, drifting=drifting)
+        dataset = replace(dataset, notices=(*dataset.notices, about_drift(dataset, found)))
+    chosen = division.chosen(y, groups)
     if not chosen.any():
         what = "points" if groups is None else "groups"
         count = y.shape[0] if groups is None else len(np.unique(groups))
@@ -68,9 +76,41 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         if groups is not None and y.ndim == 1:
             why = "each class needs points in at least two groups"
         raise InputError(f"a share of {fraction:g} holds out none of the {count:,} {what}; {why}")
-    if groups is None:
-        dataset = replace(dataset, notices=(*dataset.notices, *about_neighbours(dataset)))
-    return _divided(dataset, chosen)
+    if dataset.division is not None:
+        dataset = replace(dataset, division=division)
+    return _divided(dataset, chosen, division)
+
+
+def about_drift(dataset: Dataset, found: Drift) -> Notice:
+    """Return the warning about evidence for blocks that must be held out."""
+    of_numbers = dataset.predicts == "value"
+    held = "whole tenths of the rows" if of_numbers else "whole blocks of rows with one label"
+    held = "the last rows of each block with one label" if found.part == ENDS else held
+    names = names_at(found.columns.tolist(), dataset.feature_names)
+    if found.promised is None:
+        text = (
+            "most rows are nearly equal to the row before, as samples of a recording are, so "
+            f"{held} are held out, and not rows at random; name the recording of each row with "
+            "--groups, or use 'protonn-edge windows'"
+        )
+        return Notice("neighbours", text, warning=True)
+    unit = "an R2 of {:.2f}" if of_numbers else "{:.0%} right answers"
+    at_random, of_blocks = (unit.format(each) for each in found.promised)
+    options = {each.feature: each.flag_value for each in dataset.columns}
+    drop = [options.get(place, "") for place in found.columns.tolist()]
+    remedy = "record each class several times, in turn"
+    if of_numbers:
+        remedy = "record on several days, in another order"
+    if all(drop) and len(drop) < dataset.n_features:
+        remedy += f", or leave out what drifts with --drop {','.join(drop)}"
+    text = (
+        f"rows of {'nearby numbers' if of_numbers else 'a class'} were recorded one after the "
+        f"other, and {'columns' if names[1:] else 'column'} {listed(names)} drifted meanwhile, so "
+        f"{held} are held out{', with that drift at random' if found.part == ENDS else ''} (a "
+        f"linear model has {of_blocks} for them, but {at_random} for rows at random); {remedy}, or "
+        "hold out rows at random with --holdout-rows"
+    )
+    return Notice("drift", text, warning=True, columns=names)
 
 
 def named_groups(dataset: Dataset, names: Sequence[str]) -> list[int]:
@@ -106,10 +146,10 @@ def hold_groups_out(dataset: Dataset, numbers: Sequence[int]) -> Dataset:
                 f"only groups that --holdout names have points of {listed(missing)}; hold out "
                 "other groups"
             )
-    return _divided(dataset, chosen)
+    return _divided(dataset, chosen, Division(""))
 
 
-def _divided(dataset: Dataset, chosen: NDArray[np.bool_]) -> Dataset:
+def _divided(dataset: Dataset, chosen: NDArray[np.bool_], division: Division) -> Dataset:
     """Return a data set whose test part is the chosen training points (n,)."""
     y, groups = dataset.y_train, dataset.groups
     classes = range(dataset.n_classes) if y.ndim == 1 else []  # sets of labels have none
@@ -127,7 +167,7 @@ def _divided(dataset: Dataset, chosen: NDArray[np.bool_]) -> Dataset:
         notice = Notice("held_out", text, warning=True, columns=missing)
         dataset = replace(dataset, notices=(*dataset.notices, notice))
     tested = None if groups is None else groups[chosen]
-    X_test = dataset.X_train[chosen]
+    X_test = division.tested(dataset.X_train, y, dataset.feature_names)[chosen]
     kept = kept_rows(dataset, ~chosen)
     return replace(kept, X_test=X_test, y_test=y[chosen], test_groups=tested)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.drift import stretches_of
 from protonn_edge.data.groups import group_numbers, overlapping_runs
 from protonn_edge.data.naming import Notice
 from protonn_edge.system.arrays import Array
@@ -30,9 +31,13 @@ def usual_folds(groups: Array | None = None) -> int:
 def with_groups_to_divide(dataset: Dataset) -> tuple[Dataset, list[Notice]]:
     """Return points whose groups can be held out in turn, and a warning if they are no groups.
 
-    A single group, as of two people of whom one is held out for testing, is divided between points,
-    or where overlapping windows end.
+    Blocks of rows that drift are groups. A single group, as of two people of whom one is held out
+    for testing, is divided between points, or where overlapping windows end.
     """
+    division = dataset.division
+    if dataset.groups is None and division is not None and division.blocks:
+        stretches = stretches_of(dataset.y_train, division.blocks)
+        return replace(dataset, groups=stretches), []
     if dataset.groups is None or len(set(dataset.groups.tolist())) > 1:
         return dataset, []
     runs = overlapping_runs(dataset)

@@ -53,9 +53,9 @@ class Target:
         """Return whether a selected data set has test points of its classes."""
         return bool(dataset.y_test.shape[0] > 0)
 
-    def held_out(self, dataset: Dataset, share: float, seed: int) -> Dataset:
+    def held_out(self, dataset: Dataset, share: float, seed: int, *, by_rows: bool) -> Dataset:
         """Return a selected data set with a share of its training points held out for testing."""
-        return holdout(dataset, share, seed)
+        return holdout(dataset, share, seed, by_rows=by_rows)
 
     # --- preparation ---
 

@@ -38,6 +38,8 @@ def test_a_division_is_read_from_a_record_as_it_was_written() -> None:
         {"seed": True},
         {"groups": None},
         {"sha256": 7},
+        {"blocks": "some"},
+        {"drifting": [1]},
         {"another": 1},
     ],
 )

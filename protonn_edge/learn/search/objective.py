@@ -118,13 +118,14 @@ class Objective:
         points, tested = self.points, self.points.tested_in(fold)
         every = points.filled_by(~tested)
         X, y = every[~tested], points.y[~tested]
+        X_test = every[tested] + (0 if points.drift is None else points.drift[tested])
         classifier = points.untrained(settings, self.seed)
         with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore", ConvergenceWarning)
             groups = None if points.groups is None else points.groups[~tested]
             classifier.fit(X, y, groups=groups)
             model = quantize(classifier.model_)
-            Q = model.quantize(every[tested])
+            Q = model.quantize(X_test)
             fit = fit_of(model, points.board, points.limits)
             judged = points.metric.judged(model, Q, points.y[tested], classifier.classes_)
         # The last digits of the loss depend on the machine.

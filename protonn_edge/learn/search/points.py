@@ -63,6 +63,8 @@ class TrialPoints:
     # (n, D): which values were gaps, and what filled them; None without gaps
     gaps: NDArray[np.bool_] | None = None
     preparation: Preparation | None = None
+    # (n, D): what another day adds to points that are tested; None without drift
+    drift: NDArray[np.float32] | None = None
 
     def filled_by(self, rows: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Return the points with gaps filled as learned from some of them, (n,)."""

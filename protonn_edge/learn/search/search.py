@@ -50,7 +50,7 @@ def identity(objective: Objective) -> JsonObject:
     return {
         "format": _FORMAT,
         "data and folds": joblib.hash(
-            [points.X, points.y, points.folds, points.groups, points.gaps]
+            [points.X, points.y, points.folds, points.groups, points.gaps, points.drift]
         ),
         "board": points.board.name,
         "limits": asdict(points.limits),

@@ -84,9 +84,9 @@ class OneClass(Target):
         """Return whether normal points are held out."""
         return bool((dataset.y_test == 0).any())
 
-    def held_out(self, dataset: Dataset, share: float, seed: int) -> Dataset:
+    def held_out(self, dataset: Dataset, share: float, seed: int, *, by_rows: bool) -> Dataset:
         """Return the data set with a share of the normal training points held out."""
-        return hold_out_normal(dataset, share, seed)
+        return hold_out_normal(dataset, share, seed, by_rows=by_rows)
 
     def with_reach(
         self, points: Float32, weights: Float32 | None
@@ -164,9 +164,11 @@ def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
     )
 
 
-def hold_out_normal(dataset: Dataset, fraction: float, seed: int) -> Dataset:
+def hold_out_normal(
+    dataset: Dataset, fraction: float, seed: int, *, by_rows: bool = False
+) -> Dataset:
     """Return the data set with a share of the normal training points moved to the test part."""
-    held_out = holdout(dataset, fraction, seed)
+    held_out = holdout(dataset, fraction, seed, by_rows=by_rows)
     others = dataset.y_test == NO_CLASS
     X_test = dataset.X_test[others]
     return replace(

@@ -1,0 +1,330 @@
+"""Rows that were recorded one after the other, while something drifted.
+
+Whoever records each class in one go has columns that tell the classes apart because they drift: a
+board warms up, a battery empties. On another day they do not, and held-out rows from between the
+training rows hide it. The evidence is drift and not order: *inside* blocks of rows with one label,
+columns depend on the place, and a linear model needs that to answer well.
+
+Whole blocks are then held out, or the ends of blocks if a class has only one. In the latter, the
+*course* of each drifting column, a parabola per block that goes on in the next one, is exchanged at
+random, as another day would (a permutation of features; Breiman, 2001). The jumps between blocks,
+which are the classes' own, and all that is not slow remain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.system.arrays import Array
+
+WHOLE, ENDS = "whole", "ends"
+"""The parts of blocks that are held out."""
+
+Float64 = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_FEWEST_ROWS, _FEWEST_IN_BLOCK = 40, 8
+_MOST_ROWS, _MOST_CELLS = 10_000, 4_000_000  # judged, of those evenly spaced
+_IN_ORDER = 0.5  # changes of the label, or its steps, of those in random order
+_ONE_BLOCK = 0.8  # of the rows of a class
+_STRETCHES = 10  # of equal length, of rows that are labelled with numbers
+_FOLDS = 5  # of the linear model, and stretches of a block that folds do not divide
+_DEGREE, _DEGREE_OF_NUMBERS = 2, 6  # of the course in a block, or of all rows
+_CHANCE = 0.01  # of one of the columns to seem to drift
+_LEAST_SHARE = 0.02  # of the variance inside blocks that is slow
+_EXPLAINED = 0.5  # of the variance between blocks, by the course
+_SMOOTH, _FEWEST_SMOOTH = 0.2, 2  # steps, of those of rows in random order (von Neumann, 1941)
+_MOST_COLUMNS, _REACH, _RIDGE = 100, 4, 1e-3  # of the linear model; in deviations
+_WORSE, _ERRORS = 0.05, 2  # than at random: the share of answers, and standard errors
+_DRAWS = 5
+_DIVIDED, _RANGES = 5, 20  # columns whose range is divided, into as many parts
+
+
+@dataclass(frozen=True, eq=False)
+class Drift:
+    """Evidence for blocks that must be held out.
+
+    - `part`: `WHOLE` or `ENDS`, which is held out of them
+    - `columns`: the features that drift, none if rows are merely like the one before
+    - `promised`: the share of right answers of a linear model (R2 for numbers and sets) for rows
+      that are held out at random, and for such parts of blocks
+    """
+
+    part: str
+    columns: Ints
+    promised: tuple[float, float] | None
+
+
+def blocks_of(y: Array) -> Ints:
+    """Return the block of each row: a run of equal labels (n,) or sets (n, L).
+
+    For numbers (n, 1), which differ from row to row, blocks are stretches of equal length.
+    """
+    if are_numbers(y):
+        return np.arange(len(y)) * _STRETCHES // max(1, len(y))
+    changes = y[1:] != y[:-1]
+    changes = changes if y.ndim == 1 else changes.any(axis=1)
+    return np.concatenate([[0], np.cumsum(changes)])[: len(y)]
+
+
+def stretches_of(y: Array, part: str) -> Ints:
+    """Return what folds must not divide: whole blocks, or stretches of each."""
+    blocks = blocks_of(y)
+    if part == WHOLE:
+        return blocks
+    return _FOLDS * blocks + (_places(blocks) * _FOLDS).astype(np.int64)
+
+
+def ends_of(y: Array, share: float) -> NDArray[np.bool_]:
+    """Return which rows (n,) are the last ones of their block, a share of each."""
+    return _places(blocks_of(y)) > 1 - share
+
+
+def on_another_day(X: Array, y: Array, columns: Ints, seed: int) -> NDArray[np.float32]:
+    """Return points (n, D) with the course of some columns at random."""
+    course = _course(X[:, columns].astype(np.float64), y).course
+    drawn = np.random.default_rng(seed).integers(len(X), size=len(X))
+    other = np.array(X, np.float32)
+    other[:, columns] += (course[drawn] - course).astype(np.float32)
+    return other
+
+
+def drift_in(X: Array, y: Array) -> Drift | None:
+    """Return the evidence in points (n, D) with labels y: (n,), sets (n, L) or numbers (n, 1)."""
+    rows = slice(None, None, max(1, -(-len(X) // _MOST_ROWS), -(-X.size // _MOST_CELLS)))
+    X, y = _without_gaps(X[rows]), y[rows]
+    if len(X) < _FEWEST_ROWS or not _is_in_order(y):
+        return None
+    part, course, promised = _part_of(y), np.zeros(X.shape), None
+    if are_numbers(y):
+        drifts = _drifts_beside(X, y[:, 0])
+    else:
+        found = _course(X, y)
+        drifts, course = found.drifts & (found.explains | (part == WHOLE)), found.course
+    columns = np.flatnonzero(drifts & (np.ptp(_codes(y)) > 0))
+    if len(columns):
+        promised = _promised(X, y, columns, course, part)
+    if promised is None and not _is_smooth(X, y):
+        return None
+    return Drift(part, columns if promised else columns[:0], promised)
+
+
+def _without_gaps(X: Array) -> Float64:
+    """Return points (n, D) with means for gaps."""
+    X = X.astype(np.float64)
+    gaps = np.isnan(X)
+    if gaps.any():
+        counts = np.maximum(1, (~gaps).sum(axis=0))
+        X = np.where(gaps, np.where(gaps, 0, X).sum(axis=0) / counts, X)
+    return X
+
+
+def _places(blocks: Ints) -> Float64:
+    """Return the place of each row in its block, 0 to 1."""
+    counts = np.bincount(blocks)
+    first = np.cumsum(counts) - counts
+    return np.asarray((np.arange(len(blocks)) - first[blocks] + 0.5) / counts[blocks])
+
+
+def are_numbers(y: Array) -> bool:
+    """Return whether labels are numbers (n, 1), not classes (n,) or sets (n, L)."""
+    return y.ndim > 1 and y.shape[1] == 1
+
+
+def _codes(y: Array) -> Array:
+    """Return a number for each label (n,), equal for equal ones."""
+    if are_numbers(y):
+        return y[:, 0]
+    return np.unique(y, axis=0, return_inverse=True)[1].ravel()
+
+
+def _is_in_order(y: Array) -> bool:
+    """Whether labels change more seldom, or numbers by less, than in random order."""
+    if are_numbers(y):
+        return bool(np.square(np.diff(y[:, 0])).mean() <= _IN_ORDER * 2 * y.var())
+    shares = np.bincount(_codes(y)) / len(y)
+    return bool(blocks_of(y)[-1] <= _IN_ORDER * len(y) * (1 - np.square(shares).sum()))
+
+
+def _part_of(y: Array) -> str:
+    """Return the part to hold out: whole blocks if each label has several."""
+    if are_numbers(y):
+        return WHOLE
+    counts = np.bincount(blocks_of(y))
+    labels = _codes(y)[np.cumsum(counts) - 1]
+    most = [counts[labels == each].max() / counts[labels == each].sum() for each in set(labels)]
+    return WHOLE if max(most) <= _ONE_BLOCK else ENDS
+
+
+def _is_smooth(X: Float64, y: Array) -> bool:
+    """Whether most columns hardly differ from the row before, unlike those of the same label."""
+    codes = _codes(y)
+    order = np.random.default_rng(0).permutation(len(y))
+    order = order[np.argsort(codes[order], kind="stable")]
+    steps, usual = (
+        np.square(np.diff(X[rows], axis=0))[are_numbers(y) | (np.diff(codes[rows]) == 0)]
+        for rows in (np.arange(len(y)), order)
+    )
+    smooth = steps.mean(axis=0) < _SMOOTH * usual.mean(axis=0)
+    varies = usual.any(axis=0)
+    return bool(smooth.sum() >= _FEWEST_SMOOTH and 2 * smooth[varies].sum() > varies.sum())
+
+
+# --- the course of columns ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Course:
+    course: Float64  # (n, D)
+    drifts: NDArray[np.bool_]  # (D,): whether it is more than chance
+    explains: NDArray[np.bool_]  # (D,): whether blocks differ by it
+
+
+def _course(X: Float64, y: Array) -> _Course:
+    """Return the slow course of columns (n, D), without the jumps between blocks of labels y."""
+    blocks, course, last = blocks_of(y), np.zeros(X.shape), np.zeros(X.shape[1])
+    slow, every, means, expected = np.zeros_like(last), np.zeros_like(last), [last], [last]
+    generator, rows = np.random.default_rng(0), 0
+    ends = np.cumsum(np.bincount(blocks)).tolist()
+    for begin, end in pairwise([0, *ends]):
+        if end - begin < _FEWEST_IN_BLOCK:
+            course[begin:end] = last
+            continue
+        x, basis = X[begin:end], _polynomials(np.arange(end - begin), _DEGREE)
+        fitted, ranks = basis @ (basis.T @ x), _ranks(x, generator)
+        slow += np.square(basis.T @ ranks).sum(axis=0)
+        every += np.square(ranks).sum(axis=0)
+        rows += end - begin - 1
+        course[begin:end] = fitted - fitted[0] + last
+        last = course[end - 1]
+        means.append(x.mean(axis=0))
+        expected.append(course[begin:end].mean(axis=0))
+    between, left = np.array(means[1:] or means), np.array(expected[1:] or expected)
+    explains = (between - left).var(axis=0) <= (1 - _EXPLAINED) * between.var(axis=0)
+    drifts, kept = _more_than_chance(slow, every, _DEGREE * (len(means) - 1), rows)
+    return _Course(kept * (course - course.mean(axis=0)), drifts, explains)
+
+
+def _drifts_beside(X: Float64, y: Float64) -> NDArray[np.bool_]:
+    """Return which columns (n, D) depend on the place in another way than by numbers y (n,)."""
+    of_numbers = _polynomials(np.argsort(np.argsort(y, kind="stable")), _DEGREE_OF_NUMBERS)
+    beside = _polynomials(np.arange(len(y)), _DEGREE_OF_NUMBERS)
+    U, sizes, _ = np.linalg.svd(beside - of_numbers @ (of_numbers.T @ beside), full_matrices=False)
+    basis = U[:, np.square(sizes) > _LEAST_SHARE]  # nothing if rows are sorted by their numbers
+    ranks = _ranks(X, np.random.default_rng(0))
+    ranks = ranks - of_numbers @ (of_numbers.T @ ranks)
+    slow, every = np.square(basis.T @ ranks).sum(axis=0), np.square(ranks).sum(axis=0)
+    return _more_than_chance(slow, every, basis.shape[1], len(y) - 1 - _DEGREE_OF_NUMBERS)[0]
+
+
+def _polynomials(places: Ints, degree: int) -> Float64:
+    """Return polynomials of places (n,), orthonormal and without a mean, (n, degree)."""
+    x = 2 * places / max(1, len(places) - 1) - 1
+    return np.asarray(np.linalg.qr(np.polynomial.legendre.legvander(x, degree))[0][:, 1:])
+
+
+def _ranks(X: Float64, generator: np.random.Generator) -> Float64:
+    """Return the ranks of values in their columns (n, D), about 0 with variance 1; ties drawn."""
+    drawn = generator.permutation(len(X))
+    ranks = np.empty(X.shape)
+    ranks[drawn] = np.argsort(np.argsort(X[drawn], axis=0, kind="stable"), axis=0)
+    return np.asarray((ranks - ranks.mean(axis=0)) / max(ranks[:, 0].std(), 1e-9))
+
+
+def _more_than_chance(
+    slow: Float64, every: Float64, slow_degrees: int, degrees: int
+) -> tuple[NDArray[np.bool_], Float64]:
+    """Return which columns are slow by an F test, and the part of the course that is not chance.
+
+    Squares (D,) and degrees of freedom are those of slow polynomials, and of all there is. The
+    quantile is normal (Wilson and Hilferty, 1931).
+    """
+    others = degrees - slow_degrees
+    if slow_degrees < 1 or others < 1:
+        return np.zeros(len(slow), np.bool_), np.zeros(len(slow))
+    F = slow / slow_degrees / np.maximum((every - slow) / others, 1e-12)
+    a, b, root = 2 / (9 * slow_degrees), 2 / (9 * others), np.cbrt(F)
+    z = ((1 - b) * root - (1 - a)) / np.sqrt(b * root**2 + a)
+    share = slow / np.maximum(every, 1e-12) - slow_degrees / degrees
+    drifts = (z > NormalDist().inv_cdf(1 - _CHANCE / len(F))) & (share > _LEAST_SHARE)
+    return drifts, np.maximum(0, 1 - 1 / np.maximum(F, 1e-12))
+
+
+# --- what a model would promise -------------------------------------------------------------------
+
+
+def _promised(
+    X: Float64, y: Array, columns: Ints, course: Float64, part: str
+) -> tuple[float, float] | None:
+    """Return the answers of a linear model to rows at random, and to the part; None if alike.
+
+    It has values and squares of columns, those that drift first, and is fitted by least squares.
+    Blocks in turn need more: the parts of its range in which a column has values.
+    """
+    used = np.concatenate([columns, np.setdiff1d(np.arange(X.shape[1]), columns)])[:_MOST_COLUMNS]
+    X, course = X[:, used], course[:, used] * np.isin(used, columns)
+    codes = _codes(y)
+    Y = y - y.mean() if are_numbers(y) else np.eye(int(codes.max()) + 1)[codes]
+    generator = np.random.default_rng(0)
+
+    divided = _DIVIDED * (part == WHOLE)
+
+    def right(folds: Ints, tested: Float64) -> Float64:
+        found = np.zeros(len(Y))
+        for fold in range(int(folds.max()) + 1):
+            rows = folds == fold
+            found[rows] = _right(X[~rows], Y[~rows], tested[rows], Y[rows], divided)
+        return found
+
+    folds = generator.permutation(len(y)) % _FOLDS
+    at_random = right(folds, X)
+    if part == WHOLE:
+        of_part = right(_folds_of_blocks(y, generator), X)
+    else:
+        draws = generator.integers(len(y), size=(_DRAWS, len(y)))
+        of_part = np.mean([right(folds, X + course[drawn] - course) for drawn in draws], axis=0)
+    lost = at_random - of_part
+    if lost.mean() < max(_WORSE, _ERRORS * lost.std() / np.sqrt(len(lost))):
+        return None
+    return float(at_random.mean()), float(of_part.mean())
+
+
+def _folds_of_blocks(y: Array, generator: np.random.Generator) -> Ints:
+    """Return the fold of each row, of which each has whole blocks of each label."""
+    blocks, codes = blocks_of(y), np.zeros(len(y), np.int64) if are_numbers(y) else _codes(y)
+    labels = codes[np.cumsum(np.bincount(blocks)) - 1]
+    n_folds = min(_FOLDS, int(np.bincount(labels).min()))
+    folds = np.zeros(len(labels), np.int64)
+    for label in set(labels.tolist()):
+        own = np.flatnonzero(labels == label)
+        folds[own] = generator.permutation(len(own)) % n_folds
+    return folds[blocks]
+
+
+def _right(
+    X: Float64, Y: Float64, X_test: Float64, Y_test: Float64, divided: int
+) -> Float64:
+    """Return how right the answers to points are, (n,): 0 or 1; of numbers, their part of R2.
+
+    The ranges of the first few columns are divided.
+    """
+    mean, deviation = X.mean(axis=0), np.maximum(X.std(axis=0), 1e-9)
+    bounds = np.quantile(X[:, :divided], np.arange(1, _RANGES) / _RANGES, axis=0)
+
+    def inputs(points: Float64) -> Float64:
+        z = np.clip((points - mean) / deviation, -_REACH, _REACH)
+        beyond = (points[:, None, :divided] > bounds).reshape(len(z), -1)
+        return np.column_stack([np.ones(len(z)), z, np.square(z), beyond])
+
+    A = inputs(X)
+    ridge = _RIDGE * len(A) * np.eye(A.shape[1])
+    answers = inputs(X_test) @ np.linalg.solve(A.T @ A + ridge, A.T @ Y)
+    if Y.shape[1] > 1:
+        return np.asarray(answers.argmax(axis=1) == Y_test.argmax(axis=1), np.float64)
+    answers = np.clip(answers, Y.min(), Y.max())
+    return np.asarray(1 - np.square(answers - Y_test)[:, 0] / Y.var())
