@@ -43,7 +43,7 @@ def _drift(kind: str, n: int, scale: float, generator: np.random.Generator) -> N
     """Return the course (n,) of a quantity that drifts on a day."""
     t = np.arange(n) / n
     if kind == "warm-up":
-        return scale * (1 - np.exp(-t / generator.uniform(0.2, 1)))
+        return np.asarray(scale * (1 - np.exp(-t / generator.uniform(0.2, 1))))
     if kind == "battery":
         return -scale * t ** generator.uniform(0.7, 1.5)
     if kind == "season":
@@ -112,7 +112,7 @@ class Recordings:
 def _dataset(points: Points) -> Dataset:
     X, y = points
     if y.dtype.kind == "f":
-        parts = {"X_train": X, "X_test": X[:0], "y_train": y[:, None], "y_test": y[:0, None]}
+        parts: Any = {"X_train": X, "X_test": X[:0], "y_train": y[:, None], "y_test": y[:0, None]}
         return ValueDataset(**parts, classes=("value",))
     names = tuple(map(str, range(int(y.max()) + 1)))
     return Dataset(X_train=X, y_train=y, X_test=X[:0], y_test=y[:0], classes=names)

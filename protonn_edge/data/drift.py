@@ -100,15 +100,11 @@ def drift_in(X: Array, y: Array) -> Drift | None:
     X, y = _without_gaps(X[rows]), y[rows]
     if len(X) < _FEWEST_ROWS or not _is_in_order(y):
         return None
-    part, course, promised = _part_of(y), np.zeros(X.shape), None
-    if are_numbers(y):
-        drifts = _drifts_beside(X, y[:, 0])
-    else:
-        found = _course(X, y)
-        drifts, course = found.drifts & (found.explains | (part == WHOLE)), found.course
-    columns = np.flatnonzero(drifts & (np.ptp(_codes(y)) > 0))
+    found, part, promised = _course(X, y), _part_of(y), None
+    drifts = found.drifts & (found.explains | (part == WHOLE)) & (np.ptp(_codes(y)) > 0)
+    columns = np.flatnonzero(drifts)
     if len(columns):
-        promised = _promised(X, y, columns, course, part)
+        promised = _promised(X, y, columns, found.course, part)
     if promised is None and not _is_smooth(X, y):
         return None
     return Drift(part, columns if promised else columns[:0], promised)
@@ -154,7 +150,7 @@ def _is_in_order(y: Array) -> bool:
 def _part_of(y: Array) -> str:
     """Return the part to hold out: whole blocks if each label has several."""
     if are_numbers(y):
-        return WHOLE
+        return ENDS
     counts = np.bincount(blocks_of(y))
     labels = _codes(y)[np.cumsum(counts) - 1]
     most = [counts[labels == each].max() / counts[labels == each].sum() for each in set(labels)]
@@ -187,6 +183,8 @@ class _Course:
 
 def _course(X: Float64, y: Array) -> _Course:
     """Return the slow course of columns (n, D), without the jumps between blocks of labels y."""
+    if are_numbers(y):
+        return _course_beside(X, y[:, 0])
     blocks, course, last = blocks_of(y), np.zeros(X.shape), np.zeros(X.shape[1])
     slow, every, means, expected = np.zeros_like(last), np.zeros_like(last), [last], [last]
     generator, rows = np.random.default_rng(0), 0
@@ -210,16 +208,23 @@ def _course(X: Float64, y: Array) -> _Course:
     return _Course(kept * (course - course.mean(axis=0)), drifts, explains)
 
 
-def _drifts_beside(X: Float64, y: Float64) -> NDArray[np.bool_]:
-    """Return which columns (n, D) depend on the place in another way than by numbers y (n,)."""
+def _course_beside(X: Float64, y: Float64) -> _Course:
+    """Return the slow course of columns (n, D) that also depend on numbers y (n,).
+
+    Both are polynomials in one regression; what may be of either is of the numbers.
+    """
     of_numbers = _polynomials(np.argsort(np.argsort(y, kind="stable")), _DEGREE_OF_NUMBERS)
-    beside = _polynomials(np.arange(len(y)), _DEGREE_OF_NUMBERS)
-    U, sizes, _ = np.linalg.svd(beside - of_numbers @ (of_numbers.T @ beside), full_matrices=False)
-    basis = U[:, np.square(sizes) > _LEAST_SHARE]  # nothing if rows are sorted by their numbers
+    of_places = _polynomials(np.arange(len(y)), _DEGREE_OF_NUMBERS)
+    beside = of_places - of_numbers @ (of_numbers.T @ of_places)
+    U, sizes, V = np.linalg.svd(beside, full_matrices=False)
+    free = np.square(sizes) > _LEAST_SHARE  # nothing if rows are sorted by their numbers
+    U, sizes, V = U[:, free], sizes[free], V[free]
     ranks = _ranks(X, np.random.default_rng(0))
     ranks = ranks - of_numbers @ (of_numbers.T @ ranks)
-    slow, every = np.square(basis.T @ ranks).sum(axis=0), np.square(ranks).sum(axis=0)
-    return _more_than_chance(slow, every, basis.shape[1], len(y) - 1 - _DEGREE_OF_NUMBERS)[0]
+    slow, every = np.square(U.T @ ranks).sum(axis=0), np.square(ranks).sum(axis=0)
+    drifts, kept = _more_than_chance(slow, every, len(sizes), len(y) - 1 - _DEGREE_OF_NUMBERS)
+    course = of_places @ (V.T @ ((U.T @ X) / sizes[:, None]))
+    return _Course(kept * course, drifts, np.ones_like(drifts))
 
 
 def _polynomials(places: Ints, degree: int) -> Float64:
@@ -296,7 +301,7 @@ def _promised(
 
 def _folds_of_blocks(y: Array, generator: np.random.Generator) -> Ints:
     """Return the fold of each row, of which each has whole blocks of each label."""
-    blocks, codes = blocks_of(y), np.zeros(len(y), np.int64) if are_numbers(y) else _codes(y)
+    blocks, codes = blocks_of(y), _codes(y)
     labels = codes[np.cumsum(np.bincount(blocks)) - 1]
     n_folds = min(_FOLDS, int(np.bincount(labels).min()))
     folds = np.zeros(len(labels), np.int64)
@@ -306,9 +311,7 @@ def _folds_of_blocks(y: Array, generator: np.random.Generator) -> Ints:
     return folds[blocks]
 
 
-def _right(
-    X: Float64, Y: Float64, X_test: Float64, Y_test: Float64, divided: int
-) -> Float64:
+def _right(X: Float64, Y: Float64, X_test: Float64, Y_test: Float64, divided: int) -> Float64:
     """Return how right the answers to points are, (n,): 0 or 1; of numbers, their part of R2.
 
     The ranges of the first few columns are divided.

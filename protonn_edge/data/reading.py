@@ -275,11 +275,7 @@ def _held_out(
     if not isinstance(table, LabelSetTable) and _UNLABELLED in table.labels.used:
         labelled = table.labels.numbers({_UNLABELLED: 0}, 1) == 1
         divided = table.parted(labelled)
-    y: Array = np.zeros((len(divided.labels), 1))
-    if isinstance(divided, LabelSetTable):
-        y = named_sets(divided, classes)[0].labels
-    elif expected.predicts == "class":
-        y = _numbered_labels(divided, classes, expected)
+    y = _labels_of(divided, classes, expected)
     groups = groups_of_division(division, divided, path, options)
     chosen = division.chosen_again(y, groups)
     if chosen is None:
@@ -308,8 +304,12 @@ def _held_out(
     return replace(table.parted(used), notices=notices), held
 
 
-def _numbered_labels(table: Table, classes: tuple[str, ...], expected: Expected) -> Indices:
-    """Return the labels (n,) of a table by their numbers in training, or `NO_CLASS`."""
+def _labels_of(table: Table, classes: tuple[str, ...], expected: Expected) -> Array:
+    """Return labels as in training: sets (n, L), numbers (n, 1), or classes (n,) or `NO_CLASS`."""
+    if isinstance(table, LabelSetTable):
+        return named_sets(table, classes)[0].labels
+    if expected.predicts != "class":
+        return numbers_of(table)[:, None]
     order = classes or in_order({*table.labels.used})
     # One class was the only one to train on; others are in the order of a data set.
     order = tuple(expected.classes) if len(expected.classes) == 1 else order

@@ -84,8 +84,9 @@ def holdout(dataset: Dataset, fraction: float, seed: int, *, by_rows: bool = Fal
 def about_drift(dataset: Dataset, found: Drift) -> Notice:
     """Return the warning about evidence for blocks that must be held out."""
     of_numbers = dataset.predicts == "value"
-    held = "whole tenths of the rows" if of_numbers else "whole blocks of rows with one label"
-    held = "the last rows of each block with one label" if found.part == ENDS else held
+    held = "whole blocks of rows with one label"
+    if found.part == ENDS:
+        held = f"the last rows of each {'tenth' if of_numbers else 'block with one label'}"
     names = names_at(found.columns.tolist(), dataset.feature_names)
     if found.promised is None:
         text = (
