@@ -140,6 +140,28 @@ EEPROM_ADDRESS = f"""
 }}
 {SCORES}
 """
+ENDLESS = f"""
+{PREDICT}
+{{
+    while (x[0] == 3) {{
+        other = x[1];
+        __asm__ __volatile__("" : : : "memory");
+    }}
+    other = 0;
+    return classify(x[0], x[1], 0);
+}}
+{SCORES}
+"""
+VERY_LONG = f"""
+{PREDICT}
+{{
+    for (uint32_t left = 1; left; ++left) {{
+        __asm__ __volatile__("" : : "r"(left));
+    }}
+    return classify(x[0], x[1], 0);
+}}
+{SCORES}
+"""
 OVERLAP = f"""
 {PREDICT}
 {{
@@ -184,6 +206,8 @@ def linked(text: str, folder: Path, mcu: str = "atmega328p") -> LinkedProgram:
         (STACK_ELSEWHERE, (), "the stack is elsewhere"),
         (WAITING, (), "it reads I/O 0x1f"),
         (EEPROM_ADDRESS, (), "it writes I/O 0x21"),
+        (ENDLESS, (), "a loop never ends"),
+        (VERY_LONG, (), "there is no end after 20,000 steps"),
         (OVERLAP, (), "a pointer that moves"),
         (TWO_ARRAYS, (1, 1), "none of the model's variables"),
         (TWO_ARRAYS.replace("second", "first"), (1, 1), None),
@@ -197,6 +221,8 @@ def linked(text: str, folder: Path, mcu: str = "atmega328p") -> LinkedProgram:
         "stack elsewhere",
         "waiting",
         "EEPROM address",
+        "endless",
+        "very long",
         "overlap",
         "two arrays",
         "one array",
@@ -205,7 +231,7 @@ def linked(text: str, folder: Path, mcu: str = "atmega328p") -> LinkedProgram:
 def test_what_a_call_leaves_behind_decides_no_other(
     text: str, parts: tuple[int, ...], reason: str | None, tmp_path: Path
 ) -> None:
-    proof = PredictionProof(linked(SUMS + text, tmp_path), MODEL, parts=parts)
+    proof = PredictionProof(linked(SUMS + text, tmp_path), MODEL, most_steps=20_000, parts=parts)
     if reason is None:
         assert proof.proof().features == "first" * len(parts[1:])
         return
