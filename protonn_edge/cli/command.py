@@ -328,7 +328,8 @@ def _of_system(error: OSError) -> str:
             "writable, or use one process (--jobs 1) and another port"
         )
     gone = "the current folder" if isinstance(error, FileNotFoundError) else "the output"
-    return f"cannot use {error.filename or gone}: {reason}; choose another file or folder"
+    name = error.filename or gone
+    return f"cannot use {name}: {reason}; choose another file or folder"
 
 
 def _bug(error: Exception) -> str:

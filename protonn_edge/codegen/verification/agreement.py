@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Self
 
 import numpy as np
@@ -30,7 +31,7 @@ from protonn_edge.device.results import Result
 from protonn_edge.device.runner import ReferenceAnswers, run
 from protonn_edge.device.session import Session
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.system.errors import CheckFailed, DeviceError
+from protonn_edge.system.errors import CheckFailed, DeviceError, InvalidValue
 from protonn_edge.system.schema import JsonObject
 
 _LONGEST_S = 3  # the watchdog ends a computation after 2 s by its own clock
@@ -66,6 +67,19 @@ class PossibleCycles:
             for result in results
             if result.cycles is not None and not self.least <= result.cycles <= self.most
         ]
+
+    def checked(self, path: Path, earlier: list[Result]) -> list[Result]:
+        """Return the results in a file; `InputError` if this firmware cannot have given them."""
+        differing = (each for each in earlier if each.mismatch)
+        other = {each.index for each in (*self.outside(earlier), *differing)}
+        if other:
+            raise InvalidValue(
+                path,
+                f"{len(other):,} of its {len(earlier):,} results are of other firmware: their "
+                f"scores differ from the model, or their cycles are not {self}",
+                "delete the file, or name another one with -o",
+            )
+        return earlier
 
     def to_json(self, board: Board) -> JsonObject | None:
         """Return a proven range, with the longest time in ms; None if only the clock limits it."""

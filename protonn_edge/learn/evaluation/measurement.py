@@ -346,8 +346,7 @@ def _some_points(points: tuple[Any, Any]) -> tuple[Any, Any]:
 
 def _stack_peak(shares: Sequence[DeviceShare]) -> int | None:
     """Return the most bytes of stack that a device with points reports; None if none does."""
-    stacks = [share.stats.stack_bytes for share in shares if share.n and share.stats]
-    return max(stacks, default=None)
+    return max((each.stats.stack_bytes for each in shares if each.n and each.stats), default=None)
 
 
 def _more(session: Session, reference: IntegerChain, *, asks: bool) -> JsonObject:
@@ -390,8 +389,7 @@ def _answered(
     labels = dict(zip(rows, y.tolist(), strict=True))
     earlier = list[Result]()
     if kept is not None and results is not None:
-        earlier = _earlier(results, origin, reference, labels, right)
-        _check_kept(results, earlier, kept)
+        earlier = kept.checked(results, _earlier(results, origin, reference, labels, right))
     with ExitStack() as stack:
         log = None
         if results is not None:
@@ -434,22 +432,6 @@ def _alike(sessions: Sequence[Session], Q: NDArray[np.uint8]) -> DeviceCompariso
             "though they report the same model; run each board alone to see which one is wrong"
         )
     return comparison
-
-
-def _check_kept(path: Path, earlier: Sequence[Result], possible: compared.PossibleCycles) -> None:
-    """Refuse results that this firmware cannot have given."""
-    other = {result.index for result in (*possible.outside(earlier), *filter(_differs, earlier))}
-    if other:
-        raise InvalidValue(
-            path,
-            f"{len(other):,} of its {len(earlier):,} results are of other firmware: their scores "
-            f"differ from the model, or their cycles are not {possible}",
-            "delete the file, or name another one with -o",
-        )
-
-
-def _differs(result: Result) -> bool:
-    return bool(result.mismatch)
 
 
 def _earlier(
