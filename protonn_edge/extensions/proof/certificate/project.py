@@ -107,12 +107,18 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
 def _check_products(project: Project, program: LinkedProgram, board: Board) -> None:
     """Refuse a compiled project with another program, which 'hil' would run or 'upload' write.
 
-    It is compiled again, as they do first: that renews what is older than its sources, and nothing
-    else.
+    They compile it first, as is done here: that renews what is older than its sources, but not
+    what SCons takes for up to date.
     """
-    if not (project.folder / family_of(board).product(board)).parent.is_dir():
-        return
-    elf = project.compile(board)
+    linked = project.linked(board)
+    if linked is not None:
+        _check_product(linked, program, board)
+    if (project.folder / family_of(board).product(board)).parent.is_dir():
+        _check_product(project.compile(board), program, board)
+
+
+def _check_product(elf: Path, program: LinkedProgram, board: Board) -> None:
+    """Refuse an ELF file, or the HEX file beside it, of another program."""
     if read_program(elf, board).code != program.code:
         raise _another_program(elf)
     image = elf.with_suffix(".hex")
