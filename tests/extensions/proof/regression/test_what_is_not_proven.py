@@ -19,7 +19,7 @@ from command_line import refusal, run, run_json, succeed
 from model_factory import plain_model
 from refusals import refused_by, refuses
 
-from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.boards import Board, load_board
 from protonn_edge.codegen.export.exporting import export
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
@@ -289,14 +289,24 @@ def test_firmware_of_other_sources_is_noticed(project: Path, tmp_path: Path, wha
     refuses(done, "extensions.proof.certificate.project", exit_code=1)
 
 
-def test_firmware_that_is_older_than_its_sources_is_compared(tmp_path: Path) -> None:
-    """SCons takes it for up to date, so 'hil' would run it."""
+_IN_2020 = 1_577_836_800
+
+
+def test_firmware_that_is_older_than_its_sources_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     build(plain_model(), "uno", tmp_path)
-    elf = Project(tmp_path).compile(load_board("uno"))
+    compile_, elf = Project.compile, Project(tmp_path).compile(load_board("uno"))
+
+    def compiled(project: Project, board: Board) -> Path:
+        """Take the file for up to date, as SCons does and the builds of tests do not."""
+        return elf if project.folder == tmp_path else compile_(project, board)
+
+    monkeypatch.setattr(Project, "compile", compiled)
     code = bytearray(elf.read_bytes())
     code[0x300] ^= 1
     elf.write_bytes(code)
-    os.utime(elf, (0, 0))
+    os.utime(elf, (_IN_2020, _IN_2020))
     refuses(
         run("verify", tmp_path, "--points", 8),
         "extensions.proof.certificate.project",
