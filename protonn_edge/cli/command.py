@@ -5,6 +5,7 @@ An option is the default of a parameter: of a command's function, or of a datacl
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -296,9 +297,7 @@ def _refusal(error: Exception) -> tuple[str, int] | None:
     if isinstance(error, ImportError) and (sentence := sentence_of(error)):
         return sentence, InputError.exit_code
     if isinstance(error, OSError):
-        gone = "the current folder" if isinstance(error, FileNotFoundError) else "the output"
-        name, reason = error.filename or gone, error.strerror or str(error)
-        return f"cannot use {name}: {reason}; choose another file or folder", InputError.exit_code
+        return _of_system(error), InputError.exit_code
     if isinstance(error, MemoryError) or "failed to map segment" in str(error):  # of a library
         sentence = (
             "the command needs more memory than is available; use fewer points or, in training, "
@@ -312,6 +311,25 @@ def _refusal(error: Exception) -> tuple[str, int] | None:
         )
         return sentence, InputError.exit_code
     return None
+
+
+_TOO_MANY = (errno.EMFILE, errno.ENFILE)
+_FORBIDDEN = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSYS)
+
+
+def _of_system(error: OSError) -> str:
+    """Return the sentence about what the system refuses, which need not be a file."""
+    reason = error.strerror or str(error)
+    if error.errno in _TOO_MANY:
+        return f"{reason.lower()}: the limit is too low; raise it with 'ulimit -n 1024'"
+    if error.errno in _FORBIDDEN and not error.filename:
+        return (
+            f"the system refuses memory that processes share, or a socket: {reason}; make /dev/shm "
+            "writable, or use one process (--jobs 1) and another port"
+        )
+    gone = "the current folder" if isinstance(error, FileNotFoundError) else "the output"
+    name = error.filename or gone
+    return f"cannot use {name}: {reason}; choose another file or folder"
 
 
 def _bug(error: Exception) -> str:

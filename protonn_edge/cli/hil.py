@@ -25,7 +25,7 @@ from protonn_edge.cli.options import (
     board_words,
     power_draw,
 )
-from protonn_edge.cli.paths import OutputFile
+from protonn_edge.cli.paths import RESULTS, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for, words_of
 from protonn_edge.codegen.export.folder import check_project
 from protonn_edge.codegen.families import board_of
@@ -74,7 +74,7 @@ def hil_command(
     output: Path | None = option(
         "The results file, with one CSV line per point; the file of a stopped run is not "
         "overwritten, but can be continued with --resume.",
-        OutputFile(dir_okay=False),
+        OutputFile(RESULTS, dir_okay=False),
     ),
     resume: bool = option(
         "Continue with the points that are not yet in the results file.", is_flag=True

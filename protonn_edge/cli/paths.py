@@ -187,6 +187,7 @@ def check_paths(command: click.Command, values: dict[str, object]) -> None:
         _check_kind(each, read)
     for number, (option, output, replaced) in enumerate(written):
         _check_is_regular(output, option)
+        _check_folder(output, option)
         for other, path, _ in read:
             if _is_same_file(output, path):
                 raise InputError(
@@ -250,6 +251,19 @@ def _check_is_regular(path: Path, option: str) -> None:
         )
 
 
+def _check_folder(path: Path, option: str) -> None:
+    """Refuse a name that cannot be written before minutes are spent on its contents."""
+    whole = path.absolute()
+    there = next(each for each in (whole, *whole.parents) if each.exists())
+    if there == whole and not there.is_dir():
+        there = whole.parent
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise InputError(
+            f"cannot write {path}: {there} is not a writable folder; choose another file with "
+            f"{option}"
+        )
+
+
 def _check_replaced(path: Path, option: str, replaced: tuple[FileKind, ...]) -> None:
     """Refuse to replace a file of another kind, which may be the only copy."""
     if not replaced or not _is_content(path) or any(kind.includes(path) for kind in replaced):
@@ -307,17 +321,12 @@ def _is_same_file(one: Path, other: Path) -> bool:
 
 
 def check_output(path: Path) -> None:
-    """Refuse a name that cannot be written before minutes are spent on training."""
+    """Refuse a name that no model file has before minutes are spent on training."""
     if path.is_dir():
         raise InputError(
             f"{path} is a folder; name the model file, for example {path / 'model.npz'}"
         )
     check_ending(path, "the model file")
-    there = next(parent for parent in path.absolute().parents if parent.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK):
-        raise InputError(
-            f"cannot write {path}: {there} is not a writable folder; choose another file with -o"
-        )
 
 
 def check_ending(path: Path, what: str, ending: str = ".npz") -> None:

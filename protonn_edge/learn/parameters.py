@@ -116,7 +116,7 @@ SPARSITY_PROJECTION = Parameter(
 )
 SIZE_BUDGET = Parameter(
     (BYTES, None),
-    "Maximum size of the weights or trees on the device, such as 2kB.",
+    "Maximum size of the trees on the device, or of the weights that pruning leaves, such as 2kB.",
     "--size-budget",
 )
 EPOCHS = Parameter(

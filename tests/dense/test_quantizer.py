@@ -9,7 +9,8 @@ from dense_factory import random_chain, random_dense_model
 from model_factory import random_points
 from refusals import refused_by
 
-from protonn_edge.kinds.dense.integers import IntegerDense, listed
+from protonn_edge.codegen.planner import plans
+from protonn_edge.kinds.dense.integers import IntegerDense
 from protonn_edge.model.integer_chain import own_inputs
 from protonn_edge.model.matvec import packed
 from protonn_edge.model.quantization import quantize
@@ -47,24 +48,10 @@ def test_what_could_overflow_is_refused(changes: dict[str, object]) -> None:
         IntegerDense(**fields | changes)
 
 
-@pytest.mark.parametrize("density", [0.0, 0.002, 0.1])
-def test_listed_weights_can_be_read_back(density: float) -> None:
-    rng = np.random.default_rng(0)
-    weights = rng.integers(-128, 128, (20, 300)).astype(np.int8)
-    weights[rng.random(weights.shape) >= density] = 0
-    pairs = listed(weights)
-    read = np.zeros(weights.size, np.int8)
-    if len(pairs):
-        read[np.cumsum(pairs[:, 0].astype(int)) - 1] = pairs[:, 1].view(np.int8)
-    assert (read.reshape(weights.shape) == weights).all()
-    assert len(pairs) <= np.count_nonzero(weights) + weights.size // 255
-
-
 @pytest.mark.parametrize(("density", "largest"), [(1.0, 127), (0.1, 127), (1.0, 7)])
-def test_weights_count_in_their_smallest_form(density: float, largest: int) -> None:
+def test_weights_count_as_in_the_smaller_table_of_a_device(density: float, largest: int) -> None:
     chain = random_chain(0, bits=(24, 24), largest=(largest, 60), density=density)
     (weights,) = chain.own_stages[0].parameters()
-    forms = [numbers_of(chain)["weights"][0].nbytes, listed(numbers_of(chain)["weights"][0]).nbytes]
-    if largest == 7:
-        forms.append(packed(numbers_of(chain)["weights"][0]).nbytes)
-    assert weights.nbytes == min(forms)
+    whole = numbers_of(chain)["weights"][0]
+    assert weights.nbytes == (packed(whole) if largest == 7 else whole).nbytes
+    assert weights.nbytes <= max(plan.table_bytes for plan in plans(chain))

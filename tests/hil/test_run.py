@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+from pathlib import Path
+
 import numpy as np
 import pytest
 from fake_device import HostileDevice, SimulatedHost, silent_at_first
 from refusals import refused_by
 
+from protonn_edge.codegen.verification.agreement import (
+    PossibleCycles,
+    compare_results,
+    disagreement,
+)
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.device import protocol
 from protonn_edge.device.connection import NoReplyError
@@ -77,6 +85,27 @@ def test_with_a_tolerance_unknown_is_no_class():
     scores = np.array([[5, 100]])
     expected = ReferenceAnswers(scores, tolerance=3)
     assert expected.differs(np.array([NO_CLASS]), scores).tolist() == [True]
+
+
+def test_of_two_devices_only_the_one_that_differs_is_named():
+    expected = ReferenceAnswers(np.array([[5, 1]] * 4), np.zeros(4, np.int64))
+    right = [Result(k, 0, 0, 100, False, (5, 1), "one") for k in range(4)]
+    wrong = dataclasses.replace(right[2], scores=(5, 2), mismatch=True, device="two")
+    slow = dataclasses.replace(right[2], cycles=900, device="two")
+    possible = PossibleCycles(50, 200, proven=True)
+    for each in (wrong, slow):
+        results = [*right[:2], each, right[3]]
+        failure = disagreement([compare_results("one, two", expected, results, possible)])
+        assert str(failure).startswith("two ")
+
+
+def test_results_of_other_firmware_are_not_kept():
+    right = [Result(k, 0, 0, 100, False, (5, 1), "one") for k in range(4)]
+    possible, path = PossibleCycles(50, 200, proven=True), Path("results.csv")
+    assert possible.checked(path, right) == right
+    for changed in ({"cycles": 900}, {"mismatch": True}):
+        with refused_by("codegen.verification.agreement"):
+            possible.checked(path, [*right[:3], dataclasses.replace(right[3], **changed)])
 
 
 def test_without_expected_scores_nothing_is_compared(device):

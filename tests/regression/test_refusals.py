@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import errno
 import json
 import multiprocessing
 import os
@@ -95,6 +96,14 @@ def gone():
     raise FileNotFoundError(2, "No such file or directory")  # os.getcwd names no file
 
 
+def without_files():
+    raise OSError(errno.EMFILE, "Too many open files", "results.csv")
+
+
+def read_only():
+    raise OSError(errno.EROFS, "Read-only file system")  # of /dev/shm, which is not named
+
+
 def warn():
     warnings.simplefilter("always")
     warnings.warn("something is odd", UserWarning, stacklevel=1)
@@ -116,6 +125,8 @@ TOO_LARGE = "error: a number in the input or an option is too large"
         (lambda: np.exp(np.array([-1e6])), 0, ""),  # what vanishes is no error
         (unmapped, 2, "error: the command needs more memory than is available; "),
         (gone, 2, "error: cannot use the current folder: No such file"),
+        (without_files, 2, "error: too many open files: the limit is too low; raise it"),
+        (read_only, 2, "error: the system refuses memory that processes share, or a socket: Read"),
         (warn, 0, "warning: something is odd\n"),  # without its place in the source
         (bug, BUG_EXIT_CODE, "error: this is a bug in protonn-edge (KeyError: 'of\\nours')"),
     ],

@@ -138,7 +138,45 @@ def test_telemetry_is_off_unless_the_user_wants_it(monkeypatch, own, expected):
     monkeypatch.setenv(CHOSEN, "stock")
     if own is not None:
         monkeypatch.setenv(name, own)
-    assert pio_environment() == {**os.environ, name: expected}
+    assert pio_environment()[name] == expected
+
+
+CHANGING = {
+    **dict.fromkeys(("PLATFORMIO_BUILD_FLAGS", "PLATFORMIO_SRC_BUILD_FLAGS"), "-include {}/evil.h"),
+    **dict.fromkeys(("PLATFORMIO_BUILD_UNFLAGS", "PLATFORMIO_SRC_BUILD_UNFLAGS"), "-O2"),
+    "PLATFORMIO_BUILD_SRC_FILTER": "-<*>",
+    "PLATFORMIO_BUILD_SRC_FLAGS": "-include {}/evil.h",
+    "PLATFORMIO_BUILD_TYPE": "debug",
+    "PLATFORMIO_DEBUG_BUILD_FLAGS": "-include {}/evil.h",
+    "PLATFORMIO_EXTRA_SCRIPTS": "{}/evil.py",
+    **dict.fromkeys(("PLATFORMIO_LIB_EXTRA_DIRS", "PLATFORMIO_GLOBALLIB_DIR"), "{}"),
+    **{f"PLATFORMIO_{each}_DIR": "{}" for each in ("SRC", "INCLUDE", "LIB", "BOARDS", "BUILD")},
+    **{f"PLATFORMIO_{each}_DIR": "{}" for each in ("WORKSPACE", "SHARED", "LIBDEPS", "DATA")},
+    "PLATFORMIO_BUILD_CACHE_DIR": "{}/cached",
+    "PLATFORMIO_DEFAULT_ENVS": "mega2560",
+    "PLATFORMIO_UPLOAD_FLAGS": "-Uflash:w:{}/evil.hex:i",
+    "PLATFORMIO_LIB_DEPS": "evil",
+    **dict.fromkeys(("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH"), "{}"),
+    **dict.fromkeys(("GCC_EXEC_PREFIX", "COMPILER_PATH", "LIBRARY_PATH"), "{}/"),
+    **dict.fromkeys(("DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"), "{}/depends"),
+    "SOURCE_DATE_EPOCH": "1",
+    "SCONSFLAGS": "--clean",
+    "LDFLAGS": "-nostdlib",
+    "CFLAGS": "-include {}/evil.h",
+    "COLLECT_GCC_OPTIONS": "-O0",
+    "LD_RUN_PATH": "{}",
+    "LDEMULATION": "avr2",
+    "GNUTARGET": "elf32-little",
+    "AVR_HOME": "{}",
+}
+"""Variables with which PlatformIO or a compiler would make another program, or none."""
+
+
+def test_no_variable_that_changes_a_program_is_passed_on(monkeypatch):
+    for name, value in CHANGING.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv(CHOSEN, "stock")
+    assert not CHANGING.keys() & pio_environment().keys()
 
 
 @needs_avr_gcc
@@ -206,11 +244,15 @@ def test_a_project_is_built_without_a_registry(offline, project):
 def test_the_same_sources_give_the_same_bytes_whatever_a_user_has(
     offline, project, monkeypatch, tmp_path
 ):
-    """A build folder of the user's own hides no ELF, a folder of tests makes pio fetch nothing."""
+    """No variable adds a file, a flag or a path; a folder of tests makes pio fetch nothing."""
     folder = project(MAIN)
     first = build_firmware(folder).with_suffix(".hex").read_bytes()
     shutil.rmtree(folder / ".pio")
-    monkeypatch.setenv("PLATFORMIO_BUILD_DIR", str(tmp_path / "elsewhere"))
+    (tmp_path / "avr").mkdir()
+    for header in ("evil.h", "avr/io.h", "evil.py"):
+        (tmp_path / header).write_text("#error included\nraise SystemExit('run')\n")
+    for name, value in CHANGING.items():
+        monkeypatch.setenv(name, value.format(tmp_path))
     (folder / "test" / "test_of_the_user").mkdir(parents=True)
     assert build_firmware(folder).with_suffix(".hex").read_bytes() == first
 

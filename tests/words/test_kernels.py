@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from pathlib import Path
 
 import extension_parts
 import numpy as np
@@ -20,7 +21,7 @@ from protonn_edge.codegen.renderer import render_c
 from protonn_edge.codegen.words import WordPlan, plans_for
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.extensions import parts_of
-from words.chips import CHIPS, HOW, STRICT, Chip, emulated
+from words.chips import CHIPS, HOW, STRICT, Chip, compiled, emulated, linked
 
 COMPILERS = ["cc", "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "xtensa-lx106-elf-gcc"]
 """An int32_t is an int for some of them and a long for others."""
@@ -114,6 +115,44 @@ def test_a_difference_is_found() -> None:
     instance = instances("linear")[0]
     done = emulated(chip, instance.model, instance.points, wrong=True)
     assert done.differing == len(instance.points)
+
+
+OWN_FLOATS = """
+#include "pnn_model.h"
+#include "start.h"
+/* As the RP2040's ROM: NaN is unpacked as infinity. */
+static uint32_t unpacked(uint32_t a)
+{
+    return (a & 0x7fffffffu) > 0x7f800000u ? (a & 0x80000000u) | 0x7f800000u : a;
+}
+uint32_t __aeabi_fsub(uint32_t a, uint32_t b) { (void)b; return unpacked(a); }
+uint32_t __aeabi_fmul(uint32_t a, uint32_t b) { (void)b; return unpacked(a); }
+int main(void)
+{
+    static const uint32_t all[] = { 0x7fc00000u, 0xffc00000u, 0x7f800001u, 0x7f800000u };
+    for (uint8_t i = 0; i < 4; ++i) {
+        union { uint32_t bits; float number; } raw = { all[i] };
+        print_number(pnn_quantize_float(0, raw.number));
+        print(" ");
+    }
+    stop(1);
+    return 0;
+}
+"""
+
+
+def test_nan_is_an_input_of_0_where_operations_take_it_for_infinity(tmp_path: Path) -> None:
+    chip = CHIPS["m0"]
+    if chip.missing:
+        pytest.skip(HOW)
+    instance = instances("linear")[0]
+    for name, text in render_c(instance.model, plans_of(instance)[0]).items():
+        (tmp_path / name).write_text(text)
+    model = compiled(chip, tmp_path / "pnn_model.c", "-O2", *STRICT, "-Werror")
+    main = tmp_path / "floats.c"
+    main.write_text(OWN_FLOATS)
+    most = instance.model.quantizer.maximum
+    assert f"0 0 0 {most} " in linked(chip, tmp_path, main, [model]).run().printed
 
 
 def test_cycles_are_those_of_the_tables() -> None:

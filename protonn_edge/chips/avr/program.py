@@ -260,7 +260,7 @@ def _program(path: Path, contents: bytes) -> LinkedProgram:
         return LinkedProgram(
             path=path,
             sections=_sizes(elf),
-            code=_flash(elf),
+            code=_flash(elf, path),
             symbols=tuple(each for each in symbols if not MARK.fullmatch(each.name)),
             marks=tuple(each for each in symbols if MARK.fullmatch(each.name)),
             data_end=min(max(ends, default=_SRAM_BASE) - _SRAM_BASE, 0xFFFF),
@@ -313,10 +313,11 @@ def _sizes(elf: ELFFile) -> Sections:
     )
 
 
-def _flash(elf: ELFFile) -> bytes:
+def _flash(elf: ELFFile, path: Path) -> bytes:
     """Return the contents of flash from address 0 on, with initial values at their load addresses.
 
-    Raises `ValueError` if they exceed the flash of all chips, or a section has another size.
+    Raises `ValueError` if they exceed the flash of all chips, or a section has another size, and
+    `InputError` if sections, of which avr-objcopy makes HEX files, have other bytes.
     """
     flash, loaded, in_sram = bytearray(), 0, 0
     sizes = _sizes(elf)
@@ -333,7 +334,33 @@ def _flash(elf: ELFFile) -> bytes:
             flash[start:end] = contents
     if (sizes.flash_bytes, sizes.sram_bytes) != (loaded, in_sram):
         raise ValueError("sections are missing")
+    if not _in_sections(elf, flash, loaded):
+        raise InvalidValue(
+            path, "an ELF file whose sections and segments differ", "link the program again"
+        )
     return bytes(flash)
+
+
+def _in_sections(elf: ELFFile, flash: bytearray, loaded: int) -> bool:
+    """Return whether sections have all bytes that segments load into flash, and no others."""
+    named = [each.name for each in elf.iter_sections() if each.name in (".text", ".data")]
+    held = bytearray(len(flash))
+    for section in filter(_is_allocated, elf.iter_sections()):
+        size, start = section["sh_size"], section["sh_addr"]
+        if section["sh_type"] == "SHT_NOBITS" or not size or start >= _EEPROM_BASE:
+            continue
+        moved = [
+            segment["p_paddr"] - segment["p_vaddr"]
+            for segment in elf.iter_segments("PT_LOAD")
+            if 0 <= start - segment["p_vaddr"] <= segment["p_filesz"] - size
+        ]
+        if not moved or (moved[0] and not _is_in_sram(section)):
+            return False
+        place = slice(start + moved[0], start + moved[0] + size)
+        if flash[place] != section.data():
+            return False
+        held[place] = b"\1" * size
+    return held.count(1) == loaded and len(named) == len({*named})
 
 
 def _core(elf: ELFFile, path: Path) -> Core:
@@ -411,7 +438,7 @@ def _constants(elf: ELFFile, wanted: Callable[[Section], bool]) -> tuple[Constan
         Constants(each.name, _names_in(elf, index), each.data(), each["sh_addr"] & 0xFFFF)
         for index, each in enumerate(elf.iter_sections())
         if _is_allocated(each)
-        and each["sh_type"] == "SHT_PROGBITS"
+        and each["sh_type"] != "SHT_NOBITS"
         and each["sh_size"] > 0
         and wanted(each)
     )

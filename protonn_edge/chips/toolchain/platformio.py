@@ -25,7 +25,12 @@ from platformio.dependencies import get_core_dependencies
 from platformio.project.options import get_default_core_dir
 
 from protonn_edge.chips.boards import Board, board_names, load_board
-from protonn_edge.chips.toolchain.process import BUSY, relevant_lines, run_within
+from protonn_edge.chips.toolchain.process import (
+    BUSY,
+    compiling_environment,
+    relevant_lines,
+    run_within,
+)
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import CheckFailed, InvalidValue
 from protonn_edge.system.folders import built_once
@@ -42,7 +47,7 @@ _UNATTENDED = {
     # Without it an old core folder makes PlatformIO wait a minute for its update server.
     "PLATFORMIO_DISABLE_UPGRADE_CHECK": "true",
     "PLATFORMIO_NO_ANSI": "true",
-    "LC_ALL": "C.UTF-8",  # messages in English: some are looked for
+    "PLATFORMIO_GLOBALLIB_DIR": os.devnull,  # libraries of all of a user's projects
 }
 
 
@@ -65,7 +70,7 @@ def build_firmware(project: Path, environment: str = "uno") -> Path:
             "build the model for this board in a new folder, or choose another board",
         )
     builds = project.resolve() / ".pio" / "build"
-    # A user's own PLATFORMIO_BUILD_DIR would move the ELF away.
+    # The settings' own build_dir would move the ELF away.
     variables = {"PLATFORMIO_BUILD_DIR": str(builds)}
     arguments = ("run", "--environment", environment)
     run_pio(project, *arguments, variables=variables, accepted=_TOO_LARGE)
@@ -102,7 +107,7 @@ def run_pio(
 
 def pio_environment() -> dict[str, str]:
     """Return the environment for ``pio``: `pio_variables`, and no telemetry unless asked for."""
-    return {_TELEMETRY: "no", **os.environ, **pio_variables()}
+    return {_TELEMETRY: "no", **compiling_environment(), **pio_variables()}
 
 
 def pio_variables() -> dict[str, str]:

@@ -38,6 +38,17 @@ exec 2>/dev/null
 kill $!
 exit $code
 """
+# The caller's variables that compilers and PlatformIO get: they find programs, a home, a network
+# and a language. Others, such as CPATH, GCC_EXEC_PREFIX and PLATFORMIO_BUILD_FLAGS, would decide
+# what is compiled, beside the files that are compared. Python's apply to this program, too.
+_PASSED = re.compile(
+    "PATH|HOME|USER|LOGNAME|LANG|LC_[A-Z]+|TZ|TERM|PYTHON[A-Z]+|VIRTUAL_ENV|XDG_[A-Z_]+"
+    "|(HTTPS?|ALL|NO|FTP)_PROXY|SSL_CERT_(FILE|DIR)|(REQUESTS|CURL)_CA_BUNDLE"
+    "|PLATFORMIO_((CORE|PACKAGES|PLATFORMS|CACHE)_DIR|AUTH_TOKEN|SETTING_[A-Z_]+)"
+    "|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|PROCESSOR_ARCHITECTURE|NUMBER_OF_PROCESSORS"
+    r"|USERPROFILE|USERNAME|HOMEDRIVE|HOMEPATH|(LOCAL)?APPDATA|PROGRAM(DATA|FILES(\(X86\))?)",
+    re.IGNORECASE,
+)
 # Lines in which SCons and PlatformIO only repeat that something failed.
 _SUMMARY = re.compile(r"^\*\*\* .*|=+ \[FAILED\].*", re.MULTILINE)
 
@@ -109,11 +120,17 @@ def run_within(
     return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 
+def compiling_environment() -> dict[str, str]:
+    """Return the environment for compilers: this process's, without what would change a program."""
+    passed = {name: value for name, value in os.environ.items() if _PASSED.fullmatch(name)}
+    return {**passed, "LC_ALL": "C.UTF-8"}  # messages in English: some are looked for
+
+
 def compile_sources(
     command: Sequence[str], sources: Sequence[Path], *, deadline_s: float, name: str
 ) -> None:
     """Run a compiler on sources; `CheckFailed`, in English, if it refuses them or is late."""
-    done = run_within(deadline_s, command, name=name, environment={**os.environ, "LC_ALL": "C"})
+    done = run_within(deadline_s, command, name=name, environment=compiling_environment())
     if done.returncode != 0:
         names, reason = ", ".join(each.name for each in sources), relevant_lines(done.stderr)
         raise CheckFailed(f"{Path(command[0]).name} refused {names}: {reason}")

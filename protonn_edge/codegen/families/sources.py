@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
-NOT_COPIED = ("generated", "host")  # the latter is the program for this computer
+_FOR_THIS_COMPUTER = "firmware/host/"  # which settings exclude
+_GENERATED = "firmware/generated/"
 
 
 def files_below(source: Path, place: str) -> dict[str, bytes | str]:
     """Return the files of a folder, if it exists, that belong into a project at a place."""
-    found = ((path, path.relative_to(source)) for path in sorted(source.rglob("*")))
     return {
-        f"{place}/{relative.as_posix()}": path.read_bytes()
-        for path, relative in found
-        if path.is_file() and path.suffix != ".md" and relative.parts[0] not in NOT_COPIED
+        name: content
+        for name, content in all_below(source, place).items()
+        if not name.startswith(_GENERATED)
+    }
+
+
+def all_below(source: Path, place: str) -> dict[str, bytes | str]:
+    """Return the files of a project's folder, with generated ones; links to folders as b""."""
+    found = ((f"{place}/{path.relative_to(source).as_posix()}", path) for path in source.rglob("*"))
+    return {
+        name: path.read_bytes() if path.is_file() else b""
+        for name, path in sorted(found)
+        if (path.is_file() or path.is_symlink())
+        and path.suffix != ".md"
+        and not name.startswith(_FOR_THIS_COMPUTER)
     }

@@ -21,7 +21,7 @@ from protonn_edge.chips.cores import CORES, EVERY_CORE, WORD_CORES
 from protonn_edge.codegen import words
 from protonn_edge.codegen.families import board_of, family_in, family_of
 from protonn_edge.codegen.families.family import ProjectFiles
-from protonn_edge.codegen.families.sources import files_below
+from protonn_edge.codegen.families.sources import all_below
 from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.planner import device_plans, plan_of
 from protonn_edge.codegen.renderer import SOURCES, render_c, render_parts
@@ -47,6 +47,7 @@ GENERATED = Path("firmware", "generated")
 _MODEL = GENERATED / "model.npz"
 _PLAN = GENERATED / PLAN_FILE
 _SOURCE_FOLDERS = ("firmware", "include", "lib")
+_GENERATED_NAMES = (*SOURCES, PARTS_FILE, PLAN_FILE, BUILT_FILE, _MODEL.name)
 
 _FORMAT = 1  # increase it if a key changes; files of other formats are refused
 _LARGEST_FILE = 64 << 10
@@ -302,8 +303,7 @@ def check_folder(folder: Path, board: Board) -> None:
         if path.exists() and not path.is_dir():
             raise InvalidValue(path, "a file, but the project needs a folder there", _ELSEWHERE)
     settings = folder / family.settings
-    names = (*SOURCES, PARTS_FILE, PLAN_FILE, BUILT_FILE, _MODEL.name)
-    generated = [GENERATED / name for name in names]
+    generated = [GENERATED / name for name in _GENERATED_NAMES]
     written = [path.as_posix() for path in (*generated, family.product(board))]
     files.check_no_links(folder, [family.settings, *written, *family.descriptions(board)])
     for path in (settings, *(folder / each for each in generated)):
@@ -327,12 +327,19 @@ def project_files(
 
 
 def own_files(folder: Path, board: Board) -> ProjectFiles:
-    """Return the files of a project that are its user's: sources and settings."""
-    own = [files_below(folder / name, name) for name in _SOURCE_FOLDERS]
-    settings = family_of(board).settings
-    path = folder / settings
-    found: ProjectFiles = {settings: path.read_bytes()} if path.is_file() else {}
-    return {name: content for each in (*own, found) for name, content in each.items()}
+    """Return the files of a project that are its user's: sources and settings.
+
+    They are all that may be compiled or included, but for files that `build` generates.
+    """
+    own = [all_below(folder / name, name) for name in _SOURCE_FOLDERS]
+    described = f"boards/{board.platformio_board or board.environment}.json"
+    single = (family_of(board).settings, described)
+    found: ProjectFiles = {
+        name: (folder / name).read_bytes() for name in single if (folder / name).is_file()
+    }
+    generated = {(GENERATED / name).as_posix() for name in _GENERATED_NAMES}
+    every = {name: content for each in (*own, found) for name, content in each.items()}
+    return {name: content for name, content in every.items() if name not in generated}
 
 
 def write_scratch(folder: Path, contents: ProjectFiles) -> Project:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Self
 
 import numpy as np
@@ -30,7 +31,7 @@ from protonn_edge.device.results import Result
 from protonn_edge.device.runner import ReferenceAnswers, run
 from protonn_edge.device.session import Session
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.system.errors import CheckFailed, DeviceError
+from protonn_edge.system.errors import CheckFailed, DeviceError, InvalidValue
 from protonn_edge.system.schema import JsonObject
 
 _LONGEST_S = 3  # the watchdog ends a computation after 2 s by its own clock
@@ -66,6 +67,19 @@ class PossibleCycles:
             for result in results
             if result.cycles is not None and not self.least <= result.cycles <= self.most
         ]
+
+    def checked(self, path: Path, earlier: list[Result]) -> list[Result]:
+        """Return the results in a file; `InputError` if this firmware cannot have given them."""
+        differing = (each for each in earlier if each.mismatch)
+        other = {each.index for each in (*self.outside(earlier), *differing)}
+        if other:
+            raise InvalidValue(
+                path,
+                f"{len(other):,} of its {len(earlier):,} results are of other firmware: their "
+                f"scores differ from the model, or their cycles are not {self}",
+                "delete the file, or name another one with -o",
+            )
+        return earlier
 
     def to_json(self, board: Board) -> JsonObject | None:
         """Return a proven range, with the longest time in ms; None if only the clock limits it."""
@@ -123,7 +137,7 @@ class ImpossibleCycles:
 class Agreement:
     """Comparison of an execution with the reference."""
 
-    execution: str  # ``"host C"``, ``"emulated uno"`` or a port
+    execution: str  # ``"host C"``, ``"emulated uno"``, a port, or several
     # points compared, points that differ, and unanswered points
     n: int
     mismatches: int
@@ -131,6 +145,12 @@ class Agreement:
     first: Mismatch | None  # the first difference
     cycles_out_of_range: int = 0  # points with impossible cycles
     first_impossible: ImpossibleCycles | None = None  # the first of them
+    devices: str = ""  # those of several that differ, or report impossible cycles
+
+    @property
+    def accused(self) -> str:
+        """What did not do as it should."""
+        return self.devices or self.execution
 
 
 def compare(
@@ -200,6 +220,11 @@ def compare_results(
     labels = np.array([result.predicted or 0 for result in results], np.int64)
     agreement = compare(execution, expected, labels, scores, lost)
     outside = [] if possible is None else possible.outside(results)
+    wrong = outside
+    if agreement.mismatches:
+        differing = expected.differs(labels, scores) & ~lost
+        wrong = [result for result, differs in zip(results, differing, strict=True) if differs]
+    agreement = replace(agreement, devices=", ".join(sorted({r.device for r in wrong} - {""})))
     if possible is None or not outside:
         return agreement
     index, cycles = outside[0].index, outside[0].cycles
@@ -236,7 +261,7 @@ def disagreement(agreements: Sequence[Agreement]) -> CheckFailed | None:
     for agreement in agreements:
         if agreement.mismatches:
             return CheckFailed(
-                f"{agreement.execution} differs from the NumPy model at "
+                f"{agreement.accused} differs from the NumPy model at "
                 f"{agreement.mismatches:,} of {agreement.n:,} points, first at "
                 f"{agreement.first}; please report this as a bug"
             )
@@ -247,7 +272,7 @@ def disagreement(agreements: Sequence[Agreement]) -> CheckFailed | None:
             )
         if agreement.cycles_out_of_range:
             return CheckFailed(
-                f"{agreement.execution} reports an impossible number of cycles at "
+                f"{agreement.accused} reports an impossible number of cycles at "
                 f"{agreement.cycles_out_of_range:,} of {agreement.n:,} points, first at "
                 f"{agreement.first_impossible}; build and upload the firmware again, and if that "
                 "does not help, report this as a bug"
@@ -258,7 +283,7 @@ def disagreement(agreements: Sequence[Agreement]) -> CheckFailed | None:
 def outcome(agreements: Sequence[Agreement], tolerance: int = 0) -> str:
     """Return a comparison's result, such as "NumPy = host C", or the executions that differ."""
     differing = [
-        f"{each.execution} differs at {each.mismatches + each.lost:,} of {each.n:,} points"
+        f"{each.accused} differs at {each.mismatches + each.lost:,} of {each.n:,} points"
         for each in agreements
         if each.mismatches + each.lost
     ]

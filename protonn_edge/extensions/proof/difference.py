@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chips.avr.program import LinkedProgram
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.extensions.proof import stages  # noqa: F401  (states each stage)
 from protonn_edge.extensions.proof.answers import Different
 from protonn_edge.extensions.proof.equality import PREFIX, PredictionProof, Proof
+from protonn_edge.extensions.proof.exploration import MOST_STEPS
 from protonn_edge.extensions.proof.forms import Byte, Root, SumForm, Unproven
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.arrays import Array
@@ -19,6 +21,8 @@ from protonn_edge.system.arrays import Array
 __all__ = ["PredictionProof", "Unproven", "prove", "suspects"]
 
 _TRIED = 2_048
+_LEAST_STEPS = 10_000
+_STEPS = 10  # for a cycle, or a byte of code: proofs take up to 2.6
 _MOST = 8
 
 
@@ -27,13 +31,18 @@ def prove(
     model: IntegerChain,
     parts: Sequence[int] = (),
     prefix: str = PREFIX,
+    plan: Plan | None = None,
 ) -> Proof:
     """Prove that a program computes the scores and the class of a model, for every input.
 
     The names of its functions begin with `prefix`; `parts` as in `PredictionProof`. Raises
-    `Unproven` if it does not, or if that is beyond what is provable.
+    `Unproven` if it does not, or if that is beyond what is provable. With the `plan` of a program
+    that computes the model in such a way, a program that takes many more steps is given up early.
     """
-    return PredictionProof(program, model, prefix, parts=parts).proof()
+    most = MOST_STEPS
+    if plan is not None:
+        most = _LEAST_STEPS + _STEPS * (round(plan.order) + len(program.code))
+    return PredictionProof(program, model, prefix, most, parts).proof()
 
 
 def suspects(reason: Unproven, model: IntegerChain) -> NDArray[np.uint8]:

@@ -16,7 +16,7 @@ from protonn_edge.chips.avr.semantics import INTERRUPTS
 from protonn_edge.extensions.proof.adapted import function_of
 from protonn_edge.extensions.proof.answers import NOTHING, ProvenAnswers
 from protonn_edge.extensions.proof.data_space import OFFSETS
-from protonn_edge.extensions.proof.exploration import Explorer
+from protonn_edge.extensions.proof.exploration import MOST_STEPS, Explorer
 from protonn_edge.extensions.proof.forms import (
     Bit,
     Byte,
@@ -29,12 +29,11 @@ from protonn_edge.extensions.proof.forms import (
 from protonn_edge.extensions.proof.machine import Machine
 from protonn_edge.extensions.proof.reference import Reference
 from protonn_edge.extensions.proof.state import ChipState, spanned
-from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.integer_chain import IntegerChain, named_stages
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.system.errors import CheckFailed
 
 PREFIX = "pnn"
-_MOST_STEPS = 20_000_000
 _KEPT = (*KEPT_BY_CALLEE, 28, 29)
 _SECOND = 22  # the lower register of a second argument
 _OF_DAMAGED_CODE = (
@@ -60,8 +59,6 @@ class Proof:
         Bounds of the cycles for any input, without interrupts; None if a loop was not executed.
     features : str
         The array whose address the compiler put into the code; empty if any may be passed.
-    scores : bool
-        Whether the program can ask for the scores, so that these are proven, too.
     """
 
     steps: int
@@ -69,7 +66,6 @@ class Proof:
     written: tuple[str, ...]
     cycles: tuple[int, int] | None
     features: str
-    scores: bool
 
 
 class Executed(NamedTuple):
@@ -92,7 +88,7 @@ class PredictionProof:
         program: LinkedProgram,
         model: IntegerChain,
         prefix: str = PREFIX,
-        most_steps: int = _MOST_STEPS,
+        most_steps: int = MOST_STEPS,
         parts: Sequence[int] = (),
     ) -> None:
         self.program, self.model, self.prefix = program, model, prefix
@@ -124,8 +120,7 @@ class PredictionProof:
         endings = execution.endings
         cycles = spanned(endings) if whole else None
         written, features = self._written(endings), self.machine.callers.name
-        steps = self.explorer.steps
-        return Proof(steps, len(endings), written, cycles, features, self._has_scores)
+        return Proof(self.explorer.steps, len(endings), written, cycles, features)
 
     def _executed(self, start: ChipState) -> Executed:
         """Return the endings of the call, and the model's scores."""
@@ -200,18 +195,26 @@ class PredictionProof:
         for state in endings:
             self._check_kept(start, state)
         answers = ProvenAnswers(self.machine.algebra, self.model, *executed[1:])
-        for state in endings if self._has_scores else ():
-            place, asked = self.asked_for_scores(state)
-            answers.check_scores(asked, place)
+        place = self.scores_place()
         for state in endings:
+            self._check_asking(state, place)
+            answers.check_scores(state, place)
             answers.check_class(state)
         for memory in self._left:
             self._check_carried(memory)
 
-    @property
-    def _has_scores(self) -> bool:
-        """Whether there is a function that returns the scores; linkers remove unused ones."""
-        return bool(self.program.names.copies_of(f"{self.prefix}_scores"))
+    def scores_place(self) -> int:
+        """Return the address of the scores, which callers read there by any way.
+
+        They are a variable of the model's last stage, or the first bytes of its only variable. The
+        function that returns the address may be inlined, so that nothing is left of it.
+        """
+        *_, stage, _ = named_stages(self.model)  # the last one is the decision
+        places = {each.base: each.address for each in self.variables}
+        place = places.get(f"{stage}_scores", places.get(stage))
+        if place is None:
+            raise Unproven("there is no variable with the scores of the model")
+        return place
 
     def _check_kept(self, start: ChipState, end: ChipState) -> None:
         for number in (1, *_KEPT):
@@ -233,11 +236,13 @@ class PredictionProof:
                 name = next(inside).name
                 raise Unproven(f"{name} is read before it is written, and changes")
 
-    def asked_for_scores(self, state: ChipState) -> tuple[int, ChipState]:
-        """Return the address of the scores, and the state behind the function that returns it.
+    def _check_asking(self, state: ChipState, place: int) -> None:
+        """Refuse a function that returns another address of the scores, if it is not inlined.
 
         It may be called again, when the array of features holds something else.
         """
+        if not self.program.names.copies_of(f"{self.prefix}_scores"):
+            return
         asking = state.copy()
         asking.memory = _in_variables(state)
         self.machine.callers.give((), ())
@@ -245,15 +250,12 @@ class PredictionProof:
         for number in set(range(32)).difference(_KEPT, (1,)):
             asking.registers[number] = None
         self.machine.enter(asking, self.entry("scores")[0])
-        explorer = Explorer(self.machine, 1_000)
-        (end,) = explorer.run(asking)
+        (end,) = Explorer(self.machine, 1_000).run(asking)
         self._check_kept(asking, end)
         if _in_variables(end) != _in_variables(state):
             raise Unproven("asking for the scores changes a variable")
-        low, high = end.registers[_ARGUMENT : _ARGUMENT + 2]
-        if not isinstance(low, int) or not isinstance(high, int):
-            raise Unproven("the place of the scores depends on inputs")
-        return low | high << 8, end
+        if end.registers[_ARGUMENT : _ARGUMENT + 2] != [place & 255, place >> 8]:
+            raise Unproven("asking for the scores returns another place")
 
     def _written(self, endings: Sequence[ChipState]) -> tuple[str, ...]:
         places = {place for each in endings for place in each.memory}

@@ -28,6 +28,7 @@ from protonn_edge.extensions.proof.merging import (
     merged,
 )
 from protonn_edge.extensions.proof.order import CallFrame, Flow, Position, flow_from
+from protonn_edge.extensions.proof.progress import is_endless
 from protonn_edge.extensions.proof.state import (
     ChipState,
     Meeting,
@@ -38,6 +39,7 @@ from protonn_edge.extensions.proof.state import (
 )
 
 MOST_STATES = 4_000
+MOST_STEPS = 20_000_000
 _BYTES = 256
 _LOW = 0x55555555  # the lower registers of pairs
 _CALLS = {"call", "rcall"}
@@ -53,14 +55,14 @@ class Explorer:
     Attributes
     ----------
     steps, most_steps : int
-        How many instructions were executed, and may be.
+        How many instructions were executed and pairs of paths compared, and may be.
     ways : list of Root
         Roots that number paths of several decisions, in their order.
     stops : set of int
         Where states are put into `stopped` instead of being run on.
     """
 
-    def __init__(self, machine: Machine, most_steps: int = 20_000_000) -> None:
+    def __init__(self, machine: Machine, most_steps: int = MOST_STEPS) -> None:
         self.machine, self.most_steps = machine, most_steps
         self.program: LinkedProgram = machine.program
         self.steps = 0
@@ -123,12 +125,15 @@ class Explorer:
         while True:
             before = state.place
             fork = self.machine.step(state)
-            self.steps += 1
-            if self.steps > self.most_steps:
-                raise Unproven(f"there is no end after {self.most_steps:,} instructions")
+            self._count()
             if fork is not None:
                 yield from self._parted(state, before, fork)
                 return
+            if state.place <= before and is_endless(state, self.machine.arithmetic):
+                again = self.program.names.name_of(state.place)
+                raise Unproven(
+                    f"nothing has changed when it is at {again} again: a loop never ends"
+                )
             state.spend(_spent(self.program, before, state.place))
             if not self._moved(state, before):
                 yield state
@@ -139,6 +144,11 @@ class Explorer:
             if not alone and state.place in state.frames[-1].flow.joins:
                 yield state
                 return
+
+    def _count(self) -> None:
+        self.steps += 1
+        if self.steps > self.most_steps:
+            raise Unproven(f"there is no end after {self.most_steps:,} steps")
 
     def _moved(self, state: ChipState, before: int) -> bool:
         """Note calls, returns and passes of loops; return whether the state is not at the end."""
@@ -252,6 +262,7 @@ class Explorer:
             last = states.pop()
             by_shared = sorted(range(len(states)), key=lambda k: -_shared(states[k], last))
             for k in by_shared:
+                self._count()
                 joined = self._pair(states[k], last, live)
                 if joined is not None:
                     joined.cycles = spanned((states[k], last))

@@ -105,8 +105,8 @@ class ChipState:
     """A chip in front of an instruction, on the inputs within its masks and facts."""
 
     __slots__ = (
-        "calls", "cycles", "facts", "flags", "frames", "masks", "memory", "place", "registers",
-        "stack",
+        "calls", "cycles", "facts", "flags", "frames", "masks", "memory", "place", "progress",
+        "registers", "stack",
     )  # fmt: skip
 
     def __init__(self, place: int) -> None:
@@ -122,6 +122,8 @@ class ChipState:
         self.masks: dict[Root, Mask] = {}
         self.facts: OrderFacts = ()
         self.cycles = 0, 0  # so far: at least and at most
+        # of `check_progress`: jumps back until the next earlier state, and it
+        self.progress: tuple[int, int, ChipState | None] = (0, 1, None)
 
     def copy(self) -> ChipState:
         """Return a copy."""
@@ -130,7 +132,7 @@ class ChipState:
         other.memory, other.stack = dict(self.memory), [*self.stack]
         other.frames, other.calls = [each.copy() for each in self.frames], [*self.calls]
         other.masks, other.facts = dict(self.masks), self.facts
-        other.cycles = self.cycles
+        other.cycles, other.progress = self.cycles, self.progress
         return other
 
     def spend(self, cycles: int) -> None:

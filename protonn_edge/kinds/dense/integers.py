@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.integer_stage import check_holds
@@ -19,7 +18,6 @@ from protonn_edge.system.arrays import Array
 MOST_UNITS = 255  # per layer; generated code counts them in a byte
 MOST_MULTIPLIER = 0xFF
 UNIT_SHIFT = 8  # a whole byte, which an 8-bit chip shifts without instructions
-_LONGEST_GAP = 255
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,25 +55,5 @@ class IntegerDense(IntegerMatvec):
         return Scale(self.accumulators, self.multiplier, UNIT_SHIFT, 0, BYTE_MAXIMUM, upper)
 
     def parameters(self) -> Iterator[Array]:
-        """Yield W in its smallest form: two weights per byte, one, or only non-zero ones."""
-        forms = [self.weights, listed(self.weights)]
-        if self.packs:
-            forms.append(packed(self.weights))
-        yield min(forms, key=lambda form: form.nbytes)
-
-
-def listed(weights: Array) -> NDArray[np.uint8]:
-    """Return the non-zero weights (d, D), row by row, as pairs (n, 2) of bytes.
-
-    The first byte is the distance from the previous one, as in Han et al. (2016); pairs with a
-    weight of 0 bridge distances of more than 255.
-    """
-    values = np.ravel(weights)
-    places = np.flatnonzero(values)
-    gaps = np.diff(places, prepend=-1)
-    ends = np.cumsum((gaps - 1) // _LONGEST_GAP + 1)
-    pairs = np.zeros((int(ends[-1]) if len(ends) else 0, 2), np.uint8)
-    pairs[:, 0] = _LONGEST_GAP
-    pairs[ends - 1, 0] = (gaps - 1) % _LONGEST_GAP + 1
-    pairs[ends - 1, 1] = values[places].astype(np.int8).view(np.uint8)
-    return pairs
+        """Yield W as the smaller table that a device can have: two weights per byte, or one."""
+        yield packed(self.weights) if self.packs else self.weights

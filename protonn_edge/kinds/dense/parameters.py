@@ -16,8 +16,9 @@ class DenseParameters(declared.MiniBatchParameters):
     hidden : str, default="20"
         Number of units of the hidden layer, or of two layers, such as "40,20"; at most 255 each.
     size_budget : int, default=16000
-        Maximum size of the weights on the device, in bytes; None means no limit. A matrix takes one
-        byte per weight or, if that is less, two bytes per non-zero weight.
+        Limit of the weights that pruning leaves; None means no limit. A matrix counts as a byte per
+        weight or, if that is less, two per non-zero weight. A device has a table of all weights
+        (``model_bytes``), or instructions for each non-zero one, if that is faster.
     epochs : int, default=200
         Passes over the training points, each of at most 200 steps, including those for pruning.
     batch_size : int or "auto", default="auto"

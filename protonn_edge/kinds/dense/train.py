@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.kinds.dense.head import DenseHead, rectified
-from protonn_edge.kinds.dense.integers import MOST_UNITS, listed
+from protonn_edge.kinds.dense.integers import MOST_UNITS
 from protonn_edge.kinds.dense.parameters import DenseParameters
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.loop import (
@@ -54,8 +54,8 @@ Mask = NDArray[np.bool_]
 
 
 def stored_bytes(mask: Mask) -> int:
-    """Return the bytes of a matrix (d, D): of all weights, or of a list of those in the mask."""
-    return min(mask.size, listed(mask).nbytes)
+    """Return what a matrix (d, D) counts for: a byte per weight, or two per one in the mask."""
+    return min(mask.size, 2 * int(np.count_nonzero(mask)))
 
 
 def masks_of_share(matter: Sequence[Float32], share: float) -> list[Mask]:

@@ -300,6 +300,7 @@ def measure(
     with ExitStack() as stack:
         stack.enter_context(exclusive(project.folder))
         program, usage = _checked_firmware(project, board, reference, plan)
+        possible = compared.PossibleCycles.of_program(program, plan, board)
         executed, name = ", ".join(ports), None
         if not ports:
             emulated = compared.watched_board(program, plan, board, emulator)
@@ -311,10 +312,10 @@ def measure(
         opened = partial(compared.open_session, model=reference, board=board, host=host, name=name)
         sessions = [stack.enter_context(opened(url)) for url in ports]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
-        everything, shares = _answered(sessions, reference, asked, results, resume, on_result)
+        kept = possible if resume else None
+        everything, shares = _answered(sessions, reference, asked, results, kept, on_result)
         more = _more(sessions[0], reference, asks=shares[0].stats is not None)
         repetition = _repeated(sessions[0], Q[0], board, repeat, instrument, host)
-    possible = compared.PossibleCycles.of_program(program, plan, board)
     if repetition is not None:
         repetition.check(everything[0], possible)
     agreement = compared.compare_results(executed, expected, everything, possible)
@@ -345,8 +346,7 @@ def _some_points(points: tuple[Any, Any]) -> tuple[Any, Any]:
 
 def _stack_peak(shares: Sequence[DeviceShare]) -> int | None:
     """Return the most bytes of stack that a device with points reports; None if none does."""
-    stacks = [share.stats.stack_bytes for share in shares if share.n and share.stats]
-    return max(stacks, default=None)
+    return max((each.stats.stack_bytes for each in shares if each.n and each.stats), default=None)
 
 
 def _more(session: Session, reference: IntegerChain, *, asks: bool) -> JsonObject:
@@ -376,17 +376,20 @@ def _answered(
     reference: IntegerChain,
     points: tuple[NDArray[np.uint8], NDArray[np.int64], ReferenceAnswers, RightAnswers],
     results: Path | None,
-    resume: bool,
+    kept: compared.PossibleCycles | None,
     on_result: Callable[[Result], None],
 ) -> tuple[list[Result], list[DeviceShare]]:
-    """Return the answers to points with their classes, the reference's answers, and right ones."""
+    """Return the answers to points with their classes, the reference's answers, and right ones.
+
+    Results with cycles that are possible are `kept`, if there is a range of these.
+    """
     Q, y, expected, right = points
     rows = right.rows
     origin = Origin.of(reference, Q, y, rows)
     labels = dict(zip(rows, y.tolist(), strict=True))
     earlier = list[Result]()
-    if resume and results is not None:
-        earlier = _earlier(results, origin, reference, labels, right)
+    if kept is not None and results is not None:
+        earlier = kept.checked(results, _earlier(results, origin, reference, labels, right))
     with ExitStack() as stack:
         log = None
         if results is not None:

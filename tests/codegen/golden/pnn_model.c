@@ -882,6 +882,11 @@ static PNN_NOINLINE uint16_t float_filter(const struct float_scale *scale, uint3
 /* Return the input of a float, by two operations. */
 static PNN_NOINLINE pnn_input_t rounded_input(const struct float_scale *scale, float raw)
 {
+#ifndef __AVR__ /* whose operations keep NaN */
+    if ((pnn_bits(raw) & 0x7ffffffful) > PNN_INFINITY) {
+        return 0; /* NaN, which operations of some chips take for infinity */
+    }
+#endif
     const float beyond = raw - PNN_READ_F32(&scale->edge);
     const float steps = beyond * PNN_READ_F32(&scale->slope);
     /* Sign, exponent, and seven bits of the fraction. */

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import configparser
-import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -102,7 +101,7 @@ def _default_environment(folder: Path) -> str:
 def _check_sources(folder: Path) -> None:
     """Refuse a project without sources, before the upload is announced."""
     named = _settings_of(folder).get("platformio", "src_dir", fallback=_SOURCES)
-    sources = folder / os.environ.get("PLATFORMIO_SRC_DIR", named)
+    sources = folder / named
     if "$" in named:  # PlatformIO's own substitution
         return
     if not (sources.is_dir() and any(sources.iterdir())):

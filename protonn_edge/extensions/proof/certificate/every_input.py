@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.codegen.planner import Limits, device_plans
+from protonn_edge.codegen.planner import Limits, plans
 from protonn_edge.codegen.renderer import PREFIX, SOURCES, render_c
 from protonn_edge.device.results import Result
 from protonn_edge.extensions.proof.certificate import claims
@@ -47,7 +47,7 @@ def every_input(
         return
     parts = () if plan.buffered else parts_of(model, plan)
     refuse = partial(refuse_different, model, run=run)
-    yield from _proven(program, model, render_c(model, plan), PREFIX, parts, refuse)
+    yield from _proven(program, model, plan, PREFIX, parts, refuse)
 
 
 def in_sketch(program: LinkedProgram, model: IntegerChain, prefix: str) -> Iterator[Claim]:
@@ -56,31 +56,32 @@ def in_sketch(program: LinkedProgram, model: IntegerChain, prefix: str) -> Itera
     Raises `InputError` if no library of the model can be generated.
     """
     limits = Limits(core=program.core)
-    sources = render_c(model, device_plans(model, limits)[0])
-    yield from _proven(program, model, sources, prefix, (), lambda _: None)
+    plan = plans(model, limits)[0]
+    yield from _proven(program, model, plan, prefix, (), lambda _: None)
 
 
 def _proven(
     program: LinkedProgram,
     model: IntegerChain,
-    sources: Mapping[str, str],
+    plan: Plan,
     prefix: str,
     parts: Sequence[int],
     refuse: Callable[[NDArray[np.uint8]], None],
 ) -> Iterator[Claim]:
     """Yield the claims; `refuse` gets points on which a program may differ from the model."""
-    sentence = partial(_sentence, model, not parts, prefix)
-    linked = program.attributed(SOURCES[1].replace(PREFIX, prefix), sources[SOURCES[1]])
+    sentence = _sentence(model, not parts, prefix)
+    source = render_c(model, plan)[SOURCES[1]]
+    linked = program.attributed(SOURCES[1].replace(PREFIX, prefix), source)
     try:
-        proof = prove(linked, model, parts, prefix)
+        proof = prove(linked, model, parts, prefix, plan)
     except Unproven as reason:
         refuse(suspects(reason, model))
-        yield _unchecked(sentence(), f"no proof was found: {reason}")
+        yield _unchecked(sentence, f"no proof was found: {reason}")
         return
     name = _STATIC_IN_CPP.sub("", proof.features)
     array = f"; the compiler has put the address of '{name}' into the code"
     by = f"{_BY}{array * bool(name)}"
-    yield Claim("every-input", sentence(scores=proof.scores), claims.PROVEN, by)
+    yield Claim("every-input", sentence, claims.PROVEN, by)
     if proof.cycles is not None:
         least, most = proof.cycles
         what = "the functions that a prediction calls take" if parts else f"{prefix}_predict takes"
@@ -120,13 +121,7 @@ def refuse_different(
             )
 
 
-def _sentence(
-    model: IntegerChain,
-    at_once: bool,
-    prefix: str = PREFIX,
-    *,
-    scores: bool = True,
-) -> str:
+def _sentence(model: IntegerChain, at_once: bool, prefix: str = PREFIX) -> str:
     pushed = f"{prefix}_finish, behind the firmware's pushes,"
     function = f"{prefix}_predict" if at_once else pushed
     others = [f"{prefix}_{name}" for name in model.policy.c_functions]
@@ -136,9 +131,7 @@ def _sentence(
     examples = " and any taught examples, if no byte is being written to the EEPROM" * taught
     best = "the class" if model.policy.predicts == "class" else "the place of the largest score"
     answers = " or ".join([best, *(f'"{each.name}"' for each in model.policy.other_answers)])
-    computed = f"the scores and {answers}" if scores else answers
-    if model.policy.predicts == "value":
-        computed = "the score" if scores else "none of the scores"
+    computed = f"the scores and {answers}" if model.policy.predicts != "value" else "the score"
     return (
         f"{function} of the linked program computes {computed} of the integer model for every "
         f"input{examples}{left_out}"

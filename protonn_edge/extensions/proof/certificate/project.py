@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.chips.boards import Board
+from protonn_edge.chips.emulator.programs import hex_chunks
 from protonn_edge.codegen.families import family_of, read_program
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import Plan
@@ -36,9 +38,11 @@ from protonn_edge.extensions.proof.certificate.program import (
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.system.errors import CheckFailed, InvalidValue
+from protonn_edge.system.errors import CheckFailed, DeviceError, InvalidValue
+from protonn_edge.system.files import read_file
 
 _SOURCES = (".c", ".h", ".npz", ".json")
+_LARGEST_HEX = 1 << 20
 _RESTORE = "to restore them, delete them, and run 'protonn-edge build' again"
 
 
@@ -68,40 +72,68 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
                 "name the board with --board",
             )
         device_model = DeviceModel(model, reference)
-        Q = trial_points(device_model, settings.points)
-        with trial_build(device_model, board, folder, BuildOptions(plan=plan)) as trial:
-            program, linked = trial.program, project.linked(board)
+        Q, edited = trial_points(device_model, settings.points), _edits(project.edited_files(board))
+        options = BuildOptions(plan=plan)
+        with _naming(edited), trial_build(device_model, board, folder, options) as trial:
+            program, run = trial.program, partial(_results, trial, board)
             if settings.entry != Settings.entry and not program.names.copies_of(settings.entry):
                 raise InvalidValue(
                     folder,
                     f"its firmware has no function {settings.entry[:40]}",
                     "omit --entry, or name one of the firmware's functions with it",
                 )
-            if linked is not None and read_program(linked, board).code != program.code:
-                raise CheckFailed(
-                    f"{linked} differs from what its sources compile to; build the project again"
-                )
-            run, edited = partial(_results, trial, board), _edits(project.edited_files(board))
-            with _naming(edited):
-                made = (
-                    *arithmetic_claims(reference),
-                    _files_claim(edited),
-                    memory_safety(render_c(reference, plan), asked=settings.prove),
-                    *every_input(
-                        program, reference, plan, run, asked=settings.every_input, edited=edited
-                    ),
-                    *firmware_claims(
-                        program,
-                        plan,
-                        board,
-                        settings.entry,
-                        own_sources=not edited,
-                    ),
-                    *_executions(trial, board, Q),
-                )
+            _check_products(project, program, board)
+            made = (
+                *arithmetic_claims(reference),
+                _files_claim(edited),
+                memory_safety(render_c(reference, plan), asked=settings.prove),
+                *every_input(
+                    program, reference, plan, run, asked=settings.every_input, edited=edited
+                ),
+                *firmware_claims(
+                    program,
+                    plan,
+                    board,
+                    settings.entry,
+                    own_sources=not edited,
+                ),
+                *_executions(trial, board, Q),
+            )
         hashes = dict(_hashes(folder, model, reference.model_sha256))
         hashes[claims.FIRMWARE] = image_sha256(program)
         return Certificate(subject_of("project", program), settings, hashes, made)
+
+
+def _check_products(project: Project, program: LinkedProgram, board: Board) -> None:
+    """Refuse a compiled project with another program, which 'hil' would run or 'upload' write.
+
+    They compile it first, as is done here: that renews what is older than its sources, but not
+    what SCons takes for up to date.
+    """
+    linked = project.linked(board)
+    if linked is not None:
+        _check_product(linked, program, board)
+    if (project.folder / family_of(board).product(board)).parent.is_dir():
+        _check_product(project.compile(board), program, board)
+
+
+def _check_product(elf: Path, program: LinkedProgram, board: Board) -> None:
+    """Refuse an ELF file, or the HEX file beside it, of another program."""
+    if read_program(elf, board).code != program.code:
+        raise _another_program(elf)
+    image = elf.with_suffix(".hex")
+    if image.is_file():
+        flash = dict(hex_chunks(read_file(image, limit_bytes=_LARGEST_HEX), image))
+        places = [*accumulate(map(len, flash.values()), initial=0)]
+        if [*flash] != places[:-1] or b"".join(flash.values()) != program.code:
+            raise _another_program(image)
+
+
+def _another_program(product: Path) -> CheckFailed:
+    return CheckFailed(
+        f"{product} differs from what its sources compile to; delete the folder "
+        f"{product.parent}, and verify the project again"
+    )
 
 
 def firmware_claims(
@@ -156,7 +188,7 @@ def _naming(edited: str) -> Iterator[None]:
     try:
         yield
     except CheckFailed as error:
-        if not edited or type(error) is not CheckFailed:  # a lost board is no claim
+        if not edited or isinstance(error, DeviceError):  # a lost board is no claim
             raise
         fact = str(error).rpartition("; ")[0]
         raise CheckFailed(f"{fact}; {edited}") from error

@@ -127,7 +127,18 @@ EDITS = {
     "edited settings": "platformio.ini",
     "a new library": "lib/added/added.c",
     "a new header": "include/uart.h",
+    "a source among generated ones": "firmware/generated/extra.c",
 }
+ADDED = [
+    *(
+        f"firmware/generated/{name}"
+        for name in ("more.S", "more.cpp", "a/b.c", "parts2.h", "x.inc")
+    ),
+    *(f"firmware/{name}" for name in ("extra.c", "extra.S", "x/y.cc", ".hidden.c", "test/extra.c")),
+    *(f"lib/{name}" for name in ("a/a.c", "generated/a.c", "host/a.c", "a/library.json", "a/x.a")),
+    *(f"include/{name}" for name in ("string.h", "avr/io.h", "generated/pnn_model.h", "host/x.h")),
+    "boards/uno.json",
+]
 
 
 @pytest.mark.parametrize("name", EDITS.values(), ids=EDITS)
@@ -148,6 +159,24 @@ def test_nothing_is_proven_of_edited_firmware(project: Path, tmp_path: Path, nam
         for claim in (claims["files"], claims["every-input"]):
             assert claim["status"] == "not checked"
             assert name in claim["by"]
+
+
+@pytest.mark.parametrize("name", ADDED)
+def test_a_file_that_is_compiled_or_included_is_named(
+    project: Path, tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / "project"
+    shutil.copytree(project, folder)
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text("\n")
+    assert Project(folder).edited_files(load_board("uno")) == [name]
+
+
+def test_a_link_to_a_folder_of_sources_is_named(project: Path, tmp_path: Path) -> None:
+    shutil.copytree(project, tmp_path / "project")
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "project" / "firmware" / "more").symlink_to(tmp_path / "sources")
+    assert Project(tmp_path / "project").edited_files(load_board("uno")) == ["firmware/more"]
 
 
 def test_a_model_without_a_proof_fails_where_one_is_asked_for(tmp_path: Path) -> None:

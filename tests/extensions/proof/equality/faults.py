@@ -33,6 +33,7 @@ from generated_programs import answers_in_bytes, write_c
 from protonn_edge.chips.avr.instructions import Decoded
 from protonn_edge.chips.avr.program import LinkedProgram, read_program
 from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.codegen.plan import Plan
 from protonn_edge.extensions.proof.difference import PredictionProof
 from protonn_edge.extensions.proof.forms import Unproven
 from protonn_edge.extensions.teaching.board import after_teaching
@@ -46,8 +47,6 @@ EXAMPLES = [
     ("dense", 6), ("forest", 8), ("linear", 7), ("convolution", 6),
 ]  # fmt: skip
 SETTINGS = {"output": OUTPUT, "points": POINTS, "similar": SIMILAR, "changed": CHANGED}
-_TRIED = 20  # points on which a difference is searched, for each of so many faults
-_SAMPLED = 10
 _PATIENCE_S = 60  # for the next byte of an emulated program
 _WAIT_S, _MOST_WAITS = 0.2, 100  # it waits longer only if the emulated program has slept
 _OWN = ["own_stages"]
@@ -216,23 +215,29 @@ _FAULTS = [
 
 
 class Subject:
-    """A linked program, into which faults are put."""
+    """A linked program, into which faults are put; one in `sampled` that is not proven runs."""
 
-    def __init__(self, kind: str, number: int, folder: Path, flags: str = "-O2") -> None:
-        program = programs_of(kind)[number]
-        self.name, self.model, self.folder = f"{kind} {number}", program.instance.model, folder
-        write_c(self.model, folder, program.plan)
-        text = PROGRAM.format(**SETTINGS)
+    sampled, tried = 10, 20  # points on which a difference is searched
+
+    def __init__(
+        self, model: IntegerChain, plan: Plan | None, text: str, folder: Path, flags: str = "-O2"
+    ) -> None:
+        self.model, self.folder = model, folder
+        write_c(self.model, folder, plan)
         self.elf = compile_text(text, folder / "program.elf", *flags.split(), "pnn_model.c")
         source = (folder / "pnn_model.c").read_text()
         self.program = read_program(self.elf).attributed("pnn_model.c", source)
         self.points = points_of(self.model)
-        self.answers = answers_to(self.model, self.points)
-        self.most_cycles = 2 * self.cycles()
+        self.answers = self.expected()
+        self.most_cycles = 2 * self.run()[1]
         proof = PredictionProof(self.program, self.model)
         self.steps = proof.proof().steps
         self.executed = sorted(proof.machine.executed)
         self.tables = sorted(proof.machine.flash_read)
+
+    def expected(self) -> list[bytes]:
+        """Return what the program sends for each point."""
+        return answers_to(self.model, self.points)
 
     def faults(self, rng: random.Random) -> Iterator[tuple[int, bytes]]:
         """Yield addresses with the bytes that are put there."""
@@ -256,10 +261,10 @@ class Subject:
         try:
             proof.proof()
         except Unproven:
-            if number % _SAMPLED:
+            if number % self.sampled:
                 return "not proven"
             elf.write_bytes(patched(self.elf, address, new))
-            right = self.is_right(elf, _TRIED)
+            right = self.is_right(elf, self.tried)
             return f"not proven: the emulated Uno {'is right' if right else 'differs'}"
         except Exception as crash:  # noqa: BLE001 - to be mended, but no proof
             return f"not proven: {type(crash).__name__}"
@@ -285,19 +290,20 @@ class Subject:
                 received += chunk
         return received[: len(expected)] == expected
 
-    def cycles(self) -> int:
-        """Return how long the emulated Uno computes all points."""
+    def run(self, size: int | None = None) -> tuple[bytes, int]:
+        """Return all that the emulated Uno sends, and how long it computes."""
+        received = b""
         with (
             EmulatedUno(self.elf) as uno,
             socket.create_connection(("127.0.0.1", uno.port)) as line,
         ):
             line.settimeout(_PATIENCE_S)
-            left = sum(map(len, self.answers))
-            while left > 0:
+            size = size or sum(map(len, self.answers))
+            while len(received) < size:
                 chunk = line.recv(65_536)
                 assert chunk, "the emulated board ended"
-                left -= len(chunk)
-            return uno.stats().cycles
+                received += chunk
+            return received, uno.stats().cycles
 
     def judged_model(self, rng: random.Random) -> str:
         """Return whether the program is taken for one of a model with another number."""
@@ -359,8 +365,10 @@ def patched(elf: Path, address: int, new: bytes) -> bytes:
 
 def run(kind: str, number: int, count: int, seed: int = 0, flags: str = "-O2") -> Counter[str]:
     """Put faults into a program; return how many had which end."""
+    program = programs_of(kind)[number]
     with TemporaryDirectory() as folder:
-        subject = Subject(kind, number, Path(folder), flags)
+        text = PROGRAM.format(**SETTINGS)
+        subject = Subject(program.instance.model, program.plan, text, Path(folder), flags)
         return tallied(subject, random.Random(f"{kind} {number} {seed}"), count)
 
 

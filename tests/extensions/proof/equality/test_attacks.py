@@ -47,33 +47,33 @@ MODEL = linear_chain(
 )
 SUMS = """
 #include <stdint.h>
-static int16_t scores[2];
+static int16_t linear_scores[2];
 static uint8_t other, held[2];
 static uint8_t classify(uint8_t a, uint8_t b, uint8_t more)
 {
-    scores[0] = 10 + 3 * a - 2 * b + more;
-    scores[1] = -20 - 4 * a + 7 * b;
-    return scores[1] > scores[0];
+    linear_scores[0] = 10 + 3 * a - 2 * b + more;
+    linear_scores[1] = -20 - 4 * a + 7 * b;
+    return linear_scores[1] > linear_scores[0];
 }
 """
-SCORES = "const int16_t *pnn_scores(void) { return scores; }"
+SCORES = "const int16_t *pnn_scores(void) { return linear_scores; }"
 PREDICT = "uint8_t pnn_predict(const uint8_t *x)"
 PROVEN = f"{PREDICT} {{ return classify(x[0], x[1], 0); }} {SCORES}"
 ASKED = f"""
 {PREDICT} {{ return classify(x[0], x[1], other); }}
-const int16_t *pnn_scores(void) {{ other = 1; return scores; }}
+const int16_t *pnn_scores(void) {{ other = 1; return linear_scores; }}
 """
 ASKED_TWICE = f"""
 {PREDICT}
 {{
     const uint8_t label = classify(x[0], x[1], 0);
-    --scores[0];
+    --linear_scores[0];
     return label;
 }}
 const int16_t *pnn_scores(void)
 {{
-    ++scores[0];
-    return scores;
+    ++linear_scores[0];
+    return linear_scores;
 }}
 """
 ASKED_LATER = f"""
@@ -86,7 +86,7 @@ static const uint8_t *array;
 const int16_t *pnn_scores(void)
 {{
     classify(array[0], array[1], 0);
-    return scores;
+    return linear_scores;
 }}
 """
 ABANDONED = f"""
@@ -140,6 +140,28 @@ EEPROM_ADDRESS = f"""
 }}
 {SCORES}
 """
+ENDLESS = f"""
+{PREDICT}
+{{
+    while (x[0] == 3) {{
+        other = x[1];
+        __asm__ __volatile__("" : : : "memory");
+    }}
+    other = 0;
+    return classify(x[0], x[1], 0);
+}}
+{SCORES}
+"""
+VERY_LONG = f"""
+{PREDICT}
+{{
+    for (uint32_t left = 1; left; ++left) {{
+        __asm__ __volatile__("" : : "r"(left));
+    }}
+    return classify(x[0], x[1], 0);
+}}
+{SCORES}
+"""
 OVERLAP = f"""
 {PREDICT}
 {{
@@ -184,6 +206,8 @@ def linked(text: str, folder: Path, mcu: str = "atmega328p") -> LinkedProgram:
         (STACK_ELSEWHERE, (), "the stack is elsewhere"),
         (WAITING, (), "it reads I/O 0x1f"),
         (EEPROM_ADDRESS, (), "it writes I/O 0x21"),
+        (ENDLESS, (), "a loop never ends"),
+        (VERY_LONG, (), "there is no end after 20,000 steps"),
         (OVERLAP, (), "a pointer that moves"),
         (TWO_ARRAYS, (1, 1), "none of the model's variables"),
         (TWO_ARRAYS.replace("second", "first"), (1, 1), None),
@@ -197,6 +221,8 @@ def linked(text: str, folder: Path, mcu: str = "atmega328p") -> LinkedProgram:
         "stack elsewhere",
         "waiting",
         "EEPROM address",
+        "endless",
+        "very long",
         "overlap",
         "two arrays",
         "one array",
@@ -205,7 +231,7 @@ def linked(text: str, folder: Path, mcu: str = "atmega328p") -> LinkedProgram:
 def test_what_a_call_leaves_behind_decides_no_other(
     text: str, parts: tuple[int, ...], reason: str | None, tmp_path: Path
 ) -> None:
-    proof = PredictionProof(linked(SUMS + text, tmp_path), MODEL, parts=parts)
+    proof = PredictionProof(linked(SUMS + text, tmp_path), MODEL, most_steps=20_000, parts=parts)
     if reason is None:
         assert proof.proof().features == "first" * len(parts[1:])
         return
@@ -277,8 +303,8 @@ def test_a_class_is_a_whole_choice_and_not_a_byte_of_one() -> None:
 
 ASSEMBLY = """
 #include <stdint.h>
-static int16_t scores[2] __attribute__((used));
-const int16_t *pnn_scores(void) { return scores; }
+static int16_t linear_scores[2] __attribute__((used));
+const int16_t *pnn_scores(void) { return linear_scores; }
 __attribute__((naked)) uint8_t pnn_predict(const uint8_t *x)
 {
     __asm__ __volatile__(R"(
@@ -301,10 +327,10 @@ __attribute__((naked)) uint8_t pnn_predict(const uint8_t *x)
     more -4, r20, r30, r31
     more 7, r21, r30, r31
     clr  r1
-    sts  scores, r18
-    sts  scores+1, r19
-    sts  scores+2, r30
-    sts  scores+3, r31
+    sts  linear_scores, r18
+    sts  linear_scores+1, r19
+    sts  linear_scores+2, r30
+    sts  linear_scores+3, r31
     ldi  r24, 0
     cp   r18, r30
     cpc  r19, r31

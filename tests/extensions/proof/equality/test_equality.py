@@ -16,6 +16,7 @@ from extensions.proof.equality.faults import run
 from extensions.proof.equality.fuzz import encoded, fuzz
 from extensions.proof.equality.instructions import compare
 from extensions.proof.equality.programs import linked_program
+from extensions.proof.equality.sketches import FLAGS, tallied
 from extensions.proof.equality.values import byte_of, value_of
 
 from protonn_edge.chips.avr.names import declared_in
@@ -223,6 +224,15 @@ def test_no_fault_is_missed() -> None:
     assert tally["not proven"]
     assert tally["MISSED"] == 0
     assert not [each for each in tally if each.endswith("Error")]
+
+
+@needs_emulated_avr
+@pytest.mark.parametrize("name", ["numbers, linear", "classes, linear"])
+def test_no_fault_of_a_sketch_that_never_calls_for_scores_is_missed(name: str) -> None:
+    """`python -m extensions.proof.equality.sketches` tries more, and other models."""
+    tally = tallied(name, FLAGS[1], 3)
+    assert tally["not proven: the emulated Uno differs"] == 3
+    assert tally["MISSED"] == 0
 
 
 @needs_avr_gcc

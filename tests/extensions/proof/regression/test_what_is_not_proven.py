@@ -19,7 +19,7 @@ from command_line import refusal, run, run_json, succeed
 from model_factory import plain_model
 from refusals import refused_by, refuses
 
-from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.boards import Board, load_board
 from protonn_edge.codegen.export.exporting import export
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
@@ -206,6 +206,7 @@ def damaged(contents: bytes, kind: str) -> bytes:
         "no sections": lambda: struct.pack_into("<H", edited, 48, 0),
         "a huge section": lambda: struct.pack_into("<I", edited, sections + 40 + 20, 1 << 31),
         "a segment beyond the file": lambda: struct.pack_into("<I", edited, programs + 16, 1 << 28),
+        "a section elsewhere": lambda: move_text(edited, sections),
         "another chip": lambda: struct.pack_into("<H", edited, 18, 62),
     }
     if kind in faults:
@@ -214,10 +215,21 @@ def damaged(contents: bytes, kind: str) -> bytes:
     return contents[: len(contents) * int(kind) // 100]
 
 
+def move_text(edited: bytearray, sections: int) -> None:
+    """Let the section of code have other bytes than the segment."""
+    executable = 6  # allocated, too
+    for header in range(sections, len(edited) - 39, 40):
+        if struct.unpack_from("<I", edited, header + 8)[0] == executable:
+            offset, size = struct.unpack_from("<II", edited, header + 16)
+            struct.pack_into("<I", edited, header + 16, len(edited))
+            edited += edited[offset : offset + size - 2] + b"\x95\x08"
+            return
+
+
 @pytest.mark.parametrize(
     "kind",
     [*map(str, range(0, 100, 7)), "far away", "no sections", "a huge section",
-     "a segment beyond the file", "another chip"],
+     "a segment beyond the file", "a section elsewhere", "another chip"],
 )  # fmt: skip
 def test_a_damaged_program_is_refused(tmp_path: Path, kind: str) -> None:
     text = PROGRAM.replace("BODY", "").replace("BEFORE", "")
@@ -257,13 +269,17 @@ def test_labels_of_a_linked_firmware_are_not_believed(project: Path, tmp_path: P
     assert run_json("verify", copy, "-o", tmp_path / "c.json", "--points", 8) == before
 
 
-@pytest.mark.parametrize("what", ["firmware", "source"])
+@pytest.mark.parametrize("what", ["firmware", "image", "source"])
 def test_firmware_of_other_sources_is_noticed(project: Path, tmp_path: Path, what: str) -> None:
     copy, elf = copied(project, tmp_path)
     if what == "firmware":
         code = bytearray(elf.read_bytes())
         code[0x300] ^= 1
         elf.write_bytes(code)
+    elif what == "image":
+        image = elf.with_suffix(".hex")
+        first, *others = image.read_text().splitlines(keepends=True)
+        image.write_text("".join([*others[:-1], first, others[-1]]))
     else:
         source = copy / "firmware" / "main.c"
         times = (source.stat().st_atime, source.stat().st_mtime)
@@ -271,6 +287,31 @@ def test_firmware_of_other_sources_is_noticed(project: Path, tmp_path: Path, wha
         os.utime(source, times)
     done = run("verify", copy, "-o", tmp_path / "c.json", "--points", 8)
     refuses(done, "extensions.proof.certificate.project", exit_code=1)
+
+
+_IN_2020 = 1_577_836_800
+
+
+def test_firmware_that_is_older_than_its_sources_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(plain_model(), "uno", tmp_path)
+    compile_, elf = Project.compile, Project(tmp_path).compile(load_board("uno"))
+
+    def compiled(project: Project, board: Board) -> Path:
+        """Take the file for up to date, as SCons does and the builds of tests do not."""
+        return elf if project.folder == tmp_path else compile_(project, board)
+
+    monkeypatch.setattr(Project, "compile", compiled)
+    code = bytearray(elf.read_bytes())
+    code[0x300] ^= 1
+    elf.write_bytes(code)
+    os.utime(elf, (_IN_2020, _IN_2020))
+    refuses(
+        run("verify", tmp_path, "--points", 8),
+        "extensions.proof.certificate.project",
+        exit_code=1,
+    )
 
 
 DEEPER = """
