@@ -61,7 +61,8 @@ def unread_numbers(column: Column, begins: NDArray[np.bool_], *, recorded: bool)
             return ""
     return (
         f"has {digits:,} cells such as {quoted(column.example)}, which may be times or several "
-        f"numbers, but are not read; {SPELLINGS}; write each number into a column of its own"
+        f"numbers, but are not read; {SPELLINGS}; write several numbers into a column each, and "
+        "fractions as decimals"
     )
 
 

@@ -331,9 +331,9 @@ def _changes(labels: NDArray[np.int64] | None) -> NDArray[np.bool_] | np.bool_:
 
 
 def _other_ways(text: Column) -> str:
-    """Return how to use a column of text, in a message: in runs, as sessions, or as features."""
+    """Return how to use a column of text as features, in a message, if that is possible."""
     assert text.texts is not None
-    if len(text.texts.texts) > ONE_HOT_LIMIT:
+    if len(text.texts.texts) > ONE_HOT_LIMIT or not text.name:
         return ""
     return f", or use its texts as features with --one-hot {text.flag_value}"
 
