@@ -16,6 +16,7 @@ from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import counted
 
 _PART = re.compile(r"(train|test|val|valid)(ing|idation|_?set)?|dev|eval(uation)?")
+_FEWEST_ROWS = 4  # in which two texts may be a feature
 _FEWEST_ROUNDS = 5  # in which a table has a row for each of several sensors
 
 
@@ -45,7 +46,8 @@ def is_flag(column: Column) -> bool:
     if column.values is not None or column.texts is None:
         return False
     names = {*column.names().texts} - {""}
-    return len(names) == 2 and not all(_PART.fullmatch(each.lower()) for each in names)
+    are_parts = all(_PART.fullmatch(each.lower()) for each in names)
+    return len(names) == 2 and not are_parts and len(column.texts) >= _FEWEST_ROWS
 
 
 def about_flag(column: Column) -> Notice:
