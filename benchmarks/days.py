@@ -45,10 +45,11 @@ def _drift(kind: str, n: int, scale: float, generator: np.random.Generator) -> N
     if kind == "warm-up":
         return np.asarray(scale * (1 - np.exp(-t / generator.uniform(0.2, 1))))
     if kind == "battery":
-        return -scale * t ** generator.uniform(0.7, 1.5)
+        return np.asarray(-scale * t ** generator.uniform(0.7, 1.5))
     if kind == "season":
-        return scale * np.sin(2 * np.pi * (t * generator.uniform(0.3, 1.5) + generator.random()))
-    return scale * np.cumsum(generator.normal(size=n)) / np.sqrt(n)
+        phase = t * generator.uniform(0.3, 1.5) + generator.random()
+        return np.asarray(scale * np.sin(2 * np.pi * phase))
+    return np.asarray(scale * np.cumsum(generator.normal(size=n)) / np.sqrt(n))
 
 
 class Recordings:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.coded import Coded
-from protonn_edge.data.moments import Moments, moments_in
+from protonn_edge.data.moments import Moments, are_packed, moments_in
 from protonn_edge.data.naming import check_names, label_text, quoted
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
@@ -43,17 +43,17 @@ _MINUS = str.maketrans("\u2212\u2013\u2010\u2011\uff0d\uff0e", "-----.", "\u200b
 _OTHER_MARKS = str.maketrans(".,", ",.")
 _BLANK = "[ \u00a0\u2007\u2009\u202f'\u2019_]"  # between groups of three digits
 _NUMBER = (
-    rf"[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d{{1,3}}(?:{_BLANK}\d{{3}})+(?:[.,]\d*)?|\d+[.,]?\d*|"
+    rf"[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d{{1,3}}(?:{_BLANK}\d{{3}})+(?:[.,]\d*)?|\d+(?:[.,]\d*)?|"
     r"\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d{1,3}(?:\.\d{3})+(?:,\d*)?|[.,]\d+)(?:[eEdD][+-]?\d+)?)"
 )
 _ATTACHED = re.compile(
-    r"\s*(?P<before>(?:[^\W\d][^:=\d]{0,30}\d{0,3}\s*[:=]|[$€£~≈<>\[({])?)\s*"
+    r"(?P<before>(?:[^\W\d][^:=\d]{0,30}\d{0,3}\s*[:=]|[$€£~≈<>\[({])?)\s*"
     rf"(?P<number>{_NUMBER})"
     r"(?P<after>\s*(?:[^\W\d_]|[%‰°€;)\]}>*])"
-    r"(?:[^\s\d,.:]|\s(?!\d)|[/^]\d|(?<=[^\W\d]|-)[1-3](?!\d)){0,15})?\s*"
+    r"(?:[^\s\d,.:]|\s(?!\d)|[/^]\d|(?<=[^\W\d]|-)[1-3](?!\d)){0,15})?"
 )
 _STAMPED = re.compile(
-    r"\s*[\[(]?(?P<time>(?:\d{1,4}[-./]\d\d?[-./]\d{2,4}[T ])?\d\d?:\d\d:\d\d(?:[.,]\d+)?"
+    r"[\[(]?(?P<time>(?:\d{1,4}[-./]\d\d?[-./]\d{2,4}[T ])?\d\d?:\d\d:\d\d(?:[.,]\d+)?"
     r"|\d+(?:\.\d+)?(?=\]|\s*(?:->|→)))(?:[\])]\s*|\s*(?:->|→|>|:(?!\d)|- )\s*|\s+)"
     r"(?P<rest>(?![+-]\d{4}\s*$|[AaPp]\.?[Mm])\S.*)"
 )
@@ -121,7 +121,7 @@ _PLAIN = Form("", "", is_hexadecimal=False)
 
 def number_in(cell: str) -> tuple[Form, str] | None:
     """Return what is attached to the number in a cell, and the number; None if it has none."""
-    match = _ATTACHED.fullmatch(cell.translate(_MINUS))
+    match = _ATTACHED.fullmatch(cell.translate(_MINUS).strip())
     if match is None:
         return None
     number = match["number"]
@@ -146,7 +146,7 @@ def is_number(cell: str) -> bool:
 
 def stamped(cell: str) -> tuple[str, str] | None:
     """Return the time and the number in a cell such as ``10:00:00.020 -> 0.1``; None without."""
-    match = _STAMPED.fullmatch(cell)
+    match = _STAMPED.fullmatch(cell.strip())
     return None if match is None or number_in(match["rest"]) is None else (match[1], match["rest"])
 
 
@@ -176,15 +176,15 @@ class Notation:
     @classmethod
     def of(cls, cells: Iterable[str], delimiter: str, decimal: str | None) -> Notation:
         """Determine the notation from cells, unless the decimal mark is given."""
-        decimals, separators = set[str](), set[str]()
+        decimals, separators = Counter[str](), set[str]()
         doubtful: dict[str, str] = {}
         for cell in cells:
             number = ("," in cell or "." in cell) and number_in(cell)
             marks = [each for each in number[1] if each in ",."] if number else []
-            if not number or not marks:
-                continue
+            if not number or not marks or (number[0].after and number[1][-1] == marks[-1]):
+                continue  # the point of ``7. May`` is no decimal point
             if len(set(marks)) == 2 or (len(marks) == 1 and not _is_doubtful(number[1], delimiter)):
-                decimals.add(marks[-1])
+                decimals[marks[-1]] += 1
             if len(marks) > 1:
                 separators.add(marks[0])
             elif marks[0] not in decimals:
@@ -192,7 +192,7 @@ class Notation:
         if decimal is not None:
             return cls(decimal, ".,"[decimal == "."])
         if decimals:
-            mark = min(decimals, key="., ".index)
+            mark = max(".,", key=decimals.__getitem__)
             other = ".,"[mark == "."]
             is_mixed = len(decimals) > 1
             return cls(mark, other if other in {*separators, *doubtful} else "", "", is_mixed)
@@ -304,6 +304,8 @@ class ColumnCells:
         """Convert texts to numbers, if most of them are numbers."""
         assert self._codes is not None
         texts = list(self._codes)
+        if are_packed(texts):
+            return
         half = ColumnCells(None)
         table = half._numbers(texts, comma=comma)
         if 2 * len(half.odd) > len(texts):
@@ -361,17 +363,19 @@ def meaning_of(
     if not numbers and all(t.strip().lower() in _TRUTHS for t in compress(texts, ~gap)):
         truths = [_TRUTHS.get(text.strip().lower(), np.nan) for text in texts]
         return replace(nothing, kind="number", values=np.array(truths))
+    cells = list(compress(texts, ~gap))
     found = [None if none else number_in(text) for text, none in zip(texts, gap, strict=True)]
     forms = Counter({_PLAIN: numbers})
     for each, count in zip(found, counts, strict=True):
         if each is not None:
             forms[each[0]] += count
-    if 2 * forms.total() < there:
-        moments = moments_in(list(compress(texts, ~gap)))
-        if moments is None:
-            return replace(nothing, kind="text")
+    are_unlike = not numbers and max(forms.values()) < there
+    if moments := moments_in(cells) if are_unlike or are_packed(cells) else None:
         nothing.values[~gap] = moments.seconds
-        return replace(nothing, kind="date", moments=moments)
+        unreadable = np.isnan(nothing.values) & ~gap
+        return replace(nothing, kind="date", unreadable=unreadable, moments=moments)
+    if 2 * forms.total() < there:
+        return replace(nothing, kind="text")
     form = _PLAIN if numbers else forms.most_common(1)[0][0]
     cores = [each[1] if each is not None and each[0] == form else "" for each in found]
     values = np.array([notation.value(core) if core else np.nan for core in cores])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,11 +22,23 @@ from protonn_edge.data.cells import (
 )
 from protonn_edge.data.coded import Coded
 from protonn_edge.data.moments import Moments
+from protonn_edge.data.naming import quoted
 from protonn_edge.data.units import split_unit
+from protonn_edge.system.errors import counted
 from protonn_edge.system.shell import quoted_word
 
 _FIRST_ROWS = 1_000
+_LISTED_ROWS = 6  # in messages
 _OF_LISTS = ',"'  # what separates and encloses names in an option
+_SHORTENED = re.compile(r"\d[.,]\d{1,5}E\+(?:09|1\d)")
+SPELLINGS = (
+    "times are read if they are numbers, or written such as 2026-03-05 08:00:00.250, "
+    "20260305T080000, 05.03.2026 8:00, Mar 5 2026 8:00:00 PM, 08:00:00.250 or 1h 2m 3.5s"
+)
+LOST_DIGITS = (
+    "have lost their last digits, as Excel shortens long numbers, so neither the rate nor gaps are "
+    "known; format such cells as whole numbers, and save the table again"
+)
 _LABEL_ROWS = 2  # rows of a class, on average, below which numbers are not classes
 
 
@@ -42,6 +55,7 @@ class Column:
     first_gap: tuple[int, str] = (0, "")  # its row and its cell
     unreadable: int = 0
     first_unreadable: tuple[int, str] = (0, "")
+    unreadable_rows: tuple[int, ...] = ()  # the first ones
     form: Form | None = None  # what is attached to its numbers, which its values lack
     problem: str = ""  # a clause on its unreadable cells
     moments: Moments | None = None  # for dates
@@ -88,6 +102,7 @@ class Column:
         gaps = np.isnan(values) & ~unreadable
         column.gaps, column.first_gap = _first(gaps, coded, cells)
         column.unreadable, column.first_unreadable = _first(unreadable, coded, cells)
+        column.unreadable_rows = tuple(np.flatnonzero(unreadable)[:_LISTED_ROWS].tolist())
         if is_too_large(column.first_unreadable[1]):
             column.problem = TOO_LARGE
         return column
@@ -101,6 +116,32 @@ class Column:
     def key(self) -> str:
         """Its name, or its number from 1 without one."""
         return self.name or str(self.index + 1)
+
+    @property
+    def of_dates(self) -> str:
+        """A clause on its dates: what is read first, and what is no date."""
+        assert self.moments is not None
+        text = "it has dates or times of day"
+        if self.moments.first:
+            text += f" such as {quoted(self.example)}, whose {self.moments.first} is read first; "
+            text += "write those that begin with another number such as 2026-03-05"
+        if self.unreadable:
+            text += f", and {counted(self.unreadable, 'other cell')} "
+            text += f"such as {quoted(self.first_unreadable[1])}"
+        return text
+
+    @property
+    def has_lost_digits(self) -> bool:
+        """Whether its numbers are long ones that a spreadsheet shortened."""
+        texts = () if self.texts is None or self.values is None else self.texts.texts
+        there = [text.strip() for text in texts if not is_gap(text)]
+        return bool(there) and all(map(_SHORTENED.fullmatch, there))
+
+    @property
+    def list_name(self) -> str:
+        """The name of the column of lists whose numbers it has, or empty."""
+        match = re.fullmatch(r"(.+)\[\d+\]", self.name)
+        return match[1] if match else ""
 
     @property
     def feature_name(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, Literal, Self
 
 from protonn_edge.data.columns import Column
@@ -16,6 +17,8 @@ from protonn_edge.system.meant import did_you_mean
 
 if TYPE_CHECKING:
     from protonn_edge.data.expected import Expected
+
+_Options = list[tuple[str, Mapping[Column, object]]]
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,11 @@ class NamedColumns:
         """
 
         def found(texts: Iterable[str], flag: str) -> dict[Column, None]:
-            return dict.fromkeys(find_column(columns, text, flag, path) for text in texts)
+            of_lists = {text: [c for c in columns if c.list_name == text.strip()] for text in texts}
+            every = (
+                of_lists[text] or [find_column(columns, text, flag, path)] for text in of_lists
+            )
+            return dict.fromkeys(chain.from_iterable(every))
 
         dropped = found(options.drop, "--drop")
         kept = [column for column in columns if column not in dropped]
@@ -59,29 +66,33 @@ class NamedColumns:
         else:
             one_hot = found(options.one_hot, "--one-hot")
             _check_encoded(one_hot, columns, path, header=header)
-        used = {**channels, **one_hot, **found(options.keep, "--keep")}
-        label = None
-        if options.label is not None:
-            label = find_column(columns, options.label, "--label", path)
-        flags = (
+        keep = found(options.keep, "--keep")
+
+        def one(text: str | None, flag: str) -> Mapping[Column, object]:
+            return found([] if text is None else [text], flag)
+
+        label, session = one(options.label, "--label"), one(options.session, "--session")
+        time = one(options.time, "--time")
+        features: _Options = [("--channels", channels), ("--one-hot", one_hot), ("--keep", keep)]
+        others: _Options = [
             ("--drop", dropped),
-            ("--channels", channels),
-            ("--one-hot", one_hot),
-        )
-        for flag, others in flags:
-            if label is not None and label in others:
+            ("--label", label),
+            ("--session", session),
+            ("--time", time),
+        ]
+        for (flag, some), (other, rest) in combinations([*features, *others], 2):
+            both = [each for each in some if each in rest and other not in dict(features)]
+            if both:
                 raise InputError(
-                    f"--label and {flag} both name {label.title}; change one of these options"
+                    f"{flag} and {other} both name {both[0].title}; change one of these options"
                 )
-        by_option = dict[Column, Literal["session", "time"]]()
-        if options.session is not None:
-            by_option[find_column(columns, options.session, "--session", path)] = "session"
-        elif options.groups:
+        by_option = dict[Column, Literal["session", "time"]](dict.fromkeys(session, "session"))
+        by_option |= dict.fromkeys(time, "time")
+        if options.session is None and options.groups:
             of_groups = [each for each in kept if each.key == options.groups]
             by_option |= dict.fromkeys(of_groups[:1], "session")
-        if options.time is not None:
-            by_option[find_column(columns, options.time, "--time", path)] = "time"
-        return cls(kept, channels, one_hot, used, label, by_option)
+        used = {**channels, **one_hot, **keep}
+        return cls(kept, channels, one_hot, used, next(iter(label), None), by_option)
 
 
 def _check_encoded(

@@ -35,7 +35,7 @@ def name_text(name: str) -> str:
 
 def column_name(cell: str) -> str:
     """Return the name in a cell of a header, without quotes that programs leave around it."""
-    name = name_text(cell)
+    name = name_text(" ".join(cell.splitlines()))
     while len(name) > 2 and _CLOSING.get(name[0]) == name[-1]:
         name = name[1:-1].strip()
     return name

@@ -19,6 +19,7 @@ from protonn_edge.data.expected import Expected
 from protonn_edge.data.gaps import REMEDY, REMEDY_OF_MODEL, checked_missing, counts_in
 from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.label_column import FilesOfRows
+from protonn_edge.data.moments import may_be_date
 from protonn_edge.data.naming import Notice, listed, quoted
 from protonn_edge.data.options import SHOWN, TableOptions
 from protonn_edge.data.preparation import (
@@ -127,7 +128,8 @@ class _Points:
             names = tuple(column.name for column in self.surplus)
             text = f"columns that {self.path} does not have were ignored: {listed(names)}"
             notices.append(Notice("surplus", text, columns=names))
-        found = self.prepared()
+        time = times_of(raw, roles, self.options, recorded=self.recorded)
+        found = self.prepared(time)
         kept = found.kept
         if kept is not None:
             labels = labels[kept]
@@ -136,7 +138,6 @@ class _Points:
         for each in sessions:
             seams[1:] |= each.codes[1:] != each.codes[:-1]
         seams[:1] = False
-        time = times_of(raw, roles, self.options, recorded=self.recorded)
         if kept is not None:
             seams = _seams_of_kept(seams, kept)
             sessions = [each[kept] for each in sessions]
@@ -204,11 +205,14 @@ class _Points:
             return
         column = min(wrong, key=lambda each: each.first_unreadable[0])
         row, cell = column.first_unreadable
-        such = f" (such cells: {counts_in(wrong)})" if sum(wrong.values()) > 1 else ""
+        such = f" (such cells: {counts_in(wrong)})" if len(wrong) > 1 else ""
+        such = such or self.raw.places(column.unreadable_rows, column.unreadable)
         problem = column.problem or "this cell must be a finite number"
         left_out = f"leave the column out with --drop {column.flag_value}"
         remedy = f"correct it, delete its row, or {left_out}"
-        if self.raw.notation.is_mixed:
+        if may_be_date(cell) and column not in texts:
+            problem = "Excel made a date of a number"
+        elif self.raw.notation.is_mixed:
             problem = "the file has both decimal points and decimal commas"
             remedy = "use only one of the two"
         elif not row and not self.raw.files[0].header:
@@ -230,7 +234,7 @@ class _Points:
 
     # --- features ---------------------------------------------------------------------------------
 
-    def prepared(self) -> Prepared:
+    def prepared(self, time: RowTimes | None) -> Prepared:
         """Return the features, with gaps filled by the expected preparation or from the rows."""
         given = None if self.expected is None else self.expected.preparation
         missing, roles = self.missing, self.roles
@@ -244,6 +248,8 @@ class _Points:
         X, names = self.features(preparation)
         empty = np.isnan(X)
         kept = None
+        if self.recorded and time is not None:
+            empty |= np.isnan(time.values)[:, None]
         if missing in (DROP, SHOWN) or (self.recorded and empty.any()):
             kept = np.ones(len(X), np.bool_)
             if roles.label is not None and missing in (DROP, SHOWN) and not self.options.background:

@@ -307,8 +307,8 @@ def _held_out(
 def _labels_of(table: Table, classes: tuple[str, ...], expected: Expected) -> Array:
     """Return labels as in training: sets (n, L), numbers (n, 1), or classes (n,) or `NO_CLASS`."""
     if isinstance(table, LabelSetTable):
-        return named_sets(table, classes)[0].labels
-    if expected.predicts != "class":
+        return np.asarray(named_sets(table, classes)[0].labels)
+    if expected.predicts == "value":
         return numbers_of(table)[:, None]
     order = classes or in_order({*table.labels.used})
     # One class was the only one to train on; others are in the order of a data set.

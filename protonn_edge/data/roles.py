@@ -32,13 +32,14 @@ from protonn_edge.data.behaviour import (
     is_copy,
 )
 from protonn_edge.data.clock import is_clock
-from protonn_edge.data.columns import Column
+from protonn_edge.data.columns import LOST_DIGITS, Column
 from protonn_edge.data.indicators import codes_of, exclusive
-from protonn_edge.data.inside_texts import numbers_inside
+from protonn_edge.data.inside_texts import is_identifier, unread_numbers
 from protonn_edge.data.label_column import LabelSearch, Reason
 from protonn_edge.data.naming import Notice, listed, quoted
 from protonn_edge.data.options import SHOWN
 from protonn_edge.data.preparation import ONE_HOT_LIMIT
+from protonn_edge.data.text_columns import about_flag, is_flag, take_turns
 from protonn_edge.data.units import split_unit
 from protonn_edge.data.usual_names import (
     ANSWER,
@@ -55,6 +56,7 @@ from protonn_edge.system.errors import InputError
 _NAMED = 5  # maximum columns in a sentence
 _FEW = 20  # different sessions or devices
 _SELDOM = 8  # rows per change of a label that marks takes
+_UNNAMED_FLAG = "has two texts and no name; write 0 and 1 for them, or add a first row of names"
 _SELDOM_TEXT = "its texts change seldom"
 
 _WHY: dict[Reason, str] = {
@@ -135,10 +137,11 @@ class Judge(LabelSearch):
         if column.kind == "number":
             return self.certainly_no_measurement(column, name)
         if column.kind == "date":
-            column.evidence = "it has dates or times of day"
+            column.evidence = column.of_dates
         is_session = SESSION.fullmatch(name) or DEVICE.fullmatch(name)
         of_text: Reason | None = "session" if is_session else None
-        return {"empty": "empty", "date": "time"}.get(column.kind, of_text)  # type: ignore[return-value]
+        of_dates: Reason | None = of_text or "time" if column.kind == "date" else of_text
+        return "empty" if column.kind == "empty" else of_dates
 
     def certainly_no_measurement(self, column: Column, name: str) -> Reason | None:
         """Return why numbers are no measurements; names decide only where numbers do not."""
@@ -150,7 +153,7 @@ class Judge(LabelSearch):
             return "index" if called == "index" else "time"
         if behaviour.kind and called:
             return called
-        if called == "time" and self.recorded:
+        if called == "time" and (self.recorded or column.has_lost_digits):
             column.evidence = "it is called so, although its numbers do not rise as times do"
             return called
         is_part = PART.fullmatch(name) is not None
@@ -208,10 +211,18 @@ class Judge(LabelSearch):
         roles.left_out = {column: reasons[column] for column in first}
         roles.features = [*self.named.channels] or [each for each in rest if each not in reasons]
         roles.notices += [_left_out_notice(*each) for each in reasons.items()]
-        texts, label = roles.of("text"), roles.label
+        texts, label = [*roles.of("text"), *self.flags(roles)], roles.label
         guessed = roles.label_found == "the last one" and label is not None and label.kind != "text"
         if texts and (guessed or not roles.features) and not self.named.channels:
             raise text_refusal(self.path, texts, guessed=guessed)
+
+    def flags(self, roles: Roles) -> list[Column]:
+        """Return columns of two texts, and encode them as features."""
+        flags = [each for each in roles.features if each not in roles.one_hot and is_flag(each)]
+        if self.header:
+            roles.notices += map(about_flag, flags)
+            roles.one_hot = [*roles.one_hot, *flags]
+        return flags
 
     def role(
         self,
@@ -223,17 +234,7 @@ class Judge(LabelSearch):
         """Return why a column is left out, or a clause on why it is in doubt."""
         codes = None if column.texts is None else column.texts.codes
         if column.values is None:
-            assert column.texts is not None
-            assert codes is not None
-            if doubt := numbers_inside(column, begins):
-                return None, doubt
-            in_runs = behaviour_of(codes.astype(np.float64), begins).kind == "runs"
-            copies = labels is not None and is_copy(codes, labels)
-            is_session = self.recorded and in_runs and not copies
-            is_doubtful = not self.recorded or roles.label_found in ("by default", "the last one")
-            if in_runs and not copies and is_doubtful:
-                column.evidence = _SELDOM_TEXT
-            return "session" if is_session else "text", ""
+            return self.role_of_text(column, labels, begins, roles)
         if codes is not None and labels is not None and is_copy(codes, labels):
             return None, "has one value for each class, so it may be a copy of the label"
         behaviour = self.behaviours[column]
@@ -244,6 +245,31 @@ class Judge(LabelSearch):
         if is_time or (behaviour.kind == "rises" and self.recorded and is_clock(column.values)):
             return "time", ""
         return None, behaviour.evidence.removeprefix("it ")
+
+    def role_of_text(
+        self,
+        column: Column,
+        labels: NDArray[np.int64] | None,
+        begins: NDArray[np.bool_],
+        roles: Roles,
+    ) -> tuple[Reason | None, str]:
+        """Return the same of a column of text, of which two different ones are a feature."""
+        assert column.texts is not None
+        codes = column.texts.codes
+        in_runs = behaviour_of(codes.astype(np.float64), begins).kind == "runs"
+        copies = labels is not None and is_copy(codes, labels)
+        of_sensors = labels is not None and take_turns(codes, labels)
+        if doubt := unread_numbers(column, begins, recorded=self.recorded):
+            return None, doubt
+        if in_runs and not copies:
+            if not self.recorded or roles.label_found in ("by default", "the last one"):
+                column.evidence = _SELDOM_TEXT
+            return "session" if self.recorded else "text", ""
+        if is_flag(column) and not copies and not of_sensors:
+            return None, "" if self.header else _UNNAMED_FLAG
+        if is_identifier(column):
+            column.evidence = "it has a different text in most rows, as an identifier does"
+        return "index" if column.evidence else "text", ""
 
     def refuse_turns(self, column: Column) -> None:
         """Refuse rows of several devices in turn, which are no consecutive samples."""
@@ -282,6 +308,8 @@ class Judge(LabelSearch):
                     f"if its values are persons, units or recordings, use --session {first}, "
                     f"which holds out whole ones for testing; otherwise, {ways}"
                 )
+            elif columns[0].values is None:
+                ways = f"leave it out with --drop {names}" + _other_ways(columns[0])
             elif self.recorded:
                 ways += f", or name it with --time {first} or --session {first}"
             if self.files is not None and roles.label is None and columns[0].may_be_label:
@@ -300,6 +328,14 @@ def _changes(labels: NDArray[np.int64] | None) -> NDArray[np.bool_] | np.bool_:
         return np.False_
     changed = np.diff(labels, prepend=labels[:1]) != 0
     return changed if _SELDOM * changed.sum() < len(labels) else np.False_
+
+
+def _other_ways(text: Column) -> str:
+    """Return how to use a column of text as features, in a message, if that is possible."""
+    assert text.texts is not None
+    if len(text.texts.texts) > ONE_HOT_LIMIT or not text.name:
+        return ""
+    return f", or use its texts as features with --one-hot {text.flag_value}"
 
 
 def _is_person(column: Column) -> bool:
@@ -326,8 +362,13 @@ def _left_out_notice(column: Column, reason: Reason) -> Notice:
             )
     elif column.evidence:
         usual = reason != "time" or column.kind == "date" or is_called_as_time(column.name)
-        why, warn = f"{why} ({column.evidence}); --keep {column.flag_value} uses it", not usual
-        if reason == "time" and column.kind != "date" and not usual:
+        kept = "" if column.values is None else f"; --keep {column.flag_value} uses it"
+        why, warn = f"{why} ({column.evidence}){kept}", not usual
+        if reason == "time" and column.has_lost_digits:
+            why, warn = f"a time, but cells such as {quoted(column.example)} {LOST_DIGITS}", True
+        elif column.moments is not None and column.moments.first:
+            warn = True
+        elif reason == "time" and column.kind != "date" and not usual:
             flag, sorts = column.flag_value, column.evidence.startswith(FALLS)
             newest = f"if rows are newest first, give --time {flag}; " * sorts
             why = f"{column.evidence}; {newest}--keep {flag} uses it"

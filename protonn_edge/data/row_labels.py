@@ -89,7 +89,8 @@ class RowLabels:
         varies = first.texts is not None and len(first.texts.texts) > 1
         if label.kind == "number" and first.index == 0 and first.may_be_label and varies:
             return "; if the first column is the label, use --label first"
-        others = [each for each in self.roles.of("text") if each.may_be_label]
+        flags = () if self.options.one_hot else self.roles.one_hot
+        others = [each for each in (*self.roles.of("text"), *flags) if each.may_be_label]
         if not others:
             return ""
         return f"; if {others[0].title} is the label, use --label {others[0].flag_value}"

@@ -8,14 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.behaviour import behaviour_of
-from protonn_edge.data.columns import Column
+from protonn_edge.data.columns import LOST_DIGITS, SPELLINGS, Column
 from protonn_edge.data.dataset import RowTimes
-from protonn_edge.data.naming import listed
-from protonn_edge.data.options import TableOptions
+from protonn_edge.data.moments import unit_seconds
+from protonn_edge.data.naming import listed, quoted
+from protonn_edge.data.options import SHOWN, TableOptions
+from protonn_edge.data.preparation import DROP
 from protonn_edge.data.roles import Roles
 from protonn_edge.data.tables import RawTable
 from protonn_edge.data.usual_names import is_called_as_time
-from protonn_edge.system.errors import InputError
+from protonn_edge.system.errors import InputError, counted
 
 _HALF_A_DAY_S, _DAY_S = 43_200, 86_400
 _RISES = 3  # times as often as it falls
@@ -32,20 +34,28 @@ def times_of(
     added. Numbers that fall are no times, unless sorting makes them those of a clock.
     """
     columns = [each for each in roles.of("time") if each.values is not None]
-    if options.time is None:
+    if options.time is not None:
+        _refuse_unread(roles.of("time")[:1], raw)
+    else:
+        columns = [each for each in columns if not each.has_lost_digits]
         called = {each: is_called_as_time(each.name) for each in columns}
         columns = [each for each in columns if each.moments or _is_clock(each, called[each])]
         columns.sort(key=lambda each: (*_fineness(each, called=called[each]), not called[each]))
     for column in columns[:1]:
         values, moments = column.values, column.moments
         assert values is not None
-        if recorded and (column.unreadable or column.gaps):
+        if recorded and (column.unreadable or column.gaps) and options.missing not in (DROP, SHOWN):
             _refuse_without(column, raw)
             first = column.first_unreadable if column.unreadable else column.first_gap
+            count = column.unreadable + column.gaps
             raise InputError(
-                f"{raw.place(first[0])} has the time {first[1][:40]!r} in {column.title}, "
-                "which is not a finite number; correct or drop the row"
+                f"{raw.place(first[0])} has the time {first[1][:40]!r} in {column.title}"
+                f"{raw.places(column.unreadable_rows, column.unreadable)}, which is not read as "
+                f"others are; correct {'it' if count == 1 else 'them'}, or leave "
+                f"{counted(count, 'row')} out with --missing drop"
             )
+        if column.form is not None and (unit := unit_seconds(column.form.after)):
+            return RowTimes(column.name, values * unit, are_dates=True)
         if moments is not None and not moments.has_day:
             values = _unwrapped(values)
         days = [each for each in columns if each.moments and not each.moments.has_time]
@@ -103,6 +113,17 @@ def refuse_slower(path: object, columns: Sequence[Column], empty: NDArray[np.boo
     )
 
 
+def _refuse_unread(columns: Sequence[Column], raw: RawTable) -> None:
+    """Refuse a column that an option calls a time, if its cells are none."""
+    for column in columns:
+        why = LOST_DIGITS if column.has_lost_digits else f"are not read as times; {SPELLINGS}"
+        if column.values is None or column.has_lost_digits:
+            raise InputError(
+                f"{raw.files[0].path}: --time is {column.key!r}, whose cells such as "
+                f"{quoted(column.example)} {why}"
+            )
+
+
 def _refuse_without(times: Column, raw: RawTable) -> None:
     """Refuse a file that lacks a column of times of others."""
     for file in raw.files:
@@ -115,5 +136,8 @@ def _refuse_without(times: Column, raw: RawTable) -> None:
 
 def _unwrapped(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return times of day that go on after midnight."""
-    midnights = np.diff(seconds, prepend=seconds[:1]) < -_HALF_A_DAY_S
-    return seconds + _DAY_S * np.cumsum(midnights)
+    there = np.isfinite(seconds)
+    midnights = np.diff(seconds[there], prepend=seconds[there][:1]) < -_HALF_A_DAY_S
+    whole = seconds.copy()
+    whole[there] += _DAY_S * np.cumsum(midnights)
+    return whole

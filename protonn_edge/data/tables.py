@@ -9,8 +9,8 @@ import shlex
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -30,7 +30,8 @@ from protonn_edge.data.cells import (
 from protonn_edge.data.columns import Column
 from protonn_edge.data.delimiters import DELIMITERS, delimiter_called, delimiter_in
 from protonn_edge.data.headers import header_found, rows_above
-from protonn_edge.data.naming import Notice, column_name, listed, quoted
+from protonn_edge.data.lists import list_size, numbers_of
+from protonn_edge.data.naming import Notice, column_name, listed, quoted, title
 from protonn_edge.data.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.data.text import (
     TEXT_LIMIT_BYTES,
@@ -39,6 +40,7 @@ from protonn_edge.data.text import (
     lines_of,
     rows_in,
 )
+from protonn_edge.data.usual_names import LABEL_NAMES
 from protonn_edge.system.checks import check_choice
 from protonn_edge.system.errors import InputError, counted, lacking
 from protonn_edge.system.files import check_file
@@ -77,8 +79,11 @@ class TableFile:
     lines_above: int  # the rows of points
     names_line: int  # the line of the first row
     trailing: bool  # whether each row ends in a delimiter
-    stamps: int | None  # the column of cells such as ``10:00:00.020 -> 0.1``
     is_unusual: bool
+    blanks: int = 0  # blank lines that follow every row
+    stamps: int | None = None  # the column of cells such as ``10:00:00.020 -> 0.1``
+    lists: Mapping[int, int] = field(default_factory=dict)  # columns of lists: numbers in each
+    written: tuple[str, ...] = ()  # the names of columns, before those with several were divided
 
     @classmethod
     def opened(cls, path: Path, options: TableOptions) -> Self:
@@ -121,23 +126,56 @@ class TableFile:
         lines_above = line if header else ends[ends.index(line) - 1]
         found = cls(
             path, delimiter, why, header, tuple(names), (), tuple(skipped), lines_above, line,
-            trailing, None, delimiter != usual,
+            trailing, delimiter != usual, _blanks_after(path, delimiter, line, count),
         )  # fmt: skip
-        return found._sampled(sample)
+        return found._sampled(sample, options)
 
-    def _sampled(self, sample: list[Row]) -> Self:
-        """Return this table with its first rows, and with a time split from a number."""
+    def _sampled(self, sample: list[Row], options: TableOptions) -> Self:
+        """Return this table with its first rows; times and lists are divided into columns."""
         rows = [row[: len(self.names)] for row in (sample[1:] if self.header else sample)]
         rows = [row for row in rows if len(row) == len(self.names)]
         first = None if not rows else rows[0]
         stamps = next((i for i, cell in enumerate(first or ()) if stamped(cell)), None)
-        names = list(self.names)
+        names, lists = list(self.names), dict[int, int]()
         if stamps is not None and all(stamped(row[stamps]) for row in rows):
             names.insert(stamps, "time" if self.header else "")
             rows = [_split(row, stamps) for row in rows]
         else:
             stamps = None
-        return replace(self, names=tuple(names), first=tuple(rows), stamps=stamps)
+            labels = {*LABEL_NAMES, options.label and options.label.lower()}
+            of_names = enumerate(zip(names, *rows, strict=True)) if rows else ()
+            sizes = {
+                i: list_size(cells) for i, (name, *cells) in of_names if name.lower() not in labels
+            }
+            lists = {i: size for i, size in sizes.items() if size}
+        divided = replace(self, written=self.names, stamps=stamps, lists=lists)
+        names = [
+            f"{name}[{n}]" if i in lists and name else name
+            for i, name in enumerate(names)
+            for n in range(lists.get(i, 1))
+        ]
+        rows = rows if not lists else [divided._divided(row, 0) for row in rows]
+        return replace(divided, names=tuple(names), first=tuple(rows))
+
+    def _divided(self, row: Row, line: int) -> Row:
+        """Return a row with the number of a time, and the numbers of a list, in cells of their own.
+
+        Raises `InputError` for a list of another length.
+        """
+        if self.stamps is not None:
+            return _split(row, self.stamps)
+        cells = list[str]()
+        for i, cell in enumerate(row):
+            size = self.lists.get(i)
+            parts = [cell] if size is None else numbers_of(cell) or [""] * size
+            if size not in (None, len(parts)):
+                raise InputError(
+                    f"{self.path}:{line} has {counted(len(parts), 'number')} in "
+                    f"{title(self.written[i], i + 1)}, but the first rows have {size:,}; correct "
+                    "or delete the row"
+                )
+            cells += parts
+        return cells
 
     @property
     def divided_by(self) -> str:
@@ -147,7 +185,8 @@ class TableFile:
     @property
     def is_plain(self) -> bool:
         """Whether each cell stands between two delimiters, and each of these between two cells."""
-        return self.stamps is None and not self.trailing and self.delimiter != " "
+        is_divided = self.stamps is not None or bool(self.lists)
+        return not is_divided and not self.trailing and self.delimiter != " "
 
     @property
     def columns(self) -> list[Column]:
@@ -157,7 +196,8 @@ class TableFile:
     def rows(self) -> Iterator[tuple[int, Row | None]]:
         """Yield line number and cells of each point, and None for a break between two takes.
 
-        A break is a blank line, a row without any cell, or the header once more.
+        A break is a blank line or a row without any cell, unless each row is followed by as many,
+        or the header once more.
         """
         with lines_of(self.path) as lines:
             yield from self._rows_in(lines, sum(1 for _ in islice(lines, self.lines_above)))
@@ -183,7 +223,7 @@ class TableFile:
         """Whether a line may have the names again: one of them comes first."""
         if not self.header:
             return False
-        names, mark = {*self.names}, self.delimiter
+        names, mark = {*self.written}, self.delimiter
         return any(column_name(line.partition(mark)[0]) in names for line in lines)
 
     def _block(self, lines: Iterable[str], at: int, end: int) -> RowBlock:
@@ -196,28 +236,31 @@ class TableFile:
                 numbers.append(line)
                 rows.append(row)
             at = line
-            if line >= end:
+            if line >= end and (row is not None or not self.blanks):
                 break
         return RowBlock(numbers, breaks, list(zip(*rows, strict=True)), at)
 
     def _rows_in(self, lines: Iterable[str], at: int) -> Iterator[tuple[int, Row | None]]:
         """Yield the same of lines behind the first ones."""
-        width = len(self.names) - (self.stamps is not None) + self.trailing
-        names = {*self.names} if self.header else set[str]()
+        width, blanks = len(self.written) + self.trailing, 0
+        names = {*self.written} if self.header else set[str]()
         for count, row in rows_in(lines, self.path, self.delimiter):
             line = at + count
             if not row or (column_name(row[0]) in names and self._is_header(line, row)):
-                yield line, None
+                blanks += not row
+                if row or blanks > self.blanks:
+                    yield line, None
                 continue
+            blanks = 0
             if len(row) != width:
                 raise self._unlike(line, row, width)
             if self.trailing and row.pop().strip():
                 raise self._unlike(line, [*row, ""], width - 1)
-            yield line, row if self.stamps is None else _split(row, self.stamps)
+            yield line, row if self.stamps is None and not self.lists else self._divided(row, line)
 
     def _is_header(self, line: int, row: Row) -> bool:
         """Whether a row has the names again; refuse them in another order."""
-        names = [name for i, name in enumerate(self.names) if i != self.stamps]
+        names = [*self.written]
         cells = [column_name(cell) for cell in row][: len(names)]
         if cells != names and sorted(cells) == sorted(names):
             raise InputError(
@@ -342,6 +385,18 @@ class RawTable:
         file = self.files[bisect_right(self.begins, row) - 1]
         return f"{file.path}:{self.lines[row]}"
 
+    def places(self, rows: Sequence[int], count: int) -> str:
+        """Return the number of such cells in one file and the lines of the first ones, in brackets.
+
+        The text is empty for a single one.
+        """
+        if count < 2:
+            return ""
+        end = [*self.begins, self.n][bisect_right(self.begins, rows[0])] if rows else 0
+        lines = ", ".join(f"{self.lines[row]:,}" for row in rows if row < end)
+        more = ", ..." * (len(rows) < count)
+        return f" ({count:,} such cells{f', on lines {lines}{more}' * bool(lines)})"
+
     def notices(self) -> Iterator[Notice]:
         """Yield notices about how the files are written."""
         first, notation = self.files[0], self.notation
@@ -436,6 +491,13 @@ def _delimiter_of(path: Path, usual: str) -> str:
     with lines_of(path) as opened:
         lines = [line[:_LINE_LIMIT] for line in islice(opened, _MOST_SKIPPED + 1)]
     return delimiter_in(lines, usual)
+
+
+def _blanks_after(path: Path, delimiter: str, first: int, count: int) -> int:
+    """Return how many blank lines follow each of some rows, from the line of the first one."""
+    lines = (row for line, row in _rows_of(path, delimiter) if line >= first)
+    steps = np.diff(np.flatnonzero([bool(row) for row in islice(lines, 2 * count)]))
+    return int(np.quantile(steps, 0.1, method="lower")) - 1 if len(steps) > 2 else 0
 
 
 def _rows_of(path: Path, delimiter: str) -> Iterator[_Line]:

@@ -92,7 +92,7 @@ def rows_in(lines: Iterable[str], path: Path, delimiter: str) -> Iterator[tuple[
     """Yield the number of lines up to each row, and its cells; no cells if all are blank."""
     if delimiter == " ":
         lines = (" ".join(line.split()) + "\n" for line in lines)
-    reader = csv.reader(lines, delimiter=delimiter)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
     try:
         for row in reader:
             if len(row) > INDEX_LIMIT:

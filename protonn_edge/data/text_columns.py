@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.data.columns import Column
 from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.naming import Notice, label_text, listed
+from protonn_edge.data.naming import Notice, in_order, label_text, listed, quoted
 from protonn_edge.data.preparation import Preparation
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import counted
 
 _PART = re.compile(r"(train|test|val|valid)(ing|idation|_?set)?|dev|eval(uation)?")
+_FEWEST_ROWS = 4  # in which two texts may be a feature
 _FEWEST_ROUNDS = 5  # in which a table has a row for each of several sensors
 
 
@@ -31,7 +32,7 @@ def about_texts(dataset: Dataset) -> Iterator[Notice]:
                 f"{which} divides the rows into {listed(texts)}, but is not used; to test on the "
                 "same rows, write the parts to the files train.txt and test.txt of a folder"
             )
-        elif len(codes) == len(dataset.y_train) and _take_turns(codes, dataset.y_train):
+        elif len(codes) == len(dataset.y_train) and take_turns(codes, dataset.y_train):
             text = (
                 f"{which} has {listed(texts)} in turns, as a table with a row for each sensor "
                 "has; give each sensor a column of its own, because values of all are mixed now"
@@ -40,8 +41,26 @@ def about_texts(dataset: Dataset) -> Iterator[Notice]:
             yield Notice("rows", text, warning=True, columns=(column.key,))
 
 
-def _take_turns(codes: NDArray[np.int64], y: Array) -> bool:
-    """Whether texts (n,) recur in the same order, and rows of a round have one label in y."""
+def is_flag(column: Column) -> bool:
+    """Return whether a column has two texts, which are not those of parts of the rows."""
+    if column.values is not None or column.texts is None:
+        return False
+    names = {*column.names().texts} - {""}
+    are_parts = all(_PART.fullmatch(each.lower()) for each in names)
+    return len(names) == 2 and not are_parts and len(column.texts) >= _FEWEST_ROWS
+
+
+def about_flag(column: Column) -> Notice:
+    """Return the notice of a column of two texts, which are features."""
+    names = {*column.names().texts} - {""}
+    made = " and ".join(quoted(f"{column.name}={each}") for each in in_order(names))
+    text = f"{column.title} has two texts, which become the features {made} of 0 and 1; "
+    text += f"--drop {column.flag_value} leaves it out"
+    return Notice("flag", text, columns=(column.key,))
+
+
+def take_turns(codes: NDArray[np.int64], y: Array) -> bool:
+    """Return whether texts (n,) recur in order, and rows of a round have one label in y."""
     count, places = int(codes.max()) + 1, np.arange(len(codes))
     if count < 2 or len(codes) < _FEWEST_ROUNDS * count or (y == y[0]).all():
         return False

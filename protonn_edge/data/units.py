@@ -12,7 +12,7 @@ from protonn_edge.system.errors import InvalidValue, shortened
 _LIMIT = 60
 _NUMBER = r"\d{1,12}(?:\.\d{1,12})?"
 _UNIT = re.compile(rf"(?:({_NUMBER})(?:\s*/\s*({_NUMBER}))?\s*)?([^\d\s.,;/+-][^;]*)")
-_IN_BRACKETS = re.compile(r"(.*\S)\s*[(\[]([^()\[\]]{1,20})[)\]]\s*")
+_IN_BRACKETS = re.compile(r"(.*\S)\s*[(\[](?!\d+\])([^()\[\]]{1,20})[)\]]\s*")
 _STANDARD_GRAVITY = Fraction("9.80665")  # m/s^2, by definition
 
 _SYMBOLS = {

@@ -21,6 +21,8 @@ Lines are taken as they are; ``40*`` repeats a line, which is a Python f-string,
 - ``flower``, ``kind`` and ``code``: the measurements of an iris, separated by commas, its species,
   and the number of that
 - ``comma(value)``: a number with a decimal comma
+- ``stamp(form, seconds)``: a time as `datetime.strftime` writes it, with ``%L`` for milliseconds
+  and ``%s`` for seconds since 1970
 - ``file``: the number of the file among those with the same lines
 - the names of the case, and ``np``
 
@@ -45,6 +47,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -155,9 +158,18 @@ def _of_row(n: int, count: int) -> dict[str, Any]:
     (x, y), (flower, kind) = NOISE[n % len(NOISE)].tolist(), _flowers()[n % 150]
     labels = {"ab": "ab"[n % 2], "half": "ab"[2 * n // count]}
     known = {"np": np, "NOISE": NOISE, "comma": lambda value: str(value).replace(".", ",")}
+    known["stamp"] = _stamp
     own = {"n": n, "x": x, "y": y, "flower": ",".join(map(str, flower)), "kind": kind}
     own["code"] = SPECIES.index(kind)
     return {**known, **labels, **own}
+
+
+def _stamp(form: str, seconds: float) -> str:
+    moment = datetime(2026, 3, 5, 8, tzinfo=UTC) + timedelta(milliseconds=round(1000 * seconds))
+    since_1970 = str(int(moment.timestamp()))
+    return moment.strftime(
+        form.replace("%L", f"{moment.microsecond // 1000:03}").replace("%s", since_1970)
+    )
 
 
 def _write_text(path: Path, text: str) -> None:
