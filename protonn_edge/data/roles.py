@@ -38,6 +38,7 @@ from protonn_edge.data.inside_texts import numbers_inside
 from protonn_edge.data.label_column import LabelSearch, Reason
 from protonn_edge.data.naming import Notice, listed, quoted
 from protonn_edge.data.options import SHOWN
+from protonn_edge.data.part_names import are_parts, are_parts_or_folds
 from protonn_edge.data.preparation import ONE_HOT_LIMIT
 from protonn_edge.data.units import split_unit
 from protonn_edge.data.usual_names import (
@@ -136,6 +137,9 @@ class Judge(LabelSearch):
             return self.certainly_no_measurement(column, name)
         if column.kind == "date":
             column.evidence = "it has dates or times of day"
+        texts = () if column.texts is None else column.texts.texts
+        if 1 < len(texts) <= _FEW and are_parts(texts):
+            return "part"
         is_session = SESSION.fullmatch(name) or DEVICE.fullmatch(name)
         of_text: Reason | None = "session" if is_session else None
         return {"empty": "empty", "date": "time"}.get(column.kind, of_text)  # type: ignore[return-value]
@@ -153,12 +157,12 @@ class Judge(LabelSearch):
         if called == "time" and self.recorded:
             column.evidence = "it is called so, although its numbers do not rise as times do"
             return called
-        is_part = PART.fullmatch(name) is not None
+        is_part = PART.fullmatch(column.name.lower()) is not None  # with a unit, it is measured
         if not column.is_whole or (column is self.columns[-1] and (name in DEVICES or is_part)):
             return None
         distinct = len(np.unique(column.values))
-        if is_part and distinct <= _FEW:
-            column.evidence = "it has few whole numbers, and such a name"
+        if is_part and are_parts_or_folds(column.values):
+            column.evidence = "its numbers are those of parts, and it is called so"
             return "part"
         groups = called == "session" and distinct <= max(_FEW, len(column.values) / _SELDOM)
         plain = name in ("", "id", "idx", "index") or name.startswith("unnamed")
@@ -211,7 +215,7 @@ class Judge(LabelSearch):
         texts, label = roles.of("text"), roles.label
         guessed = roles.label_found == "the last one" and label is not None and label.kind != "text"
         if texts and (guessed or not roles.features) and not self.named.channels:
-            raise text_refusal(self.path, texts, guessed=guessed)
+            raise text_refusal(self.path, texts, None if guessed else label)
 
     def role(
         self,
@@ -315,7 +319,13 @@ def _left_out_notice(column: Column, reason: Reason) -> Notice:
             f"has the classes, give --label {flag}, and if it has neither, --drop {flag}"
         )
         return Notice("left_out", text, warning=True, columns=(column.key,))
-    if reason == "text":
+    if reason == "part" and column.kind == "text":
+        why = (
+            f"which divides the rows into {listed(column.names().texts)}; to test on the same "
+            "rows, write the parts to the files train.txt and test.txt of a folder"
+        )
+        warn = True
+    elif reason == "text":
         why = f"text; --one-hot {column.flag_value} turns it into features"
         if column.texts is not None and (count := len(column.texts.texts)) > ONE_HOT_LIMIT:
             why = f"text, with {count:,} different values, too many for --one-hot"
@@ -335,15 +345,19 @@ def _left_out_notice(column: Column, reason: Reason) -> Notice:
     return Notice("left_out", text, warning=warn, columns=(column.key,))
 
 
-def text_refusal(path: object, columns: Sequence[Column], *, guessed: bool) -> InputError:
-    """Return the error for columns of text, given whether the label was `guessed`."""
+def text_refusal(path: object, columns: Sequence[Column], label: Column | None) -> InputError:
+    """Return the error for columns of text; the label is None if it is only guessed."""
     columns = columns[: _NAMED + 1]
     titles = " and ".join(f"{each.title} (such as {quoted(each.example)})" for each in columns)
     names = ",".join(each.flag_value for each in columns)
-    labels = [each.flag_value for each in columns if each.may_be_label] or [columns[0].flag_value]
-    wanted = " or ".join(f"--label {name}" for name in labels)
-    unnamed = "no column called label, class or target, but has " if guessed else ""
+    if label is None:
+        some = [each.flag_value for each in columns if each.may_be_label] or names.split(",")[:1]
+        wanted = " or ".join(f"--label {name}" for name in some)
+        return InputError(
+            f"{path} has no column called label, class or target, but has text in {titles}; name "
+            f"the column of classes with {wanted}, or leave columns of text out with --drop {names}"
+        )
     return InputError(
-        f"{path} has {unnamed}text in {titles}; name the column of classes with {wanted}, or leave "
-        f"columns of text out with --drop {names}"
+        f"{path} has text in {titles}, but no column of numbers besides {label.title}, the label; "
+        f"turn text into features with --one-hot {names}, or keep a column of numbers"
     )
