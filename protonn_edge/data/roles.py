@@ -24,10 +24,12 @@ from numpy.typing import NDArray
 from protonn_edge.data import naming
 from protonn_edge.data.behaviour import (
     FALLS,
+    IN_TURN,
     SESSION_LIKE,
     Behaviour,
     alternates,
     are_devices,
+    are_unlike,
     behaviour_of,
     is_copy,
 )
@@ -48,10 +50,12 @@ from protonn_edge.data.usual_names import (
     INDEX,
     PART,
     PERSON,
+    SENSOR,
     SESSION,
     is_called_as_time,
 )
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.shell import quoted_word
 
 _NAMED = 5  # maximum columns in a sentence
 _FEW = 20  # different sessions or devices
@@ -194,12 +198,15 @@ class Judge(LabelSearch):
             reason, doubt = self.certain.get(column), copies.get(column, "")
             if column in self.named.used:
                 continue
-            if reason is None and self.recorded:
-                self.refuse_turns(column)
+            turns = self.turns(column) if reason is None else ""
+            if turns and self.recorded:
+                raise self.refuse_turns(column, turns)
+            doubt = doubt or (turns if column.values is not None else "")
             if reason is None and not doubt:
                 reason, doubt = self.role(column, labels, begins, roles)
             if doubt and column.values is None and self.options.missing == SHOWN:
                 reason = "text"
+            column.evidence = turns and f"it {turns}" or column.evidence
             if reason is not None:
                 reasons[column] = reason
             if doubt:
@@ -249,22 +256,37 @@ class Judge(LabelSearch):
             return "time", ""
         return None, behaviour.evidence.removeprefix("it ")
 
-    def refuse_turns(self, column: Column) -> None:
-        """Refuse rows of several devices in turn, which are no consecutive samples."""
-        texts = column.texts
+    def turns(self, column: Column) -> str:
+        """Return a clause on rows of several devices in turn, which are no consecutive samples."""
+        texts, is_timed = column.texts, self.recorded or "time" in self.certain.values()
         if texts is None or not alternates(texts.codes):
-            return
+            return ""
+        if column.values is not None or not self.recorded:
+            others = [each.values for each in self.columns if each is not column] * is_timed
+            if not are_devices(texts.codes, [each for each in others if each is not None]):
+                return ""
+        return f"alternates between {listed(column.names().in_order().texts)}, {IN_TURN}"
+
+    def refuse_turns(self, column: Column, turns: str) -> InputError:
+        """Return the error for a recording with rows of several devices, or of sensors of one."""
+        texts, flag = column.names().in_order(), column.flag_value
+        found = [SENSOR.fullmatch(name.lower()) for name in texts.texts]
+        kinds = {each and each[2][:3] for each in found}
+        others = (each.values for each in self.columns if each is not column)
+        unlike = are_unlike(texts.codes, [each for each in others if each is not None])
+        ways = f"read the rows of each as a recording of its own with --session {flag}"
+        if unlike or (len(kinds) > 1 and None not in kinds):
+            turns = turns.replace("several devices", "different sensors")
+            ways = "keep the rows of one sensor"
+            if "time" in self.certain.values():
+                ways = (
+                    f"write the rows of each to a file of its own, such as TAKES/1/{texts.texts[0]}.csv, "
+                    "and join these by their times with 'protonn-edge windows TAKES --files "
+                    f"{quoted_word(','.join(texts.texts))}', or {ways}"
+                )
         if column.values is not None:
-            others = (each.values for each in self.columns if each is not column)
-            if not are_devices(texts.codes, (each for each in others if each is not None)):
-                return
-        names = " and ".join(map(quoted, texts.texts[:2]))
-        raise InputError(
-            f"{self.path}: {column.title} alternates between {names}, as rows of several devices "
-            "do; read the rows of each as a recording of its own with "
-            f"--session {column.flag_value} or, if it is a channel, use it with "
-            f"--keep {column.flag_value}"
-        )
+            ways += f" or, if it is a channel, use it with --keep {flag}"
+        return InputError(f"{self.path}: {column.title} {turns}; {ways}")
 
     def codes(self, roles: Roles) -> NDArray[np.int64] | None:
         """Return the classes of rows as numbers, if known and few."""
@@ -281,7 +303,7 @@ class Judge(LabelSearch):
             also = f" (the same holds for {others})" if others else ""
             first = columns[0].flag_value
             ways = f"leave it out with --drop {names}, or use it with --keep {names}"
-            if doubt.endswith(SESSION_LIKE) and "session" not in self.named.by_option.values():
+            if doubt.endswith((SESSION_LIKE, IN_TURN)) and "session" not in self.named.by_option.values():
                 ways = (
                     f"if its values are persons, units or recordings, use --session {first}, "
                     f"which holds out whole ones for testing; otherwise, {ways}"
@@ -329,7 +351,7 @@ def _left_out_notice(column: Column, reason: Reason) -> Notice:
         why = f"text; --one-hot {column.flag_value} turns it into features"
         if column.texts is not None and (count := len(column.texts.texts)) > ONE_HOT_LIMIT:
             why = f"text, with {count:,} different values, too many for --one-hot"
-        if warn := column.evidence == _SELDOM_TEXT:
+        if warn := column.evidence == _SELDOM_TEXT or column.evidence.endswith(IN_TURN):
             why += (
                 f"; {column.evidence}, so if these are persons, units or recordings, use "
                 f"--session {column.flag_value}, which holds out whole ones for testing"
