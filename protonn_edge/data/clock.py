@@ -21,7 +21,14 @@ _STEADY, _LONG = 0.9, 1.5  # share of steps that are at most 1.5 usual ones
 _JITTER = 3.0  # of the longest shortening
 # Of packets: a quantile that is a step between them; steps within in intervals of rows or, if they
 # jitter, of packets; the spread of the former, their least number, and their most rows.
-_AMONG_LONG, _NEARLY, _WITHIN, _REGULAR, _FEWEST_PACKETS, _PACKET_ROWS = 0.97, 0.12, 0.25, 1.4, 3, 16
+_AMONG_LONG, _NEARLY, _WITHIN, _REGULAR, _FEWEST_PACKETS, _PACKET_ROWS = (
+    0.97,
+    0.12,
+    0.25,
+    1.4,
+    3,
+    16,
+)
 _COARSE = 0.02  # share of rows with the time of the row before
 
 

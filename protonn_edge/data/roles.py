@@ -206,7 +206,7 @@ class Judge(LabelSearch):
                 reason, doubt = self.role(column, labels, begins, roles)
             if doubt and column.values is None and self.options.missing == SHOWN:
                 reason = "text"
-            column.evidence = turns and f"it {turns}" or column.evidence
+            column.evidence = (turns and f"it {turns}") or column.evidence
             if reason is not None:
                 reasons[column] = reason
             if doubt:
@@ -303,7 +303,10 @@ class Judge(LabelSearch):
             also = f" (the same holds for {others})" if others else ""
             first = columns[0].flag_value
             ways = f"leave it out with --drop {names}, or use it with --keep {names}"
-            if doubt.endswith((SESSION_LIKE, IN_TURN)) and "session" not in self.named.by_option.values():
+            if (
+                doubt.endswith((SESSION_LIKE, IN_TURN))
+                and "session" not in self.named.by_option.values()
+            ):
                 ways = (
                     f"if its values are persons, units or recordings, use --session {first}, "
                     f"which holds out whole ones for testing; otherwise, {ways}"
