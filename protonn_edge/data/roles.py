@@ -279,10 +279,11 @@ class Judge(LabelSearch):
             turns = turns.replace("several devices", "different sensors")
             ways = "keep the rows of one sensor"
             if "time" in self.certain.values():
+                names = quoted_word(",".join(texts.texts))
                 ways = (
-                    f"write the rows of each to a file of its own, such as TAKES/1/{texts.texts[0]}.csv, "
-                    "and join these by their times with 'protonn-edge windows TAKES --files "
-                    f"{quoted_word(','.join(texts.texts))}', or {ways}"
+                    "write the rows of each to a file of its own, such as "
+                    f"TAKES/1/{texts.texts[0]}.csv, and join these by their times with "
+                    f"'protonn-edge windows TAKES --files {names}', or {ways}"
                 )
         if column.values is not None:
             ways += f" or, if it is a channel, use it with --keep {flag}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from protonn_edge.data.name_pattern import BETWEEN, NamePattern
@@ -42,8 +41,7 @@ def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
     guess = NamePattern.guessed([take.stem.name for take in takes])
     between = takes[0].stem.name[len(stems[0][0]) :][:1] or "_"
     are = "counts as a group"
-    parts = Counter((take.label, take.stem.parent) for take in takes)
-    each_alone = len(takes) == len(classes) or (are_parts({*folders}) and max(parts.values()) == 1)
+    each_alone = _each_alone(takes, classes)
     if labelled:
         if any(take.group is not None for take in takes):
             return
@@ -73,11 +71,23 @@ def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
     else:
         return
     text = f"each of the {counted(len(takes), 'file')} {are}; if {case}, give --name '{name}'"
-    tested = {take.label for take in takes if take.tested}
-    if are == _ALONE and tested.isdisjoint(take.label for take in takes if not take.tested):
-        if tested:
-            raise InputError(f"{text}, since no class is in both parts")
+    if are == _ALONE:
+        _refuse_apart(takes, text)
     yield Notice("names", text, warning=True)
+
+
+def _refuse_apart(takes: Sequence[Take], text: str) -> None:
+    """Refuse parts of a data set that have no class in common, for a reason in a text."""
+    trained, tested = ({take.label for take in takes if take.tested == part} for part in (0, 1))
+    if tested and tested.isdisjoint(trained):
+        raise InputError(f"no class is in both parts, because {text}")
+
+
+def _each_alone(takes: Sequence[Take], classes: Collection[str]) -> bool:
+    """Whether each file, or each file of a part of a data set, has a class of its own."""
+    pairs = {(take.label, take.stem.parent) for take in takes}
+    are_of_parts = are_parts({take.stem.parent.name for take in takes})
+    return len(takes) == (len(pairs) if are_of_parts else len(classes))
 
 
 def _about_other_classes(takes: Sequence[Take], classes: Collection[str]) -> Iterator[Notice]:
