@@ -160,7 +160,7 @@ def alternates(codes: NDArray[np.int64]) -> bool:
     _, counts = np.unique(codes, return_counts=True)
     changes = int((codes[1:] != codes[:-1]).sum())
     often = 1 < len(counts) <= _MOST_IN_TURN and 2 * len(counts) * counts.min() >= len(codes)
-    return bool(often and len(codes) >= _FEWEST_ROWS and 3 * changes > len(codes))
+    return bool(often and len(codes) > 2 * _MOST_IN_TURN and 3 * changes > len(codes))
 
 
 def are_devices(codes: NDArray[np.int64], others: Iterable[NDArray[np.float64]]) -> bool:
