@@ -212,9 +212,10 @@ def _are_rounds(codes: NDArray[np.int64]) -> bool:
 
 def are_unlike(codes: NDArray[np.int64], others: Iterable[NDArray[np.float64]]) -> bool:
     """Return whether what most of the others (n,) measure is far larger for some devices."""
+    known = [(x[there], codes[there]) for x in others for there in [~np.isnan(x)] if there.any()]
     spreads = [
-        [float(np.ptp(np.nanquantile(x[codes == each], (0.05, 0.95)))) for each in np.unique(codes)]
-        for x in others
+        [float(np.ptp(np.quantile(x[own == each], (0.05, 0.95)))) for each in np.unique(own)]
+        for x, own in known
     ]
     ratios = [max(each) / min(each) if min(each) > 0 else np.inf for each in spreads if max(each)]
     return bool(ratios) and float(np.median(ratios)) >= _MANY_FOLD

@@ -265,17 +265,24 @@ class Judge(LabelSearch):
             others = [each.values for each in self.columns if each is not column] * is_timed
             if not are_devices(texts.codes, [each for each in others if each is not None]):
                 return ""
+        if not self.recorded and self.are_sensors(column):
+            return ""
         return f"alternates between {listed(column.names().in_order().texts)}, {IN_TURN}"
+
+    def are_sensors(self, column: Column) -> bool:
+        """Return whether values that take turns are those of sensors that measure other things."""
+        texts = column.names()
+        found = [SENSOR.fullmatch(name.lower()) for name in texts.used]
+        kinds = {each and each[2][:3] for each in found}
+        others = (each.values for each in self.columns if each is not column)
+        unlike = are_unlike(texts.codes, [each for each in others if each is not None])
+        return unlike or (len(kinds) > 1 and None not in kinds)
 
     def refuse_turns(self, column: Column, turns: str) -> InputError:
         """Return the error for a recording with rows of several devices, or of sensors of one."""
         texts, flag = column.names().in_order(), column.flag_value
-        found = [SENSOR.fullmatch(name.lower()) for name in texts.texts]
-        kinds = {each and each[2][:3] for each in found}
-        others = (each.values for each in self.columns if each is not column)
-        unlike = are_unlike(texts.codes, [each for each in others if each is not None])
         ways = f"read the rows of each as a recording of its own with --session {flag}"
-        if unlike or (len(kinds) > 1 and None not in kinds):
+        if self.are_sensors(column):
             turns = turns.replace("several devices", "different sensors")
             ways = "keep the rows of one sensor"
             if "time" in self.certain.values():
