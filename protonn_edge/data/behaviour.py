@@ -207,7 +207,8 @@ def _are_rounds(codes: NDArray[np.int64]) -> bool:
         seen.add(code)
         full += len(seen) == k
     in_order = float(np.mean(codes[k:] == codes[:-k]))  # in a fixed order, as rounds at a slip
-    return rounds >= _FEWEST_ROUNDS and _CLEAR * (rounds - full) < (1 - in_order) * rounds
+    are_complete = _CLEAR * (rounds - full) < (1 - in_order) * rounds
+    return rounds >= _FEWEST_ROUNDS and in_order < _IN_ORDER and are_complete
 
 
 def are_unlike(codes: NDArray[np.int64], others: Iterable[NDArray[np.float64]]) -> bool:
