@@ -186,7 +186,8 @@ def are_devices(codes: NDArray[np.int64], others: Iterable[NDArray[np.float64]])
         return False
     for x in others:
         steps = np.diff(x, prepend=x[:1])
-        rises = (x[period:] < x[:-period]).mean() <= _MOST_RESTARTS
+        falls = min((steps < 0).mean(), (x[period:] <= x[:-period]).mean())  # or jitters in a round
+        rises = falls <= _MOST_RESTARTS
         if not rises and len(np.unique(x[:_SAMPLED])) <= _FEWEST_ROWS:
             continue  # which may return in a fixed order itself
         own, last = (_unlike(steps if rises else x, lag) for lag in (period, 1))
