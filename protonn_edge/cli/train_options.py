@@ -107,8 +107,14 @@ class GivenClassifier(NamedTuple):
     options: Mapping[str, Any]  # values by the names of parameters
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters that are given; raises the errors of `given_parameters`."""
-        return given_parameters(self.name, self.options)
+        """Return the parameters that are given; raises the errors of `given_parameters`.
+
+        A window without features is one for which features are found, as of a file of windows.
+        """
+        given = given_parameters(self.name, self.options)
+        others = {"features", "image_shape"} & {*given} or was_given("start_from")
+        is_window = "window_shape" in given and not others
+        return {"features": "auto", **given} if is_window else given
 
     def check(self, *, in_groups: bool) -> None:
         """Refuse parameters that exclude each other, before points are read; import no training."""

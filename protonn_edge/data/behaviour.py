@@ -30,9 +30,14 @@ _MOSTLY = 0.7  # share of long runs; of rare values at random, about half the ru
 _SELDOM = 8  # rows per change, on average
 # Devices; the share of rows after which the same one follows; how much less it differs from itself.
 _MOST_IN_TURN, _IN_ORDER, _ALIKE = 10, 0.75, 2
+# Rounds of devices: their least number, and how much rarer slips are than changes of the order;
+# the least ratio of the spreads of sensors of other kinds.
+_FEWEST_ROUNDS, _CLEAR, _MANY_FOLD = 10, 3, 10
 _ONCE = 0.75  # share of different times, if these recur
 SESSION_LIKE = "as a session does"
 """The end of the evidence for a session."""
+IN_TURN = "as rows of several devices do"
+"""The end of the evidence for devices."""
 FALLS = "it falls"
 """The beginning of the evidence for numbers that fall."""
 
@@ -155,16 +160,19 @@ def alternates(codes: NDArray[np.int64]) -> bool:
     _, counts = np.unique(codes, return_counts=True)
     changes = int((codes[1:] != codes[:-1]).sum())
     often = 1 < len(counts) <= _MOST_IN_TURN and 2 * len(counts) * counts.min() >= len(codes)
-    return bool(often and len(codes) >= _FEWEST_ROWS and 3 * changes > len(codes))
+    return bool(often and len(codes) > 2 * _MOST_IN_TURN and 3 * changes > len(codes))
 
 
 def are_devices(codes: NDArray[np.int64], others: Iterable[NDArray[np.float64]]) -> bool:
     """Return whether numbers that take turns are those of devices, and no measurement.
 
-    Times among the `others` (n,), which rise, recur, but never with the same device. Or devices
-    return in a fixed order, but for lost rows, and what the others measure, or their steps in time,
-    resembles the row before of the same device more than just the row before.
+    They come in rounds of any order, as no measurement does. Or times among the `others` (n,),
+    which rise, recur, but never with the same device. Or devices return in a fixed order, but for
+    lost rows, and what the others measure, or their steps in time, resembles the row before of the
+    same device more than just the row before.
     """
+    if _are_rounds(codes[:_SAMPLED]):
+        return True
     others = list(others)
     for x in others:
         is_repeated = len(np.unique(x)) <= _ONCE * len(x)
@@ -178,13 +186,41 @@ def are_devices(codes: NDArray[np.int64], others: Iterable[NDArray[np.float64]])
         return False
     for x in others:
         steps = np.diff(x, prepend=x[:1])
-        rises = (steps < 0).mean() <= _MOST_RESTARTS
+        falls = min((steps < 0).mean(), (x[period:] <= x[:-period]).mean())  # or jitters in a round
+        rises = falls <= _MOST_RESTARTS
         if not rises and len(np.unique(x[:_SAMPLED])) <= _FEWEST_ROWS:
             continue  # which may return in a fixed order itself
         own, last = (_unlike(steps if rises else x, lag) for lag in (period, 1))
         if last > 0 and _ALIKE * own <= last:
             return True
     return False
+
+
+def _are_rounds(codes: NDArray[np.int64]) -> bool:
+    """Return whether nearly all rounds have each value once, in orders that differ.
+
+    A value that is missing or repeated, as after lost rows, begins a new round.
+    """
+    k, full, rounds, seen = len(np.unique(codes)), 0, 1, set[int]()
+    for code in codes.tolist():
+        if code in seen or len(seen) == k:
+            rounds, seen = rounds + 1, set()
+        seen.add(code)
+        full += len(seen) == k
+    in_order = float(np.mean(codes[k:] == codes[:-k]))  # in a fixed order, as rounds at a slip
+    are_complete = _CLEAR * (rounds - full) < (1 - in_order) * rounds
+    return rounds >= _FEWEST_ROUNDS and in_order < _IN_ORDER and are_complete
+
+
+def are_unlike(codes: NDArray[np.int64], others: Iterable[NDArray[np.float64]]) -> bool:
+    """Return whether what most of the others (n,) measure is far larger for some devices."""
+    known = [(x[there], codes[there]) for x in others for there in [~np.isnan(x)] if there.any()]
+    spreads = [
+        [float(np.ptp(np.quantile(x[own == each], (0.05, 0.95)))) for each in np.unique(own)]
+        for x, own in known
+    ]
+    ratios = [max(each) / min(each) if min(each) > 0 else np.inf for each in spreads if max(each)]
+    return bool(ratios) and float(np.median(ratios)) >= _MANY_FOLD
 
 
 def _unlike(values: NDArray[np.float64], lag: int) -> float:

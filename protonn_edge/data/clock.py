@@ -19,9 +19,16 @@ _UNEVEN, _IRREGULAR = 1.15, 3.0
 _USUAL_ROWS = 50  # rows in whose neighbourhood a step is usual
 _STEADY, _LONG = 0.9, 1.5  # share of steps that are at most 1.5 usual ones
 _JITTER = 3.0  # of the longest shortening
-# Of packets: a step between them in steps within, these in intervals of rows, the spread of the
-# former, their least number, and their most rows.
-_PACKET, _NEARLY, _REGULAR, _FEWEST_PACKETS, _PACKET_ROWS = 5.0, 0.12, 1.4, 3, 16
+# Of packets: a quantile that is a step between them; steps within in intervals of rows or, if they
+# jitter, of packets; the spread of the former, their least number, and their most rows.
+_AMONG_LONG, _NEARLY, _WITHIN, _REGULAR, _FEWEST_PACKETS, _PACKET_ROWS = (
+    0.97,
+    0.12,
+    0.25,
+    1.4,
+    3,
+    16,
+)
 _COARSE = 0.02  # share of rows with the time of the row before
 
 
@@ -42,10 +49,10 @@ class Clock(NamedTuple):
         same time, only ticks are counted whose rows are all there: not the first and the last one
         of a part.
         """
-        apart = np.diff(times, prepend=times[:1]) < 0
-        apart |= False if seams is None else seams
         steps = np.diff(times)
-        longest = _longest_in_packets(steps[~apart[1:]])
+        known = np.zeros(len(times), np.bool_) if seams is None else seams
+        longest = _longest_in_packets(steps[~known[1:]])
+        apart = known | (np.diff(times, prepend=times[:1]) < -longest)
         is_tick = np.concatenate([[True], (steps > longest) | apart[1:]])[: len(times)]
         begins = np.flatnonzero(is_tick)
         rows, lasts = np.diff(begins), np.diff(times[begins])
@@ -96,15 +103,23 @@ class Clock(NamedTuple):
 
 
 def _longest_in_packets(steps: NDArray[np.float64]) -> float:
-    """Return the longest step between rows of a packet; 0 if only equal times are."""
-    longest = _PACKET * float(np.quantile(steps, 0.25)) if len(steps) else 0.0
-    between = steps[steps > longest]
+    """Return the longest step between rows of a packet; 0 if only equal times are.
+
+    The rows of a packet have nearly equal times or, where these are of their arrival, times that
+    jitter: even steps within packets would be those of a sensor that pauses.
+    """
+    longest = float(np.quantile(steps, _AMONG_LONG)) / 2 if len(steps) else 0.0
+    between, within = steps[steps > longest], np.abs(steps[np.abs(steps) <= longest])
     if len(between) < _FEWEST_PACKETS or len(steps) > _PACKET_ROWS * len(between):
         return 0.0
+    if longest <= 0 or len(within) < len(between) / 2 or not within.any():
+        return 0.0
     first, period, last = np.quantile(between, (0.1, 0.5, 0.9))
-    within = np.quantile(steps[steps <= longest], 0.9) * len(steps) / len(between)
+    low, high = np.quantile(within, (0.1, 0.9))
     regular = period <= _REGULAR * first and last <= _REGULAR * period
-    return longest if regular and within <= _NEARLY * period else 0.0
+    near = high * len(steps) / len(between) <= _NEARLY * period
+    jitters = high >= _JITTER * low and high <= _WITHIN * period
+    return longest if regular and (near or jitters) else 0.0
 
 
 def _are_long(steps: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -31,7 +31,12 @@ _OF_KINDS: dict[str, tuple[tuple[str, ...], str]] = {  # options for other data
 def refuse_options(path: Path, options: TableOptions | None, kind: str = "") -> None:
     """Refuse options that do not apply to this kind of data."""
     given = replace(
-        options or TableOptions(), groups=None, sample_rate=None, labelled=None, normal=None
+        options or TableOptions(),
+        groups=None,
+        sample_rate=None,
+        labelled=None,
+        normal=None,
+        target=None,
     )
     for name, value in vars(given).items():
         kinds, other = _OF_KINDS.get(name, _OF_TABLES)
@@ -53,7 +58,7 @@ def read_tables(
 
     if has_images(path):
         refuse_options(path, options, "images")
-        return read_images(path, options or TableOptions())
+        return read_images(path, options or TableOptions(), labelled=expected is None)
     if has_tables(path):
         refuse_options(path, options, "class files")
         return read_class_files(path, options or TableOptions(), expected)

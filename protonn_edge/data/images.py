@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import warnings
+from collections.abc import Sequence
 from itertools import compress
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from protonn_edge.data.dataset import Float32, Table, check_table_size
 from protonn_edge.data.options import TableOptions
 from protonn_edge.data.take_names import unsaid_names
 from protonn_edge.data.take_notices import unread
-from protonn_edge.data.takes import takes_in
+from protonn_edge.data.takes import TABLES, Take, takes_in
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, beyond, shortened
 from protonn_edge.system.files import read_file
@@ -49,14 +50,20 @@ def image_names(folder: Path, options: TableOptions) -> list[str]:
     return [take.path.relative_to(folder).as_posix() for take in tested]
 
 
-def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | None]:
+def read_images(
+    folder: Path, options: TableOptions, *, labelled: bool = True
+) -> tuple[Table, Table | None]:
     """Return a folder's images: training points and, if the folder has two parts, test points.
+
+    - `labelled`: whether the classes are needed, so a table that lists them must be refused
 
     Pixels are 0 (black) to 255. Images are scaled to the options' size; without one, all must have
     the size of the first.
     """
     require("PIL")
     takes = takes_in(folder, options.name, IMAGES)
+    if labelled and options.name is None and options.target != "value":
+        _refuse_listed(folder, takes)
     shape = None if options.size is None else _checked(options.size)
     first = _gray(takes[0].path, folder, shape)
     check_table_size(str(folder), len(takes), first.size)
@@ -85,6 +92,18 @@ def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | Non
     if 0 < tested.sum() < len(takes):
         return part(~tested), part(tested)
     return part(np.ones_like(tested)), None
+
+
+def _refuse_listed(folder: Path, takes: Sequence[Take]) -> None:
+    """Refuse images that have a class each, if a table beside them seems to list their classes."""
+    places = dict.fromkeys([folder, *(take.path.parent for take in takes)])
+    tables = [path for place in places for path in place.iterdir() if path.suffix.lower() in TABLES]
+    if tables and len({take.label for take in takes}) == len(takes) > 1:
+        raise InputError(
+            f"{folder}: each of the {len(takes):,} images has its own class, called like its file; "
+            f"if {min(tables).name!r} lists their classes, which is not read, put the images of "
+            "each class into a folder called like it"
+        )
 
 
 def _checked(size: object) -> Shape:

@@ -165,6 +165,13 @@ class LabelSearch:
     ) -> tuple[Column | None, str, list[Column]]:
         """Return the last column that may have labels, or the last indicators of classes."""
         alone = self.options.normal is not None
+        if self.options.target == "value" and not self.named.channels:
+            # of columns that are all kept, the last one, too, since one must be the label
+            numbers = self.numbers(free) or [
+                each for each in self.named.kept if each.kind == "number"
+            ]
+            if numbers:
+                return numbers[-1], "the last one of numbers", []
         if not free and alone:
             return None, "by default", []
         if not free:
@@ -191,10 +198,15 @@ class LabelSearch:
         again = [np.flatnonzero(each * np.median(each) < 0) for each in steps if len(each)]
         return len(changes) > 0 and any(np.array_equal(each, changes) for each in again)
 
+    def numbers(self, free: Sequence[Column] = ()) -> list[Column]:
+        """Return the columns of numbers that are free or, without any, those that only count."""
+        kept = [each for each in self.named.kept if each.kind == "number"]
+        counting = [each for each in kept if self.certain.get(each) in ("time", "index")]
+        return [each for each in kept if each in free] or counting
+
     def no_label(self) -> InputError:
         """Return the error if no column may have labels, with the columns that only count."""
-        kept = self.named.kept
-        counting = [each for each in self.certain if each.kind == "number" and each in kept]
+        counting = self.numbers()
         remedy = "add a column of labels, or name the column with --label NAME"
         if counting[1:] and not self.named.by_option:
             *features, label = counting

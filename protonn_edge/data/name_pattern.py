@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Self
 
 from protonn_edge.data.naming import label_text
+from protonn_edge.data.part_names import PartName
 from protonn_edge.system.errors import InputError, shortened
 
 _FIELD = re.compile(r"\{(\w+)\}")
-BETWEEN = re.compile(r"[_\-. ]")  # between the parts of a name
+BETWEEN = re.compile(r"[_\-. ]")  # between the parts of a name,
+_LEAST_PARTS = 2  # of which there are several
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,12 @@ class NamePattern:
     """
 
     text: str
+
+    @classmethod
+    def below_parts(cls, text: str) -> Self:
+        """Return a pattern without the name of a part before it, which each part has its own of."""
+        first, slash, rest = text.partition("/")
+        return cls(rest if slash and PartName.of(first) is not None else text)
 
     def __post_init__(self) -> None:
         pieces = _FIELD.split(self.text)
@@ -64,15 +73,28 @@ class NamePattern:
 
     @classmethod
     def guessed(cls, names: Sequence[str]) -> Self | None:
-        """Guess the pattern of takes' names that contain the class; None if there is none."""
-        parts = [BETWEEN.split(name, maxsplit=2) for name in names]
-        if {len(each) for each in parts} not in ({2}, {3}):
+        """Guess the pattern of takes' names that contain the class; None if there is none.
+
+        The class is the first part of all names that recurs, of words or else of numbers.
+        """
+        parts = [BETWEEN.split(name) for name in names]
+        between = {tuple(BETWEEN.findall(name)) for name in names}
+        if len(between) > 1:  # parts behind the second one may differ
+            parts = [BETWEEN.split(name, maxsplit=2) for name in names]
+            between = {each[:2] for each in between}
+        columns = [{*each} for each in zip(*parts, strict=False)]
+        if len(between) > 1 or len(columns) < _LEAST_PARTS or not all(map(all, parts)):
             return None
-        if 2 * len({each[0] for each in parts}) > len(names):
+        few = [n for n, each in enumerate(columns) if 1 < len(each) <= len(names) / 2]
+        words = [n for n in few if not all(map(str.isdecimal, columns[n]))]
+        if not few and len(columns[0]) > 1:
             return None
-        between = {tuple(BETWEEN.findall(name)[:2]) for name in names}
-        if len(between) > 1 or not all(map(all, parts)):
-            return None
-        fields = ("{person}", "{take}") if len(parts[0]) > 2 else ("{take}",)
-        texts = zip(between.pop(), fields, strict=True)
-        return cls("".join(["{class}", *(piece for pair in texts for piece in pair)]))
+        place = (words or few or [0])[0]
+        after, last = len(columns) - place - 1, len(columns) - 1
+        person = {0: 1, 1: 0}.get(place) if after + place > 1 else None
+        fields = [f"{{{chr(ord('a') + n)}}}" for n in range(len(columns))]
+        fields[last if after else 0] = "{take}"
+        fields[place] = "{class}"
+        if person is not None:
+            fields[person] = "{person}"
+        return cls("".join(chain(*zip(fields, (*between.pop(), ""), strict=True))))

@@ -43,6 +43,7 @@ class TableOptions:
     # the label of all rows, unless a column is called ``label`` or the like
     labelled: str | None = None
     normal: str | None = None  # the label of all rows, if no column may have labels
+    target: str | None = None  # what labels are, "class" or "value", if that is given
     background: str | None = None  # the class of rows without a label, which are otherwise refused
     name: str | None = None  # the pattern of file names in a folder; see `NamePattern`
     # the files in the folder of each take, joined by their times if they are several
@@ -60,7 +61,7 @@ class TableOptions:
 _DEFAULTS = {
     each.name.replace("_", "-"): each.default
     for each in fields(TableOptions)
-    if each.name not in ("groups", "labelled", "normal", "background", "sample_rate")
+    if each.name not in ("groups", "labelled", "normal", "target", "background", "sample_rate")
 }
 MISSING = ("error", "drop", "median", "most-frequent")
 """The treatments of gaps."""

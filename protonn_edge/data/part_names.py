@@ -6,6 +6,9 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Self, TypeGuard
 
+import numpy as np
+from numpy.typing import NDArray
+
 _PART = re.compile(
     r"(?:^|(?<=[_\-. ]))"
     r"(?:(train(?:ing)?)|(test(?:ing)?)|(val(?:id(?:ation)?)?|dev|eval(?:uation)?)|"
@@ -14,6 +17,7 @@ _PART = re.compile(
     re.IGNORECASE,
 )
 TRAINING, TESTING, VALIDATION, FOLD = range(1, 5)  # the groups of this expression
+_PARTS, _UNEQUAL = 3, 2  # parts of any size; the largest ratio of the sizes of folds
 
 
 class PartName(NamedTuple):
@@ -48,3 +52,14 @@ def are_parts(names: Iterable[str]) -> bool:
 def kind_for_testing(kinds: Collection[int]) -> int:
     """Return which kind of part is for testing: validation if there is no other; 0 for none."""
     return next((kind for kind in (TESTING, VALIDATION) if kind in kinds), 0)
+
+
+def are_parts_or_folds(values: NDArray[np.float64]) -> bool:
+    """Whether whole numbers (n,) may be those of parts: 0, 1, ... or 1, 2, ...
+
+    Folds have nearly equal sizes; parts for training, validation and testing have any.
+    """
+    numbers, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    k = len(numbers)
+    counts_up = k > 1 and numbers[0] in (0, 1) and numbers[-1] == numbers[0] + k - 1
+    return bool(counts_up and (k <= _PARTS or counts.max() <= _UNEQUAL * counts.min()))

@@ -121,7 +121,7 @@ class _Points:
         labels = self.labels.texts()
         notices = [*raw.notices(), *roles.notices, *self.labels.notices()]
         alone = self.options.background
-        if self.recorded and alone in labels.used and next(self.labels.missing(), None) is None:
+        if self.recorded and alone in labels.used and not self.labels.missing().any():
             text = f"--background is {quoted(str(alone))}, but all samples have a label"
             notices.append(Notice("background", text, warning=True))
         if self.surplus:
@@ -176,8 +176,8 @@ class _Points:
         self.refuse_absent()
         if self.gaps and self.missing not in (DROP, *FILLED) and not self.recorded:
             self.refuse_gaps()
-        if self.missing != DROP and not self.options.background:
-            self.labels.refuse_missing()
+        if not self.options.background:
+            self.labels.refuse_missing(dropped=self.missing == DROP, recorded=self.recorded)
 
     def refuse_absent(self) -> None:
         """Refuse files that lack features of the first one."""

@@ -144,7 +144,9 @@ def _dataset(
     least_classes: Literal[1, 2],
     target: Literal["class", "value"] | None,
 ) -> Dataset:
-    if least_classes == 1 and (options is None or options.missing != SHOWN):
+    if target == "value":
+        options = replace(options or TableOptions(), target=target)
+    elif least_classes == 1 and (options is None or options.missing != SHOWN):
         options = replace(options or TableOptions(), normal=_NORMAL)
     train, test, names = read_parts(path, options)
     if isinstance(train, LabelSetTable) or isinstance(test, LabelSetTable):

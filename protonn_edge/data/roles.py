@@ -24,10 +24,12 @@ from numpy.typing import NDArray
 from protonn_edge.data import naming
 from protonn_edge.data.behaviour import (
     FALLS,
+    IN_TURN,
     SESSION_LIKE,
     Behaviour,
     alternates,
     are_devices,
+    are_unlike,
     behaviour_of,
     is_copy,
 )
@@ -38,6 +40,7 @@ from protonn_edge.data.inside_texts import is_identifier, unread_numbers
 from protonn_edge.data.label_column import LabelSearch, Reason
 from protonn_edge.data.naming import Notice, listed, quoted
 from protonn_edge.data.options import SHOWN
+from protonn_edge.data.part_names import are_parts, are_parts_or_folds
 from protonn_edge.data.preparation import ONE_HOT_LIMIT
 from protonn_edge.data.text_columns import about_flag, is_flag, take_turns
 from protonn_edge.data.units import split_unit
@@ -48,10 +51,12 @@ from protonn_edge.data.usual_names import (
     INDEX,
     PART,
     PERSON,
+    SENSOR,
     SESSION,
     is_called_as_time,
 )
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.shell import quoted_word
 
 _NAMED = 5  # maximum columns in a sentence
 _FEW = 20  # different sessions or devices
@@ -138,6 +143,9 @@ class Judge(LabelSearch):
             return self.certainly_no_measurement(column, name)
         if column.kind == "date":
             column.evidence = column.of_dates
+        texts = () if column.texts is None else column.texts.texts
+        if 1 < len(texts) <= _FEW and are_parts(texts):
+            return "part"
         is_session = SESSION.fullmatch(name) or DEVICE.fullmatch(name)
         of_text: Reason | None = "session" if is_session else None
         of_dates: Reason | None = of_text or "time" if column.kind == "date" else of_text
@@ -156,12 +164,12 @@ class Judge(LabelSearch):
         if called == "time" and (self.recorded or column.has_lost_digits):
             column.evidence = "it is called so, although its numbers do not rise as times do"
             return called
-        is_part = PART.fullmatch(name) is not None
+        is_part = PART.fullmatch(column.name.lower()) is not None  # with a unit, it is measured
         if not column.is_whole or (column is self.columns[-1] and (name in DEVICES or is_part)):
             return None
         distinct = len(np.unique(column.values))
-        if is_part and distinct <= _FEW:
-            column.evidence = "it has few whole numbers, and such a name"
+        if is_part and are_parts_or_folds(column.values):
+            column.evidence = "its numbers are those of parts, and it is called so"
             return "part"
         groups = called == "session" and distinct <= max(_FEW, len(column.values) / _SELDOM)
         plain = name in ("", "id", "idx", "index") or name.startswith("unnamed")
@@ -193,12 +201,15 @@ class Judge(LabelSearch):
             reason, doubt = self.certain.get(column), copies.get(column, "")
             if column in self.named.used:
                 continue
-            if reason is None and self.recorded:
-                self.refuse_turns(column)
+            turns = self.turns(column) if reason is None else ""
+            if turns and self.recorded:
+                raise self.refuse_turns(column, turns)
+            doubt = doubt or (turns if column.values is not None else "")
             if reason is None and not doubt:
                 reason, doubt = self.role(column, labels, begins, roles)
             if doubt and column.values is None and self.options.missing == SHOWN:
                 reason = "text"
+            column.evidence = (turns and f"it {turns}") or column.evidence
             if reason is not None:
                 reasons[column] = reason
             if doubt:
@@ -214,7 +225,7 @@ class Judge(LabelSearch):
         texts, label = [*roles.of("text"), *self.flags(roles)], roles.label
         guessed = roles.label_found == "the last one" and label is not None and label.kind != "text"
         if texts and (guessed or not roles.features) and not self.named.channels:
-            raise text_refusal(self.path, texts, guessed=guessed)
+            raise text_refusal(self.path, texts, None if guessed else label)
 
     def flags(self, roles: Roles) -> list[Column]:
         """Return columns of two texts, and encode them as features."""
@@ -271,22 +282,45 @@ class Judge(LabelSearch):
             column.evidence = "it has a different text in most rows, as an identifier does"
         return "index" if column.evidence else "text", ""
 
-    def refuse_turns(self, column: Column) -> None:
-        """Refuse rows of several devices in turn, which are no consecutive samples."""
-        texts = column.texts
+    def turns(self, column: Column) -> str:
+        """Return a clause on rows of several devices in turn, which are no consecutive samples."""
+        texts, is_timed = column.texts, self.recorded or "time" in self.certain.values()
         if texts is None or not alternates(texts.codes):
-            return
+            return ""
+        if column.values is not None or not self.recorded:
+            others = [each.values for each in self.columns if each is not column] * is_timed
+            if not are_devices(texts.codes, [each for each in others if each is not None]):
+                return ""
+        if not self.recorded and self.are_sensors(column):
+            return ""
+        return f"alternates between {listed(column.names().in_order().texts)}, {IN_TURN}"
+
+    def are_sensors(self, column: Column) -> bool:
+        """Return whether values that take turns are those of sensors that measure other things."""
+        texts = column.names()
+        found = [SENSOR.fullmatch(name.lower()) for name in texts.used]
+        kinds = {each and each[2][:3] for each in found}
+        others = (each.values for each in self.columns if each is not column)
+        unlike = are_unlike(texts.codes, [each for each in others if each is not None])
+        return unlike or (len(kinds) > 1 and None not in kinds)
+
+    def refuse_turns(self, column: Column, turns: str) -> InputError:
+        """Return the error for a recording with rows of several devices, or of sensors of one."""
+        texts, flag = column.names().in_order(), column.flag_value
+        ways = f"read the rows of each as a recording of its own with --session {flag}"
+        if self.are_sensors(column):
+            turns = turns.replace("several devices", "different sensors")
+            ways = "keep the rows of one sensor"
+            if "time" in self.certain.values():
+                names = quoted_word(",".join(texts.texts))
+                ways = (
+                    "write the rows of each to a file of its own, such as "
+                    f"TAKES/1/{texts.texts[0]}.csv, and join these by their times with "
+                    f"'protonn-edge windows TAKES --files {names}', or {ways}"
+                )
         if column.values is not None:
-            others = (each.values for each in self.columns if each is not column)
-            if not are_devices(texts.codes, (each for each in others if each is not None)):
-                return
-        names = " and ".join(map(quoted, texts.texts[:2]))
-        raise InputError(
-            f"{self.path}: {column.title} alternates between {names}, as rows of several devices "
-            "do; read the rows of each as a recording of its own with "
-            f"--session {column.flag_value} or, if it is a channel, use it with "
-            f"--keep {column.flag_value}"
-        )
+            ways += f" or, if it is a channel, use it with --keep {flag}"
+        return InputError(f"{self.path}: {column.title} {turns}; {ways}")
 
     def codes(self, roles: Roles) -> NDArray[np.int64] | None:
         """Return the classes of rows as numbers, if known and few."""
@@ -303,7 +337,10 @@ class Judge(LabelSearch):
             also = f" (the same holds for {others})" if others else ""
             first = columns[0].flag_value
             ways = f"leave it out with --drop {names}, or use it with --keep {names}"
-            if doubt.endswith(SESSION_LIKE) and "session" not in self.named.by_option.values():
+            if (
+                doubt.endswith((SESSION_LIKE, IN_TURN))
+                and "session" not in self.named.by_option.values()
+            ):
                 ways = (
                     f"if its values are persons, units or recordings, use --session {first}, "
                     f"which holds out whole ones for testing; otherwise, {ways}"
@@ -351,11 +388,17 @@ def _left_out_notice(column: Column, reason: Reason) -> Notice:
             f"has the classes, give --label {flag}, and if it has neither, --drop {flag}"
         )
         return Notice("left_out", text, warning=True, columns=(column.key,))
-    if reason == "text":
+    if reason == "part" and column.kind == "text":
+        why = (
+            f"which divides the rows into {listed(column.names().texts)}; to test on the same "
+            "rows, write the parts to the files train.txt and test.txt of a folder"
+        )
+        warn = True
+    elif reason == "text":
         why = f"text; --one-hot {column.flag_value} turns it into features"
         if column.texts is not None and (count := len(column.texts.texts)) > ONE_HOT_LIMIT:
             why = f"text, with {count:,} different values, too many for --one-hot"
-        if warn := column.evidence == _SELDOM_TEXT:
+        if warn := column.evidence == _SELDOM_TEXT or column.evidence.endswith(IN_TURN):
             why += (
                 f"; {column.evidence}, so if these are persons, units or recordings, use "
                 f"--session {column.flag_value}, which holds out whole ones for testing"
@@ -376,15 +419,19 @@ def _left_out_notice(column: Column, reason: Reason) -> Notice:
     return Notice("left_out", text, warning=warn, columns=(column.key,))
 
 
-def text_refusal(path: object, columns: Sequence[Column], *, guessed: bool) -> InputError:
-    """Return the error for columns of text, given whether the label was `guessed`."""
+def text_refusal(path: object, columns: Sequence[Column], label: Column | None) -> InputError:
+    """Return the error for columns of text; the label is None if it is only guessed."""
     columns = columns[: _NAMED + 1]
     titles = " and ".join(f"{each.title} (such as {quoted(each.example)})" for each in columns)
     names = ",".join(each.flag_value for each in columns)
-    labels = [each.flag_value for each in columns if each.may_be_label] or [columns[0].flag_value]
-    wanted = " or ".join(f"--label {name}" for name in labels)
-    unnamed = "no column called label, class or target, but has " if guessed else ""
+    if label is None:
+        some = [each.flag_value for each in columns if each.may_be_label] or names.split(",")[:1]
+        wanted = " or ".join(f"--label {name}" for name in some)
+        return InputError(
+            f"{path} has no column called label, class or target, but has text in {titles}; name "
+            f"the column of classes with {wanted}, or leave columns of text out with --drop {names}"
+        )
     return InputError(
-        f"{path} has {unnamed}text in {titles}; name the column of classes with {wanted}, or leave "
-        f"columns of text out with --drop {names}"
+        f"{path} has text in {titles}, but no column of numbers besides {label.title}, the label; "
+        f"turn text into features with --one-hot {names}, or keep a column of numbers"
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.data.cells import is_label
 from protonn_edge.data.coded import Coded
@@ -16,6 +17,9 @@ from protonn_edge.data.options import TableOptions
 from protonn_edge.data.roles import Roles
 from protonn_edge.data.tables import RawTable
 from protonn_edge.system.errors import InputError
+
+# Labels in single rows: the most of them in a row after another one, and the chance of such places.
+_PAIRS, _CHANCE = 0.05, 0.05
 
 
 @dataclass(frozen=True)
@@ -95,22 +99,36 @@ class RowLabels:
             return ""
         return f"; if {others[0].title} is the label, use --label {others[0].flag_value}"
 
-    def missing(self) -> Iterator[int]:
-        """Yield the rows without a label."""
+    def missing(self) -> NDArray[np.bool_]:
+        """Return which rows (n,) have no label."""
         label = self.roles.label
         if label is None:
-            return
+            return np.zeros(self.raw.n, np.bool_)
         names = label.names()
-        missing = names.numbers(dict.fromkeys(filter(is_label, names.texts), 1), 0) == 0
+        missing: NDArray[np.bool_] = (
+            names.numbers(dict.fromkeys(filter(is_label, names.texts), 1), 0) == 0
+        )
         for rows, _ in self._of_files(label):
             missing[rows] = False
-        yield from np.flatnonzero(missing).tolist()
+        return missing
 
-    def refuse_missing(self) -> None:
-        """Raise `InputError` for the first row without a label."""
-        label = self.roles.label
-        for row in self.missing():
-            assert label is not None
+    def refuse_missing(self, *, dropped: bool, recorded: bool) -> None:
+        """Raise `InputError` for the first row without a label, unless such rows are dropped.
+
+        If only single rows have labels, as with merged cells, most rows would be dropped.
+        """
+        label, missing = self.roles.label, self.missing()
+        if label is None:
+            return
+        if _are_single(~missing, recorded=recorded) and (recorded or not _is_measured(label)):
+            end = "the end of its event" if missing[0] else "the next one"
+            alone = "" if recorded else ", or, if only these rows are points, delete the others"
+            raise InputError(
+                f"{self.raw.files[0].path} has labels in column {label.index + 1} in single rows "
+                f"only ({(~missing).sum():,} of {len(missing):,}), as merged cells give them; "
+                f"repeat each label in all rows up to {end}{alone}"
+            )
+        for row in np.flatnonzero(missing & (not dropped)).tolist():
             cell = label.names()[row]
             text = f"has {cell!r}, which is not a label," if cell else "has no label"
             raise InputError(
@@ -118,3 +136,17 @@ class RowLabels:
                 "row, use --missing drop or, with 'windows', use --background to name a class "
                 "for rows without a label"
             )
+
+
+def _are_single(there: NDArray[np.bool_], *, recorded: bool) -> bool:
+    """Whether labels (n,) are in single rows: in a table, from the first row on, not by chance."""
+    n, m = len(there), int(there.sum())
+    pairs = int((there[1:] & there[:-1]).sum())
+    if 2 * m >= n or m < 2 or pairs > _PAIRS * m:
+        return False
+    by_chance = m / n * np.exp(-m * m / n)  # that the first row has one, and no two in a row have
+    return recorded or bool(there[0] and by_chance < _CHANCE)
+
+
+def _is_measured(label: Column) -> bool:
+    return label.kind == "number" and not label.is_whole

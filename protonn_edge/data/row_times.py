@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.behaviour import behaviour_of
+from protonn_edge.data.clock import Clock
 from protonn_edge.data.columns import LOST_DIGITS, SPELLINGS, Column
 from protonn_edge.data.dataset import RowTimes
 from protonn_edge.data.moments import unit_seconds
@@ -71,7 +72,10 @@ def _is_clock(column: Column, called: bool) -> bool:
     falling, rising = int((steps < 0).sum()), int((steps > 0).sum())
     if _RISES * falling <= rising:
         return True
-    ordered = np.sort(column.values[~np.isnan(column.values)])
+    there = column.values[~np.isnan(column.values)]
+    if called and Clock.of(there).in_packets:
+        return True
+    ordered = np.sort(there)
     return called and behaviour_of(ordered, np.zeros(len(ordered), np.bool_)).kind == "counter"
 
 

@@ -90,7 +90,7 @@ def takes_in(
     - `labelled`: whether files state the classes of their samples, so names need not
     - `files`: the names of the files of a take, if each take has a folder
     """
-    pattern = None if names is None else NamePattern(names)
+    pattern = None if names is None else NamePattern.below_parts(names)
     parts = _parts_of(folder, suffixes)
     takes = [
         take
@@ -122,7 +122,9 @@ def takes_in(
         takes = called_after_folders(takes, roots)
     alone = next((take for take in takes if take.stem.parent in roots), None)
     classless = not labelled and "{class}" not in pattern.text
-    if alone is not None and (classless or "/" in pattern.text):
+    above, slash, _ = pattern.text.rpartition("/")
+    unread = "{class}" in above or (slash and folder in roots)
+    if alone is not None and (classless or unread):
         raise pattern.refusal(f", but {alone.name} is not in a folder of its class")
     named = [(take, *pattern.read(take.stem)) for take in takes]
     return [

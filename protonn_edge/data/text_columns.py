@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -11,33 +10,27 @@ from numpy.typing import NDArray
 from protonn_edge.data.columns import Column
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice, in_order, label_text, listed, quoted
+from protonn_edge.data.part_names import are_parts
 from protonn_edge.data.preparation import Preparation
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import counted
 
-_PART = re.compile(r"(train|test|val|valid)(ing|idation|_?set)?|dev|eval(uation)?")
 _FEWEST_ROWS = 4  # in which two texts may be a feature
 _FEWEST_ROUNDS = 5  # in which a table has a row for each of several sensors
 
 
 def about_texts(dataset: Dataset) -> Iterator[Notice]:
-    """Yield a warning for each column that divides rows into parts, or names a row's sensor."""
+    """Yield a warning for each column that names the sensor of its row."""
     for column in dataset.columns:
         if column.role != "text" or not column.texts:
             continue
         texts, codes = column.texts.texts, column.texts.codes
-        which, text = column.title, ""
-        if len(texts) in (2, 3) and all(_PART.fullmatch(each.strip().lower()) for each in texts):
+        if len(codes) == len(dataset.y_train) and take_turns(codes, dataset.y_train):
             text = (
-                f"{which} divides the rows into {listed(texts)}, but is not used; to test on the "
-                "same rows, write the parts to the files train.txt and test.txt of a folder"
+                f"{column.title} has {listed(texts)} in turns, as a table with a row for each "
+                "sensor has; give each sensor a column of its own, because values of all are mixed "
+                "now"
             )
-        elif len(codes) == len(dataset.y_train) and take_turns(codes, dataset.y_train):
-            text = (
-                f"{which} has {listed(texts)} in turns, as a table with a row for each sensor "
-                "has; give each sensor a column of its own, because values of all are mixed now"
-            )
-        if text:
             yield Notice("rows", text, warning=True, columns=(column.key,))
 
 
@@ -46,8 +39,7 @@ def is_flag(column: Column) -> bool:
     if column.values is not None or column.texts is None:
         return False
     names = {*column.names().texts} - {""}
-    are_parts = all(_PART.fullmatch(each.lower()) for each in names)
-    return len(names) == 2 and not are_parts and len(column.texts) >= _FEWEST_ROWS
+    return len(names) == 2 and not are_parts(names) and len(column.texts) >= _FEWEST_ROWS
 
 
 def about_flag(column: Column) -> Notice:

@@ -20,6 +20,12 @@ PERSON = re.compile(rf"(subject|person|user|participant|patient)({ID})?")
 SESSION = re.compile(rf"{PERSON.pattern}|(session|recording|take|group)({ID})?")
 DEVICES = ("machine", "maschine", "device", "gerät")
 DEVICE = re.compile(rf"({'|'.join(DEVICES)})({ID})?|(maschinen|geräte|sensor|unit|asset){ID}")
+SENSOR = re.compile(
+    r"(.*[_\-. ])?(acc(el(eration|erometer)?)?|gyro?(scope)?|mag(netic|netometer)?|baro(meter)?|"
+    r"hum(idity)?|temp(erature)?|light|mic(rophone)?|gravity|orientation|emg|ecg|ppg|gsr|eda)"
+    r"([_\-. ].*)?"
+)
+"""A kind of sensor, as the second group."""
 PART = re.compile(
     r"(cv[ _-]?)?folds?|split|(data)?set|subset|partition|(is|in)[ _-]?(train|test)(ing)?"
 )
