@@ -60,7 +60,7 @@ def _cut(rng: Generator, n: int) -> Made:
 
 
 def _flags(rng: Generator, n: int) -> Made:
-    """Any, all or some of a few flags."""
+    """Return any, all or some of a few flags."""
     m = int(rng.integers(2, 6))
     F = rng.random((n, m)) < rng.uniform(0.05, 0.5, m)
     least = int(rng.integers(1, m + 1)) if m > 2 else 1
@@ -68,7 +68,7 @@ def _flags(rng: Generator, n: int) -> Made:
 
 
 def _scores(rng: Generator, n: int) -> Made:
-    """The place of the largest or least score."""
+    """Return scores and the place of the largest or least score."""
     S = rng.normal(size=(n, int(rng.integers(3, 9)))).round(3)
     if rng.random() < 0.3:
         return S, S.argmin(axis=1)
@@ -86,7 +86,7 @@ def _xor(rng: Generator, n: int) -> Made:
 
 
 def _limits(rng: Generator, n: int) -> Made:
-    """One of two numbers, or both, beyond a limit."""
+    """Return one of two numbers, or both, beyond a limit."""
     a, b = (_spread(rng, n) for _ in range(2))
     over = _classes(rng, a, 2), _classes(rng, b, 2)
     return np.stack([a, b], axis=1), over[0] | over[1] if rng.random() < 0.5 else over[0] & over[1]
@@ -99,7 +99,7 @@ def _quotient(rng: Generator, n: int) -> Made:
 
 
 def _number(rng: Generator, n: int) -> Made:
-    """A copy of a number, the parts of a sum, or the factors of a product."""
+    """Return a copy of a number, the parts of a sum, or the factors of a product."""
     y, how = rng.gamma(4, size=n).round(3), rng.integers(3)
     part = rng.uniform(0.5, 2, n).round(4)
     if how == 0:
@@ -108,7 +108,7 @@ def _number(rng: Generator, n: int) -> Made:
 
 
 def _sets(rng: Generator, n: int) -> Made:
-    """One label of a set: a flag, a limit of a number, or any of a few flags."""
+    """Return one label of a set: a flag, a limit of a number, or any of a few flags."""
     Y = (rng.random((n, int(rng.integers(2, 6)))) < 0.4).astype(int)
     made, y = (_copy, _threshold, _flags, _limits)[rng.integers(4)](rng, n)
     Y[:, 0] = y != 0

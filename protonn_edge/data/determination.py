@@ -67,7 +67,7 @@ def unlike_neighbours(V: Array, labels: Array, kind: str) -> Float64:
     if kind != "value":
         shares = [(labels == each).mean(axis=0) for each in np.unique(labels)]
         usual = 1 - np.square(shares).sum(axis=0)
-    unlike = np.divide(found, usual, out=np.ones_like(found), where=usual > 0)
+    unlike: Float64 = np.divide(found, usual, out=np.ones_like(found), where=usual > 0)
     unlike[counts == V.shape[1] - 1] = 1
     return unlike
 
@@ -269,8 +269,8 @@ def _extended(made: _Made, others: Sequence[Divider], rows: _Rows, least: float)
             break
         made, unlike = better, less
     for column in made.columns:
-        fewer = made.without(column)
-        made = fewer if fewer.others and rows.unlike(fewer) <= least else made
+        if len(made.columns) > 2 and rows.unlike(made.without(column)) <= least:
+            made = made.without(column)
     return made
 
 

@@ -65,8 +65,8 @@ def leaks(dataset: Dataset) -> Iterator[Notice]:
     labels, names = _labels(dataset, rows)
     X = np.stack([each.values for each in columns], axis=1).astype(np.float64)
     unlike = np.vstack([unlike_neighbours(x[None], labels, kind) for x in X.T])
-    given = _far_better(unlike) if kind == "value" else _are_cut(X, labels, unlike)
-    alone: Chosen = given.any(axis=1)
+    given: Chosen = _far_better(unlike) if kind == "value" else _are_cut(X, labels, unlike)
+    alone: Chosen = np.asarray(given.any(axis=1))
     if len(alone) >= _SEVERAL and 2 * alone.sum() > len(alone):
         return
     name = f" {names[int(given.any(axis=0).argmax())]!r}" if len(names) > 1 else ""
