@@ -90,6 +90,7 @@ INDEX: dict[str, Entry] = {
         },
         ("library %", "Uno %", "equal %", "flash B"),
     ),
+    "leaks": Entry("leaks", {"data.md": EVERY}),
     "labels": Entry(
         "protonn_rows",
         {"results.md": ("delicious", "bibtex"), "values.md": ("bibtex-mega2560",)},

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,10 @@ _MOST_COLUMNS = 500  # that are judged one by one
 
 
 def remarks(dataset: Dataset) -> tuple[Notice, ...]:
-    """Return the warnings of all checks about a data set that was read."""
+    """Return the warnings of all checks about a data set that was read, with its gaps empty."""
+    if dataset.gaps is not None:
+        empty = np.where(dataset.gaps, np.float32(np.nan), dataset.X_train)
+        dataset = replace(dataset, X_train=empty)
     return tuple(notice for check in CHECKS for notice in check(dataset))
 
 

@@ -1,8 +1,7 @@
-"""Columns that give the label away: copies of it, in any unit or scale, and other outputs.
+"""Columns that give the label away: copies of it, what it was made from, and other outputs.
 
 A device does not know such a column, so a model that uses it is good only at a desk. One idea finds
-them for classes, numbers and sets of labels: in the order of a column that determines the label,
-neighbouring rows have nearly the same one (von Neumann, 1941; Chatterjee, 2021).
+them for classes, numbers and sets of labels: the order of the column, or of a column made of a few.
 """
 
 from __future__ import annotations
@@ -10,13 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.cells import decimals_of
 from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.determination import (
+    CUT,
+    LEAST,
+    share_near_limits,
+    together,
+    unlike_neighbours,
+)
 from protonn_edge.data.naming import Notice, listed, title
 from protonn_edge.system.arrays import Array
 
@@ -25,12 +30,13 @@ Chosen = Array  # which columns
 
 _MOST_FEATURES = 500  # that are compared with the label
 _FEWEST_ROWS = {"class": 50, "labels": 50, "value": 20}  # with fewer, labels may agree by chance
-_MOST_ROWS = {"class": 20_000, "labels": 2_000, "value": 4_000}
+_MOST_ROWS = {"class": 10_000, "labels": 2_000, "value": 4_000}
 _MOST_LABELS, _FEWEST_POINTS = 100, 5  # of sets, the most frequent ones; of a class
-_LEAST = {"class": 0.02, "labels": 0.02, "value": 0.005}  # share of unlike neighbours
-_SHARED = 0.8  # of all rows have the value of the next one, so only these are compared
-_BETTER, _NOTHING = 5, 0.001  # times fewer than by any other column; nearly none
-_NEARLY = 0.1  # unlike neighbours by another output
+_SEVERAL = 5  # columns; if most of these determine the label, they are measurements
+_LEAST = 0.005  # unlike neighbours, of numbers
+_BETTER = 5  # times fewer than by any other column
+_NEARLY = 0.1  # unlike neighbours by another output, or by a measurement
+_MOST_TOGETHER, _FEWEST_TOGETHER = 50, 100  # columns and rows that are searched
 _FITTED_COLUMNS, _ROWS_PER_COLUMN = 100, 4
 _ROUNDED = 1.5  # times the deviation that follows from rounding
 _WORD = re.compile(r"[^\W\d_]+")
@@ -47,29 +53,73 @@ class _Candidate:
 
 
 def leaks(dataset: Dataset) -> Iterator[Notice]:
-    """Yield warnings about columns that alone or together determine the label."""
+    """Yield warnings about columns that alone or together determine the label.
+
+    Samples of a window are no columns. If most columns determine the label, it is easy to learn.
+    """
     kind, (n, width) = dataset.predicts, dataset.X_train.shape
-    if n < _FEWEST_ROWS[kind] or width > _MOST_FEATURES:
+    if n < _FEWEST_ROWS[kind] or width > _MOST_FEATURES or len(dataset.point_shape) > 1:
         return
     rows = np.random.default_rng(0).permutation(n)[: _MOST_ROWS[kind]]  # equal values in any order
     columns = list(_columns(dataset, rows))
     labels, names = _labels(dataset, rows)
-    unlike = unlike_neighbours([each.values for each in columns], labels, kind)
-    given: Any = unlike <= _LEAST[kind]
-    if kind == "value":
-        given &= _far_better(unlike)
-    alone: Chosen = given.any(axis=1)
+    X = np.stack([each.values for each in columns], axis=1).astype(np.float64)
+    unlike = np.vstack([unlike_neighbours(x[None], labels, kind) for x in X.T])
+    given: Chosen = _far_better(unlike) if kind == "value" else _are_cut(X, labels, unlike)
+    alone: Chosen = np.asarray(given.any(axis=1))
+    if len(alone) >= _SEVERAL and 2 * alone.sum() > len(alone):
+        return
     name = f" {names[int(given.any(axis=0).argmax())]!r}" if len(names) > 1 else ""
     yield from _notice(f"{{}} alone determines the label{name}{{}}", columns, alone)
-    if kind == "value":
-        used = _formula(columns, dataset.y_train[rows, 0], ~alone)
-        yield from _notice("{} gives the label, as a sum of multiples{}", columns, used)
     if kind == "class":
         follows = np.array([_follows(each.values, labels[:, 0]) for each in columns])
         text = "{} has the same value in all rows of a class, but not in all classes{}"
         yield from _notice(text, columns, ~alone & follows)
+    if not alone.any():
+        yield from _about_several(columns, X, labels, names, unlike, dataset.y_train[rows])
     alike = _called_alike(columns, unlike.min(axis=1, initial=1), dataset) & ~alone
     yield from _notice("{} is called like the label, as another output is{}", columns, alike)
+
+
+def _about_several(
+    columns: Sequence[_Candidate],
+    X: Float64,
+    labels: Array,
+    names: Sequence[str],
+    unlike: Float64,
+    y: Array,
+) -> Iterator[Notice]:
+    """Yield a warning about columns that together determine the label, perhaps of a line."""
+    kind = "class" if y.ndim == 1 else "labels" if names else "value"
+    used, how = [], ""
+    if kind == "value":
+        used, how = np.flatnonzero(_formula(X, y[:, 0])).tolist(), ", as a sum of multiples"
+    if len(columns) == 1 and used:
+        text = "the label follows from the only feature by a straight line, as in a calibration"
+        yield Notice("line", f"{text}; a sketch can compute it without a model")
+        return
+    some = np.flatnonzero(np.ptp(X, axis=0) > 0)
+    is_searched = len(y) >= _FEWEST_TOGETHER and 2 <= len(some) <= _MOST_TOGETHER
+    if not used and is_searched and (found := together(X[:, some], labels, kind, unlike.min(0))):
+        used, label = some[found[0]].tolist(), found[1]
+        how = f" {names[label]!r}" if names else ""
+    chosen = np.isin(np.arange(len(columns)), used)
+    others = listed(columns[each].name or str(columns[each].number) for each in used[1:])
+    together_with = f" together with {others}" if used[1:] else ""
+    yield from _notice(f"{{}}{together_with} determines the label{how}", columns, chosen)
+
+
+def _are_cut(X: Float64, labels: Array, unlike: Float64) -> Chosen:
+    """Return whether columns determine labels without a gap, as numbers that were cut, (D, L).
+
+    Of two classes, or a label of sets, a column with a gap also counts if no other knows the label.
+    """
+    cut = np.asarray(unlike <= LEAST["class"])
+    for place, label in np.argwhere(cut).tolist():
+        y, others = labels[:, label], np.delete(unlike[:, label], place)
+        apart = len(np.unique(y)) == 2 and others.min(initial=1) > _NEARLY
+        cut[place, label] = apart or share_near_limits(X[:, place], y) >= CUT
+    return cut
 
 
 def _columns(dataset: Dataset, rows: NDArray[np.intp]) -> Iterator[_Candidate]:
@@ -119,47 +169,12 @@ def _notice(text: str, columns: Sequence[_Candidate], chosen: Chosen) -> Iterato
 # --- one column -----------------------------------------------------------------------------------
 
 
-def unlike_neighbours(columns: Sequence[Array], labels: Array, kind: str) -> Float64:
-    """Return how unlike labels (n, L) are in neighbouring rows, compared with any two, (D, L).
-
-    Rows are in the order of each of D columns. If most values are shared, only rows that share one
-    are neighbours. Otherwise, what differs if the labels themselves are in order does not count;
-    of several classes, any measurement may have a range for each, so these are not compared.
-    """
-    shares: list[Any] = []
-    if kind == "value":
-        usual = 2 * labels.var(axis=0)
-    else:
-        shares = [(labels == each).mean(axis=0) for each in np.unique(labels)]
-        usual = 1 - np.square(shares).sum(axis=0)
-    needed = _steps(np.sort(labels, axis=0), kind).sum(axis=0)
-    unlike = np.ones((len(columns), labels.shape[1]))
-    for place, values in enumerate(columns):
-        order = np.argsort(values, kind="stable")
-        shared = np.diff(values[order]) == 0
-        are_shared = shared.mean() >= _SHARED
-        if shared.all() or (len(shares) > 2 and not are_shared):
-            continue
-        steps = _steps(labels[order], kind)
-        found = np.maximum(steps.sum(axis=0) - needed, 0) / len(steps)
-        if are_shared:
-            found = steps[shared].mean(axis=0)
-        unlike[place] = np.divide(found, usual, out=np.ones(len(usual)), where=usual > 0)
-    return unlike
-
-
-def _steps(labels: Array, kind: str) -> Float64:
-    """Return how much labels (n, L) differ from the ones in the row before, (n - 1, L)."""
-    steps = np.diff(labels, axis=0)
-    return np.square(steps) if kind == "value" else (steps != 0).astype(np.float64)
-
-
 def _far_better(unlike: Float64) -> Chosen:
     """Return which columns (D, 1) are far better than all others; none if all are alike."""
-    best: Chosen = unlike <= max(_NOTHING, _BETTER * unlike.min())
+    best: Chosen = unlike <= max(LEAST["value"], _BETTER * unlike.min())
     others = unlike[~best].min(initial=np.inf)
     is_clear = not best.all() and _BETTER * unlike[best].max() < others
-    return best if is_clear else np.zeros_like(best)
+    return best & is_clear & (unlike <= _LEAST)
 
 
 def _follows(values: Array, y: NDArray[np.int64]) -> bool:
@@ -186,10 +201,9 @@ def _called_alike(columns: Sequence[_Candidate], unlike: Float64, dataset: Datas
 # --- several columns ------------------------------------------------------------------------------
 
 
-def _formula(columns: Sequence[_Candidate], y: Float64, free: Chosen) -> Chosen:
-    """Return the columns of which numbers y (n,) are a linear function but for rounding."""
-    X = np.stack([each.values for each in columns], axis=1).astype(np.float64)
-    used: Chosen = free & (np.ptp(X, axis=0) > 0)
+def _formula(X: Float64, y: Float64) -> Chosen:
+    """Return the columns of X (n, D) of which numbers y (n,) are a sum but for rounding."""
+    used: Chosen = np.ptp(X, axis=0) > 0
     most = min(_FITTED_COLUMNS, len(y) // _ROWS_PER_COLUMN)
     if not 0 < used.sum() <= most or not _is_exact(X[:, used], y):
         return np.zeros(len(used), np.bool_)
@@ -207,7 +221,7 @@ def _is_exact(X: Float64, y: Float64) -> bool:
     left = np.sqrt(np.square(y - A @ factors).mean())
     steps = [_step(y), *(np.array([_step(x) for x in X.T]) * factors[1:] / spread)]
     rounded = np.sqrt(np.square(steps).sum() / 12)  # of numbers spread evenly over a step
-    return bool(left <= min(_ROUNDED * rounded, np.sqrt(_LEAST["value"]) * y.std()))
+    return bool(left <= min(_ROUNDED * rounded, np.sqrt(_LEAST) * y.std()))
 
 
 def _step(values: Float64) -> float:
