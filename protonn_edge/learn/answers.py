@@ -5,13 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.data.naming import NO_CLASS
@@ -22,6 +20,10 @@ from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.model import Model
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.scikit import BaseEstimator, ClassifierMixin, available_if
+
+if TYPE_CHECKING:
+    from protonn_edge.learn.targets import Target
 
 
 def with_new_names(classes: Sequence[str], count: int) -> tuple[str, ...]:
@@ -30,7 +32,7 @@ def with_new_names(classes: Sequence[str], count: int) -> tuple[str, ...]:
     return (*classes, *itertools.islice((name for name in names if name not in classes), count))
 
 
-def _has_classes(estimator: BaseEstimator) -> bool:
+def _has_classes(estimator: Any) -> bool:
     return bool(estimator.target.labels.are_classes)
 
 
@@ -41,12 +43,23 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
     model_: Model = field(init=False)
     classes_: Array = field(init=False)
 
+    if TYPE_CHECKING:
+
+        @property
+        def target(self) -> Target:
+            """The target of the training, of the shared parameters."""
+
+    @property
+    def scores_are_logits(self) -> bool:
+        """Whether training makes the scores logits, which calibration may only reduce."""
+        return False
+
     @property
     def sharpness_(self) -> float:
         """The factor on scores before the softmax of `predict_proba`."""
         return float(self.model_.policy.logits(np.ones(1))[0])
 
-    @available_if(_has_classes)  # type: ignore[untyped-decorator]
+    @available_if(_has_classes)
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the scores of points X (n, D).
 
@@ -87,7 +100,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         labels: Array = self.classes_[scores.argmax(axis=1)]
         return labels
 
-    @available_if(_has_classes)  # type: ignore[untyped-decorator]
+    @available_if(_has_classes)
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the probabilities, shape (n, L), of the classes for points X (n, D).
 

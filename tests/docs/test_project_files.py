@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -84,6 +87,35 @@ def test_the_version_is_the_same_everywhere() -> None:
     citation = yaml.safe_load((CHECKOUT / "CITATION.cff").read_text("utf-8"))
     assert citation["version"] == protonn_edge.__version__
     assert f"## {protonn_edge.__version__}\n" in (CHECKOUT / "CHANGELOG.md").read_text("utf-8")
+
+
+def imported() -> set[str]:
+    """Return the top-level names that the package imports, without its own and Python's."""
+    found = set[str]()
+    for path in Path(protonn_edge.__file__).parent.rglob("*.py"):
+        if "shim" in path.parts:  # SCons runs it
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {each.name.partition(".")[0] for each in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add(str(node.module).partition(".")[0])
+    return found - {"protonn_edge"} - sys.stdlib_module_names
+
+
+def test_all_that_is_imported_is_declared() -> None:
+    given = project()
+    extras = {**given["optional-dependencies"], "needed": given["dependencies"]}
+    # pytest, of the tests' extra, loads a plugin of the package
+    of_users = set(extras) - {"all", "docs", "lint", "mutants", "versions"}
+    declared = {re.match(r"[\w-]+", each)[0].lower() for name in of_users for each in extras[name]}
+    distributions = packages_distributions()
+    undeclared = {
+        name
+        for name in imported()
+        if not declared & {each.lower() for each in distributions.get(name, [name])}
+    }
+    assert undeclared == set()
 
 
 def test_every_dependency_has_its_reason() -> None:
