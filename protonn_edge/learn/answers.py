@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,9 +22,6 @@ from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.scikit import BaseEstimator, ClassifierMixin, available_if
 
-if TYPE_CHECKING:
-    from protonn_edge.learn.targets import Target
-
 
 def with_new_names(classes: Sequence[str], count: int) -> tuple[str, ...]:
     """Return the names of classes, followed by unused names for `count` more classes."""
@@ -33,7 +30,12 @@ def with_new_names(classes: Sequence[str], count: int) -> tuple[str, ...]:
 
 
 def _has_classes(estimator: Any) -> bool:
-    return bool(estimator.target.labels.are_classes)
+    return bool(_labels(estimator).are_classes)
+
+
+def _labels(estimator: Any) -> Any:
+    """Return the kind of labels, of the target that the shared parameters declare."""
+    return estimator.target.labels
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -42,12 +44,6 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
 
     model_: Model = field(init=False)
     classes_: Array = field(init=False)
-
-    if TYPE_CHECKING:
-
-        @property
-        def target(self) -> Target:
-            """The target of the training, of the shared parameters."""
 
     @property
     def scores_are_logits(self) -> bool:
@@ -117,7 +113,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on points X (n, D); sets of labels have to be equal."""
-        given = self.target.labels.of(y).to_score(y, self.classes_)
+        given = _labels(self).of(y).to_score(y, self.classes_)
         return float(super().score(X, given, sample_weight))
 
     def set_accuracy_floor(self, X: ArrayLike, y: ArrayLike) -> Self:

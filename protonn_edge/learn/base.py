@@ -333,9 +333,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         y = self.target.assumed_labels(X) if y is None else y
         labels = self.target.labels.of(y)
         request = TrainingRequest(
-            settings=self.frozen(),
-            predicts=labels.predicts,
-            in_groups=groups is not None,
+            settings=self.frozen(), predicts=labels.predicts, in_groups=groups is not None
         )
         check_compatible(request, self.refusals)
         return self.fit_accepted(X, y, sample_weight, groups=groups, evaluate_on=evaluate_on)
