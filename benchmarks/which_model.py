@@ -59,6 +59,9 @@ CASES = (
     *map(_case, ("wifi_rooms", "occupancy", "gunpoint", "ecg5000", "letter26")),
     _case("usps10", "--image-shape", "16x16"),
     _case("har_hapt", "--groups", "subject_train"),
+    # of other people and days than the training points
+    _case("watch_exercise", "--groups", "subject_train"),
+    _case("gesturepod_blocks"),
 )
 
 

@@ -13,6 +13,7 @@ from protonn_edge import __version__
 from protonn_edge.cli.train_options import flags_of, parameters_of
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.parameters import SharedParameters
+from protonn_edge.model.registry import REGRESSORS
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -55,6 +56,9 @@ _MANY_COLUMNS, _FEW_ROWS = 10, 7  # with the headings
 
 # Where this stands, the page lists the parameters of each kind of classifier, as they are declared.
 _SETTINGS = "<!-- the settings of each kind -->"
+# Where this stands, the page describes every estimator, with the methods that few of them have.
+_ESTIMATORS = "<!-- every estimator -->"
+_OWN_METHODS = ("partial_teach", "score_samples")
 
 # --- the glossary --------------------------------------------------------------------------------
 
@@ -112,6 +116,18 @@ def _within(source: list[str]) -> None:
     source[0] = _TABLE.sub(_turned, source[0].replace("](docs/", "]("))
     if _SETTINGS in source[0]:
         source[0] = source[0].replace(_SETTINGS, "\n\n".join(map(_settings_of, CLASSIFIERS)))
+
+    if _ESTIMATORS in source[0]:
+        each = [*CLASSIFIERS.values(), *REGRESSORS.values()]
+        source[0] = source[0].replace(_ESTIMATORS, "\n".join(map(_described, each)))
+
+
+def _described(estimator: type) -> str:
+    """Return the entry of an estimator."""
+    own = [name for name in _OWN_METHODS if hasattr(estimator, name)]
+    members = [f"   :members: {', '.join(own)}"] if own else []
+    lines = [f".. autoclass:: protonn_edge.{estimator.__name__}", *members]
+    return "\n".join(["```{eval-rst}", *lines, "```"])
 
 
 def _turned(table: re.Match[str]) -> str:

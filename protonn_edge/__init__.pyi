@@ -52,10 +52,14 @@ from protonn_edge.features.window_features.making import window_features as wind
 from protonn_edge.features.window_features.transformer import WindowFeatures as WindowFeatures
 from protonn_edge.features.window_features.windows import FeatureSet as FeatureSet
 from protonn_edge.kinds.dense.train import DenseClassifier as DenseClassifier
+from protonn_edge.kinds.dense.value.train import DenseRegressor as DenseRegressor
 from protonn_edge.kinds.forest.train import ForestClassifier as ForestClassifier
+from protonn_edge.kinds.forest.value.train import ForestRegressor as ForestRegressor
 from protonn_edge.kinds.linear.train import LinearClassifier as LinearClassifier
+from protonn_edge.kinds.linear.value.train import LinearRegressor as LinearRegressor
 from protonn_edge.kinds.protonn.head import ProtoNNHead as ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier as ProtoNNClassifier
+from protonn_edge.kinds.protonn.value.train import ProtoNNRegressor as ProtoNNRegressor
 from protonn_edge.learn.base import DeviceClassifier as DeviceClassifier
 from protonn_edge.learn.evaluation.measurement import measure as measure
 from protonn_edge.learn.parameters import FeatureParameters as FeatureParameters

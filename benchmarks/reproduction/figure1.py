@@ -25,8 +25,8 @@ from runner import Benchmark
 from trained import Row
 
 from protonn_edge.data.dataset import Dataset
-from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.evaluation.accuracy import share_right
+from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.system.errors import InputError
 from reproduction.figure4 import DENSE, FOREST
 from reproduction.sets import BINARY_SETS, MULTI_CLASS_SETS, SEED
@@ -76,7 +76,7 @@ def _sizes(kb: int, dataset: Dataset) -> dict[str, Any]:
 def _papers(data: str, kb: int, dataset: Dataset) -> Any:
     if data == _SLOW:
         return None
-    return CLASSIFIERS["protonn"](
+    return ESTIMATORS["protonn"](
         random_state=SEED,
         optimizer="alternating",
         loss="squared_error",
@@ -89,7 +89,7 @@ def _papers(data: str, kb: int, dataset: Dataset) -> Any:
 
 
 def _ours(data: str, kb: int, dataset: Dataset) -> Any:
-    return CLASSIFIERS["protonn"](
+    return ESTIMATORS["protonn"](
         random_state=SEED,
         quantization_aware=False,
         epochs=30 if data == _SLOW else 100,
@@ -98,14 +98,14 @@ def _ours(data: str, kb: int, dataset: Dataset) -> Any:
 
 
 def _forest(_data: str, kb: int, _dataset: Dataset) -> Any:
-    return CLASSIFIERS["forest"](random_state=SEED, n_trees=20, size_budget=1_000 * kb)
+    return ESTIMATORS["forest"](random_state=SEED, n_trees=20, size_budget=1_000 * kb)
 
 
 def _dense(data: str, kb: int, dataset: Dataset) -> Any:
     """Return a network; its budget is that of bytes in place of the paper's 4, without biases."""
     settings, L = _DENSE[data], len(dataset.classes)
     biases = sum(map(int, settings.get("hidden", "20").split(","))) + (1 if L == 2 else L)
-    return CLASSIFIERS["dense"](random_state=SEED, **{**settings, "size_budget": 250 * kb - biases})
+    return ESTIMATORS["dense"](random_state=SEED, **{**settings, "size_budget": 250 * kb - biases})
 
 
 def _kernel(data: str, kb: int, dataset: Dataset) -> Any:
@@ -119,7 +119,7 @@ def _kernel(data: str, kb: int, dataset: Dataset) -> Any:
         share = 1.0 if share >= 1 else share / 2  # a thin matrix has places beside its values
         if share >= _LEAST_SHARE:
             break
-    return CLASSIFIERS["local-deep-kernel"](
+    return ESTIMATORS["local-deep-kernel"](
         random_state=SEED,
         depth=depth,
         epochs=30 if data == _SLOW else 100,
@@ -136,7 +136,7 @@ def _boosting(data: str, kb: int, dataset: Dataset) -> Any:
         return None
     trees_a_round = 1 if len(dataset.classes) == 2 else len(dataset.classes)
     rounds = min(_MOST_ROUNDS, _TREES_A_KB * kb // trees_a_round)
-    return CLASSIFIERS["forest"](
+    return ESTIMATORS["forest"](
         random_state=SEED,
         **{**_BOOSTING[data], "n_trees": rounds, "size_budget": 1_000 * kb},
     )

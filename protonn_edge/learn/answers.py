@@ -9,9 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.data.naming import NO_CLASS
@@ -22,6 +20,7 @@ from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.model import Model
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.scikit import BaseEstimator, ClassifierMixin, available_if
 
 
 def with_new_names(classes: Sequence[str], count: int) -> tuple[str, ...]:
@@ -30,8 +29,13 @@ def with_new_names(classes: Sequence[str], count: int) -> tuple[str, ...]:
     return (*classes, *itertools.islice((name for name in names if name not in classes), count))
 
 
-def _has_classes(estimator: BaseEstimator) -> bool:
-    return bool(estimator.target.labels.are_classes)
+def _has_classes(estimator: Any) -> bool:
+    return bool(_labels(estimator).are_classes)
+
+
+def _labels(estimator: Any) -> Any:
+    """Return the kind of labels, of the target that the shared parameters declare."""
+    return estimator.target.labels
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -42,11 +46,16 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
     classes_: Array = field(init=False)
 
     @property
+    def scores_are_logits(self) -> bool:
+        """Whether training makes the scores logits, which calibration may only reduce."""
+        return False
+
+    @property
     def sharpness_(self) -> float:
         """The factor on scores before the softmax of `predict_proba`."""
         return float(self.model_.policy.logits(np.ones(1))[0])
 
-    @available_if(_has_classes)  # type: ignore[untyped-decorator]
+    @available_if(_has_classes)
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the scores of points X (n, D).
 
@@ -87,7 +96,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         labels: Array = self.classes_[scores.argmax(axis=1)]
         return labels
 
-    @available_if(_has_classes)  # type: ignore[untyped-decorator]
+    @available_if(_has_classes)
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the probabilities, shape (n, L), of the classes for points X (n, D).
 
@@ -104,7 +113,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on points X (n, D); sets of labels have to be equal."""
-        given = self.target.labels.of(y).to_score(y, self.classes_)
+        given = _labels(self).of(y).to_score(y, self.classes_)
         return float(super().score(X, given, sample_weight))
 
     def set_accuracy_floor(self, X: ArrayLike, y: ArrayLike) -> Self:

@@ -24,7 +24,7 @@ import joblib
 import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, Options, StrOptions
@@ -53,6 +53,7 @@ from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.model.rule_kinds import fitted_rules
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.system.schema import JsonObject
+from protonn_edge.system.scikit import checking_parameters
 
 if TYPE_CHECKING:
     from protonn_edge.learn.found_features import FoundFeatures
@@ -279,11 +280,6 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         return int(getattr(self, "epochs", 1))
 
     @property
-    def scores_are_logits(self) -> bool:
-        """Whether training makes the scores logits, which calibration may only reduce."""
-        return False
-
-    @property
     def learns_strangers(self) -> bool:
         """Whether training uses `strangers`: synthetic points without a class."""
         return False
@@ -295,7 +291,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         stand_in: Self = clone(self).set_params(callback=None, network_callback=None, **found)
         return stand_in
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checking_parameters
     def fit(
         self,
         X: ArrayLike,
@@ -337,21 +333,16 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         y = self.target.assumed_labels(X) if y is None else y
         labels = self.target.labels.of(y)
         request = TrainingRequest(
-            settings=self.frozen(),
-            predicts=labels.predicts,
-            in_groups=groups is not None,
+            settings=self.frozen(), predicts=labels.predicts, in_groups=groups is not None
         )
         check_compatible(request, self.refusals)
-        fitted: Self = self.fit_accepted(
-            X, y, sample_weight, groups=groups, evaluate_on=evaluate_on
-        )
-        return fitted
+        return self.fit_accepted(X, y, sample_weight, groups=groups, evaluate_on=evaluate_on)
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checking_parameters
     def fit_accepted(
         self,
         X: ArrayLike,
-        y: ArrayLike,
+        y: ArrayLike | None,
         sample_weight: ArrayLike | None = None,
         *,
         groups: ArrayLike | None = None,

@@ -92,9 +92,12 @@ def check_finite(X: Float32, what: str = "X") -> None:
     if np.isfinite(np.sum(X, dtype=np.float64)) or np.isfinite(X).all():  # the sum may overflow
         return
     row, feature = (int(index) for index in np.argwhere(~np.isfinite(X))[0])
-    value = "NaN" if np.isnan(X[row, feature]) else "a value that is infinite or too large"
+    value, remedy = "a value that is infinite or too large", "fix"
+    if np.isnan(X[row, feature]):
+        value = "NaN"
+        remedy = "put a SimpleImputer in a pipeline, which from_pipeline folds into the model,"
     raise InputError(
-        f"row {row:,} of {what} has {value} in feature {feature:,}; fix or drop the point"
+        f"row {row:,} of {what} has {value} in feature {feature:,}; {remedy} or drop the point"
     )
 
 

@@ -50,6 +50,12 @@ def test_top_level_files_are_inside_of_the_package(names, name):
     assert inside - WEB_SCRIPTS == wanted
 
 
+def test_type_checkers_find_its_types(names):
+    stubs = {path for path in files_of("protonn_edge") if path.endswith((".pyi", "py.typed"))}
+    assert len(stubs) >= 3
+    assert names >= stubs
+
+
 def test_the_scripts_are_made_for_it_and_for_the_sdist(names, sdist):
     made = page_script()
     if made.text is None:

@@ -33,10 +33,12 @@ MOST_BYTES = 100_000
 
 INSTRUCTIONS = (
     "From labelled data to a classifier on a microcontroller. Order: look, train, build, verify, "
-    "measure, export. Paths are relative to one folder. Every answer begins with ok; if it is "
-    "false, error ends with what to try. equal: all scores are those of NumPy; if it is false, "
-    "report a bug. Accuracy is of points that training did not see: state its interval and the "
-    "baseline, and pass on every warning. cut: something was left out."
+    "measure, export; windows before train for samples over time. Paths are relative to one "
+    "folder. Every answer begins with ok; if it is false, error ends with what to try: give an "
+    'option that it names in options, such as {"missing": "median"}, a flag as true. equal: '
+    "all scores are those of NumPy; if it is false, report a bug. Accuracy is of points that "
+    "training did not see: state its interval and the baseline, and pass on every warning. "
+    "cut: something was left out."
 )
 
 _INVALID_JSON, _INVALID_MESSAGE, _NO_METHOD, _INVALID_ARGUMENTS = -32700, -32600, -32601, -32602

@@ -20,14 +20,14 @@ _CUT = {"cut": True}  # that something was left out
 def verdict(record: JsonObject, more: Mapping[str, object]) -> str:
     """Return the outcome of a command and the entries of `more` that fit, as compact JSON.
 
-    Numbers have four digits, and entries that are None are left out. Short entries come first, and
-    of long ones, as much is kept as fits.
+    Numbers have four digits, and entries that are None are left out. Room is for the error, short
+    entries, warnings and long entries, in this order; of long ones, as much is kept as fits.
     """
     warnings = [each["text"] for each in record.get("notices", ()) if each["warning"]]
-    given = {"error": record.get("error"), **more, "warnings": warnings or None}
+    given = {"error": record.get("error"), "warnings": warnings or None, **more}
     given["names"] = given.pop("names", None)  # they may be many
     entries = [(name, _plain(value)) for name, value in given.items() if value is not None]
-    entries.sort(key=lambda entry: entry[0] != "error" and len(_text(entry[1])) > _SHORT)
+    entries.sort(key=lambda entry: (entry[0] != "error", _length_class(*entry)))
     kept: JsonObject = {"ok": record.get("ok") is True}
     is_cut = False
     for name, value in entries:
@@ -36,7 +36,13 @@ def verdict(record: JsonObject, more: Mapping[str, object]) -> str:
                 kept[name] = part
                 break
             is_cut = True
-    return _text(kept | _CUT if is_cut else kept)
+    first = {name: kept.pop(name) for name in ("ok", "error", "warnings") if name in kept}
+    return _text(first | kept | (_CUT if is_cut else {}))
+
+
+def _length_class(name: str, value: object) -> int:
+    """Return 0 for short entries, 1 for warnings, and 2 for the others."""
+    return 1 if name == "warnings" else 2 * (len(_text(value)) > _SHORT)
 
 
 def _text(value: object) -> str:
@@ -59,6 +65,8 @@ def _shorter(value: object) -> Iterator[object]:
     yield value
     if isinstance(value, str):
         yield from (shortened(value, _MOST_OF_TEXT // n) for n in (2, 4))
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        yield from ([shortened(each, _MOST_OF_TEXT // n) for each in value] for n in (2, 4))
     if isinstance(value, list | dict):
         most = min(len(value) - 1, MOST_CHARACTERS // 2)  # with a comma, each has two characters
         first = [*(value if isinstance(value, list) else value.items())][:most]
@@ -97,6 +105,27 @@ def of_training(record: JsonObject) -> JsonObject:
         "weakest": weakest and {"class": weakest[1], "recall": weakest[0]},
         "model_bytes": record.get("model_bytes"),
         "test_points": record.get("test"),  # of numbers and sets of labels
+    }
+
+
+def of_windows(record: JsonObject) -> JsonObject:
+    """Return how many windows a recording has, of which classes."""
+    return {
+        "windows": record.get("n_train", 0) + record.get("n_test", 0) or None,
+        "test": record.get("n_test"),
+        "channels": record.get("channel_names"),
+        "groups": record.get("groups"),
+        "rate": record.get("sample_rate"),
+        "classes": record.get("n_of_class"),
+    }
+
+
+def of_predictions(record: JsonObject) -> JsonObject:
+    """Return how often each class is answered, and the accuracy if there are labels."""
+    return {
+        **_accuracy(record),
+        "answers": record.get("classes"),
+        "clamped_inputs": record.get("saturations"),
     }
 
 
@@ -153,6 +182,7 @@ def of_export(record: JsonObject) -> JsonObject:
         "equal": _equal(record.get("tried")),
         "kind": record.get("kind"),
         "folder": record.get("folder"),
+        "file": record.get("file"),
         "flash_bytes": record.get("flash_bytes"),
         "files": len(record["files"]) if "files" in record else None,
     }

@@ -66,11 +66,12 @@ def from_sklearn(
     ----------
     estimator : estimator
         A fitted SVC or NuSVC with ``kernel="rbf"``, KNeighborsClassifier (Euclidean),
-        NearestCentroid (Euclidean), LogisticRegression, LinearSVC, LinearDiscriminantAnalysis,
-        DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier,
-        GradientBoostingClassifier or HistGradientBoostingClassifier; an XGBClassifier, an
-        LGBMClassifier or a Booster of either library; a Pipeline of the transformers that
-        `from_pipeline` supports, or PCA, and one of these; or a search for the parameters of one.
+        NearestCentroid (Euclidean), a linear classifier of scikit-learn, such as
+        LogisticRegression, LinearSVC, RidgeClassifier or SGDClassifier, a DecisionTreeClassifier,
+        RandomForestClassifier, ExtraTreesClassifier, GradientBoostingClassifier or
+        HistGradientBoostingClassifier; an XGBClassifier, an LGBMClassifier or a Booster of either
+        library; a Pipeline of the transformers that `from_pipeline` supports, and one of these; or
+        a search for the parameters of one.
         Or a regressor of the same kinds, as docs/conversion.md lists them.
     X : array or sparse matrix of shape (n, D)
         Raw representative points, before the pipeline's first step; preferably those that the

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression
+from sklearn import discriminant_analysis, linear_model, svm
+from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.neighbors import NearestCentroid
-from sklearn.svm import LinearSVC
 
 from protonn_edge.extensions.conversion import reading
 from protonn_edge.extensions.conversion.affine import Float64
@@ -80,8 +79,13 @@ class LinearRule(Rule):
 
 
 def _linear(classifier: Any, k: int, n_classes: int) -> LinearRule:
+    sets_of_labels = getattr(classifier, "_label_binarizer", None)  # which a RidgeClassifier takes
+    if str(getattr(sets_of_labels, "y_type_", "")).startswith("multilabel"):
+        raise reading.several_outputs(classifier)
     rows = 1 if n_classes == 2 else n_classes
-    coefficients = reading.numbers_of(classifier, "coef_", (rows, k))
+    flat = rows == 1 and reading.array_of(classifier, "coef_").ndim == 1  # a RidgeClassifier's
+    shape = (k,) if flat else (rows, k)
+    coefficients = reading.numbers_of(classifier, "coef_", shape).reshape(rows, k)
     given = reading.array_of(classifier, "intercept_").shape
     if given in ((), (1,)):  # fitted without an intercept: a single 0
         intercepts = np.repeat(reading.numbers_of(classifier, "intercept_", given), rows)
@@ -109,7 +113,14 @@ def _centroids(classifier: Any, k: int, n_classes: int) -> LinearRule:
     )
 
 
+# All that scikit-learn has: they differ only in how they are trained.
+_LINEAR = [
+    each
+    for module in (discriminant_analysis, linear_model, svm)
+    for each in map(vars(module).get, module.__all__)
+    if isinstance(each, type) and issubclass(each, LinearClassifierMixin)
+]
 READERS: Readers = {
-    **dict.fromkeys((LinearDiscriminantAnalysis, LinearSVC, LogisticRegression), _linear),
+    **dict.fromkeys(_LINEAR, _linear),
     NearestCentroid: _centroids,
 }

@@ -35,6 +35,7 @@ from protonn_edge.extensions.conversion.reading import (
     flag_of,
     numbers_of,
 )
+from protonn_edge.extensions.conversion.turning import turned
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.deployment import Deployable
 from protonn_edge.learn.points import Float32, Indices
@@ -238,11 +239,12 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> PipelineMod
     pipeline : Pipeline, or a fitted search for the best one, such as GridSearchCV
         Any number of StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer,
         OneHotEncoder, selectors with `get_support`, such as SelectKBest, SelectFromModel and
-        VarianceThreshold, and ColumnTransformer and Pipeline of these; then a classifier such as a
-        ProtoNNClassifier.
+        VarianceThreshold, and ColumnTransformer and Pipeline of these, and PCA; then a classifier
+        such as a ProtoNNClassifier. After a PCA, it is a LinearClassifier, DenseClassifier or
+        ProtoNNClassifier, or a regressor of these kinds.
     X : array of shape (n, D), optional
         Raw training points, whose decimals determine the units of features in sketches; by default,
-        the features' ranges determine them.
+        the features' ranges determine them. Required for a PCA.
 
     Raises
     ------
@@ -278,22 +280,22 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> PipelineMod
     n_features = int(next(count for count in fitted if count is not None))
     features = affine_map(AffineMap.identity(n_features), steps)
     features = replace(features, raw_names=raw_names_of(pipeline, n_features))
-    model = classifier.to_model(feature_names=features.names(pipeline) or None)
-    model = _scaled(model, features) if features.scales else model
+    points = None if X is None else features.taken(X, "X")
+    names = features.names(pipeline)
+    if features.axes is not None:
+        inputs = None if points is None else InputStatistics.of(points)
+        model = turned(classifier.to_model(), features, names, inputs)
+    else:
+        model = classifier.to_model(feature_names=names or None)
+        model = _scaled(model, features) if features.scales else model
     model = replace(model, record={**model.record, **features.record})
-    if X is not None:
-        model = with_units_of(model, features.taken(X, "X"))
+    if points is not None:
+        model = with_units_of(model, points)
     return PipelineModel(model, classifier, features)
 
 
 def _scaled(model: Model, scaling: AffineMap) -> Model:
     """Return a model with the same scores for features before a scaling."""
-    if scaling.axes is not None:
-        raise InvalidValue(
-            "PCA of the pipeline",
-            "not a scale for each feature",
-            "leave the PCA out (ProtoNN and Bonsai learn projections of their own)",
-        )
     if not (scaling.scale > 0).all():
         feature = int(np.argmin(scaling.scale > 0))
         raise InvalidValue(

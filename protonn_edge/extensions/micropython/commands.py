@@ -17,14 +17,12 @@ from protonn_edge.cli.firmware_additions import OtherExport
 from protonn_edge.cli.paths import FileKind, OutputFile, begins
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.codegen.verification.tryout import NOT_TRIED
+from protonn_edge.extensions.micropython.board_modules import BOARD_MODULES
 from protonn_edge.extensions.micropython.module import MARK, PythonModule
 from protonn_edge.extensions.micropython.trial import try_module
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.shell import command_line
-
-# Boards run the first two when they start; the others are modules that boards have built in.
-_TAKEN = {"boot", "main", "code", "machine", "micropython", "board", "rp2", "esp32", "pyb"}
 
 
 class _ModuleFile(OutputFile):
@@ -44,7 +42,9 @@ class _ModuleFile(OutputFile):
                 param,
                 ctx,
             )
-        if name in sys.stdlib_module_names or name in _TAKEN:
+        # Some boards have Python's modules under names that begin with u, such as utime.
+        taken = sys.stdlib_module_names | BOARD_MODULES
+        if name in taken or (name.startswith("u") and name[1:] in sys.stdlib_module_names):
             self.fail(f"Python or a board has its own {name}.py; choose another name", param, ctx)
         return path.with_name(f"{name}.py")
 

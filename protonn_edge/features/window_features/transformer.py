@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -15,6 +14,7 @@ from protonn_edge.features.window_features.making import fitted_to, names_of
 from protonn_edge.features.window_features.windows import FeatureSet
 from protonn_edge.model.features import Features
 from protonn_edge.system.arrays import Array
+from protonn_edge.system.scikit import BaseEstimator, TransformerMixin, checking_parameters
 
 
 class WindowFeatures(TransformerMixin, BaseEstimator):
@@ -67,7 +67,7 @@ class WindowFeatures(TransformerMixin, BaseEstimator):
         self.channels = channels
         self.rate = rate
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checking_parameters
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002  (scikit-learn's)
         """Find the range of each channel in raw windows X, (n, window * channels)."""
         windows = validate_data(self, X, dtype="numeric")

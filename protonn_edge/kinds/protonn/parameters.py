@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from protonn_edge.kinds.protonn.added import AddedParameters
 from protonn_edge.kinds.protonn.additions import protonn_additions
-from protonn_edge.kinds.protonn.defaults import ProtoNNDefaults
 from protonn_edge.kinds.protonn.limits import GAMMAS, PROJECTION_BITS
 from protonn_edge.learn.parameters import (
     AUGMENT,
@@ -38,14 +38,9 @@ PROJECTIONS = ("lda", "gaussian", "pca", "nca", "identity", "sleec")
 PROTOTYPES = ("per_class", "kmeans", "sample")
 PROTOTYPES_PER_CLASS = 4
 
-# the parameters of what may vote beside the prototypes, or train in another way
-_ADDED: tuple[type[object], ...] = tuple(
-    kind for added in protonn_additions().values() if (kind := added.parameters()) is not None
-)
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ProtoNNParameters(*_ADDED, ProtoNNDefaults):  # type: ignore[misc]
+class ProtoNNParameters(AddedParameters):
     """The parameters for training a ProtoNN.
 
     Parameters

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import Ridge
 from sklearn.utils import RegressorTags, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -31,6 +31,7 @@ from protonn_edge.policy.value.figures import explained_share
 from protonn_edge.policy.value.rule import MOST_DECIMALS, Value
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, unneeded
+from protonn_edge.system.scikit import RegressorMixin
 
 _SLICES = 8
 _RIDGE = 1e-2  # of the regression of numbers on RBFs, for each point

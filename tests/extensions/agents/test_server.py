@@ -42,10 +42,13 @@ def hostile(tmp_path_factory: pytest.TempPathFactory, table: str) -> Iterator[Cl
     outside = tmp_path_factory.mktemp("outside")
     (outside / "secret.csv").write_text(SECRET)
     folder = outside / "allowed"
-    for name in ("parts", "links"):
+    for name in ("parts", "links", "labelled"):
         (folder / name).mkdir(parents=True)
     (folder / "train.csv").write_text(table)
     (folder / "links" / "link.csv").symlink_to(outside / "secret.csv")
+    (folder / "labelled" / "a.csv").write_text("time,x\n0,1\n1,2\n2,3\n")
+    (outside / "intervals.csv").write_text("start,end,label\n0,1,rest\n1,2,walk\n")
+    (folder / "labelled" / "a_labels.csv").symlink_to(outside / "intervals.csv")
     (folder / "links" / "train.csv").write_text(table)
     (folder / "linked").symlink_to(outside)
     (folder / "parts" / "more.csv").symlink_to(outside / "secret.csv")
@@ -117,6 +120,8 @@ def test_what_asks_for_nothing_gets_no_answer(name: str, hostile: Client) -> Non
     assert hostile.ask("ping") == {}
 
 
+_DATA = {"data": "train.csv"}
+_WINDOWS = {"recording": "train.csv", "windows": "w.npz", "window": 8}
 _MODEL = {"data": "train.csv", "model": "m.npz"}
 CALLS: dict[str, tuple[str, Any, str]] = {
     "a list": ("look", ["train.csv"], "not an object"),
@@ -142,11 +147,30 @@ CALLS: dict[str, tuple[str, Any, str]] = {
     "a library in the home": ("export", {"model": "m.npz", "folder": "~/Wine"}, "leads out"),
     "a default name that is a link": ("report", {}, "leads out"),
     "a link": ("look", {"data": "links/link.csv"}, "leads out"),
-    "beside a link": ("look", {"data": "links/train.csv"}, "beside a link"),
+    "beside a link to its labels": ("look", {"data": "labelled/a.csv"}, "labelled/a_labels.csv"),
+    "a link among options": ("look", {**_DATA, "options": {"keep": "../x"}}, "leads out"),
+    "an option that writes": ("look", {**_DATA, "options": {"html": "x.html"}}, "does not take"),
+    "an option of uploads": ("build", {"model": "m", "options": {"upload": True}}, "does not take"),
+    "an option in an option": ("look", {**_DATA, "options": {"keep": "--html=x"}}, "begins with"),
+    "options in a text": ("look", {**_DATA, "options": "--html x"}, "not an object"),
+    "an option that is an object": ("look", {**_DATA, "options": {"keep": {}}}, "not a text"),
+    "a window in words": ("windows", {**_WINDOWS, "window": "ten"}, "give an integer"),
+    "a window of one": ("windows", {**_WINDOWS, "window": 1}, "at least 2"),
+    "a window that is true": ("windows", {**_WINDOWS, "window": True}, "give an integer"),
+    "predictions outside": (
+        "predict",
+        {"model": "m", **_DATA, "predictions": "../p.csv"},
+        "leads out",
+    ),
+    "a module outside": (
+        "export",
+        {"model": "m", "folder": "../m", "kind": "micropython"},
+        "leads out",
+    ),
     "the root": ("look", {"data": "/"}, "leads out"),
     "behind a link": ("look", {"data": "linked/secret.csv"}, "leads out"),
-    "a folder with a link": ("look", {"data": "parts"}, "leads out"),
-    "a link to itself": ("look", {"data": "circle/x.csv"}, "leads out"),
+    "a folder with a link": ("look", {"data": "parts"}, "link 'parts/more.csv'"),
+    "a link to itself": ("look", {"data": "circle/x.csv"}, "leads nowhere"),
     "a label that is a file": ("look", {"data": "train.csv", "label": "/etc/hosts"}, "leads out"),
     "groups in a file": ("train", {**_MODEL, "groups": "../secret.csv"}, "leads out"),
     "a model outside": ("train", {**_MODEL, "model": "/tmp/m.npz"}, "leads out"),
@@ -183,9 +207,22 @@ def test_a_call_that_leads_out_is_refused(name: str, hostile: Client) -> None:
     assert hostile.heirs() == []
     folder = Path(hostile.process.args[-1])  # type: ignore[index]
     names = {path.name for path in folder.iterdir()}
-    assert names == {"train.csv", "links", "linked", "parts", "circle", "report.html"}
+    assert names == {"train.csv", "links", "linked", "parts", "circle", "report.html", "labelled"}
     outside = {path.name for path in folder.parent.iterdir()}
-    assert outside == {"allowed", "secret.csv"}
+    assert outside == {"allowed", "secret.csv", "intervals.csv"}
+
+
+def test_a_link_beside_a_file_that_is_not_read_for_it_does_not_matter(hostile: Client) -> None:
+    for data in ("train.csv", "links/train.csv"):
+        assert hostile.call("look", data=data)["points"] == 178
+
+
+def test_a_refusal_names_the_link_and_what_to_do(hostile: Client) -> None:
+    answer = hostile.call("look", data="parts")
+    assert "by which the link 'parts/more.csv' is found" in answer["error"]
+    assert "ask the user to remove the link" in answer["error"]
+    near = hostile.call("look", data="train.csv", options={"mising": "median"})
+    assert near["error"].endswith("it has missing")
 
 
 @pytest.mark.parametrize("name", ["train.csv", "-train.csv"])
@@ -206,8 +243,8 @@ def test_the_version_of_the_protocol_is_the_clients_if_known(asked: Any, hostile
 def test_the_tools_are_few_and_briefly_described(tmp_path: Path) -> None:
     with served(tmp_path, "--uploads", 1, "--port", "/dev/ttyACM0") as client:
         tools = client.ask("tools/list")["tools"]
-    assert len(tools) == 8
-    assert len(json.dumps(tools)) < 5_000
+    assert len(tools) == 10
+    assert len(json.dumps(tools)) < 625 * len(tools)
     for each in tools:
         schema = each["inputSchema"]
         assert {*schema["required"]} <= schema["properties"].keys()
@@ -339,7 +376,7 @@ def test_the_protocols_own_client_agrees(folder: Path) -> None:
         words = ["-m", "protonn_edge", "mcp", str(folder)]
         how = StdioServerParameters(command=sys.executable, args=words, env={**os.environ})
         async with SdkClient(stdio_client(how)) as client:
-            assert len((await client.list_tools()).tools) == 7
+            assert len((await client.list_tools()).tools) == 9
             texts: dict[str, str] = {}
 
             async def call(name: str, **arguments: str) -> None:
@@ -508,6 +545,16 @@ def test_long_answers_are_cut(record: dict[str, Any]) -> None:
     assert found["cut"] is True
     assert found["x"] == 0.3333
     assert ("error" in found) is ("error" in record)
+
+
+@pytest.mark.parametrize("length", [60, 250])
+def test_warnings_come_before_what_is_long(length: int) -> None:
+    notices = [{"text": f"{n} " + "w" * length, "warning": True} for n in range(3)]
+    figures = {"n": 80, "accuracy": 0.5, "classes": {f"class {n}": n for n in range(400)}}
+    found = json.loads(verdict({"ok": True, "notices": notices}, figures))
+    assert [*found][:4] == ["ok", "warnings", "n", "accuracy"]
+    assert [each.partition(" ")[0] for each in found["warnings"]] == ["0", "1", "2"]
+    assert found["cut"] is True
 
 
 @pytest.mark.parametrize("names", [["n"] * 9_000, {str(n): n for n in range(9_000)}])

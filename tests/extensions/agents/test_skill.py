@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from avr_tools import needs_emulated_avr
+from avr_tools import needs_avr_gcc, needs_emulated_avr
 from command_line import assert_one_sentence, every_command, run, run_json, succeed
+from sklearn.datasets import load_digits
 
 from protonn_edge.extensions import agents
+from protonn_edge.learn.base import CLASSIFIERS
 
 SKILL = (Path(str(agents.__file__)).parent / "SKILL.md").read_text("utf-8")
 COMMANDS = re.findall(r"^protonn-edge (.*)$", SKILL, re.M)
@@ -48,6 +50,52 @@ def test_all_options_and_commands_that_it_names_exist() -> None:
     named = {*re.findall(r"--[a-z][a-z-]*", SKILL)} - {"--help"}
     assert named <= options
     assert {*re.findall(r"(?:^|`)protonn-edge ([a-z]+)", SKILL, re.M)} <= commands.keys()
+
+
+REMEDIES = {
+    kind: command
+    for kinds, command in re.findall(r"^\| (`[a-z`, -]+`) \| `(--.+)` \|$", SKILL, re.M)
+    for kind in re.findall(r"`([a-z-]+)`", kinds)
+}
+IMAGES = ("--image-shape", "8x8", "--features", "conv:4x3,max2", "--augment", "--epochs", "2")
+QUICK = {"basis-images": (*IMAGES, "--teacher-epochs", "1"), "dense": ("--epochs", "5")}
+LIMITS = (4_800, 4_500, 3_000)  # bytes of flash, of which the first that refuses a model counts
+
+
+def fits(*build: object) -> bool:
+    """Return whether firmware is built; it may be refused only because it does not fit."""
+    record = json.loads(run(*build, "--json").stdout)
+    assert record["ok"] is record["fits"], record
+    return bool(record["fits"])
+
+
+def test_every_kind_has_a_remedy() -> None:
+    assert REMEDIES.keys() == CLASSIFIERS.keys()
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("digits") / "digits.csv"
+    X, y = load_digits(return_X_y=True)
+    rows = [
+        ",".join([f"d{label}", *(f"{value:g}" for value in row)])
+        for row, label in zip(X, y, strict=True)
+    ]
+    path.write_text("\n".join([",".join(["label", *map(str, range(64))]), *rows[:600], ""]))
+    return path
+
+
+@needs_avr_gcc
+@pytest.mark.parametrize("kind", REMEDIES)
+def test_a_model_that_does_not_fit_fits_with_the_remedy_of_its_kind(
+    kind: str, digits: Path, tmp_path: Path
+) -> None:
+    train = ("train", digits, "-o", tmp_path / "m.npz", "--classifier", kind, *QUICK.get(kind, ()))
+    build = ("build", tmp_path / "m.npz", "-o", tmp_path / "firmware", "--no-try")
+    succeed(*train)
+    limit = next(each for each in LIMITS if not fits(*build, "--max-flash", each))
+    succeed(*train, *shlex.split(REMEDIES[kind]))
+    assert fits(*build, "--max-flash", limit)
 
 
 def entries(record: Any, place: str = "") -> Iterator[str]:

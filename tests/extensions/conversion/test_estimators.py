@@ -66,6 +66,12 @@ CLASSIFIERS = [
     LinearSVC(fit_intercept=False),
     LinearSVC(),
     LinearDiscriminantAnalysis(),
+    linear_model.RidgeClassifier(),
+    linear_model.RidgeClassifier(fit_intercept=False),
+    linear_model.RidgeClassifierCV(),
+    linear_model.SGDClassifier(random_state=0),
+    linear_model.SGDClassifier(loss="log_loss", average=True, random_state=0),
+    linear_model.Perceptron(random_state=0),
 ]
 SCALERS: list[list[Any]] = [
     [StandardScaler()],

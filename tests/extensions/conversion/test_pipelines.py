@@ -34,6 +34,7 @@ from protonn_edge import from_pipeline, from_sklearn, load_model, quantize, save
 from protonn_edge.data.preparation import Preparation
 from protonn_edge.data.reading import load_points
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.model.expected import expected_by
 from protonn_edge.model.model import Model, units_of
 from protonn_edge.system.errors import InputError
@@ -223,7 +224,6 @@ def test_an_export_lists_the_imputers_values(tmp_path: Path) -> None:
         (columns(("a", MinMaxScaler(), [1, 2]), ("b", "passthrough", [2])), {}, "step 'odd'"),
         (columns(("a", MinMaxScaler(), [1]), transformer_weights={"a": 2.0}), {}, "step 'odd'"),
         (MinMaxScaler(clip=True), {}, "step 'odd'"),
-        (PCA(5), {}, "PCA of the pipeline"),
         (StandardScaler(), {"normalization": "l2"}, "scalers of the pipeline"),
         (StandardScaler(), {"window_shape": (4, 3), "features": "mean"}, "features of raw values"),
     ],
@@ -269,6 +269,45 @@ def test_the_scores_are_those_of_the_pipeline(name: str, normalization: str) -> 
     model = from_pipeline(pipeline).model
     expected = pipeline[-1].to_model().scores(pipeline[:-1].transform(X).astype(np.float32))
     np.testing.assert_allclose(model.scores(X), expected, rtol=1e-4, atol=1e-5)
+
+
+TURNED = {
+    "components": [PCA(5)],
+    "scaled": [StandardScaler(), PCA(4, whiten=True), MinMaxScaler()],
+    "filled and selected": [SimpleImputer(), SelectKBest(k=6), PCA(3)],
+}
+
+
+@pytest.mark.parametrize("name", TURNED)
+@pytest.mark.parametrize("kind", ["dense", "linear", "protonn"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_pca_becomes_part_of_the_matrix(name: str, kind: str, classes: int) -> None:
+    table = load_wine(as_frame=True).data[y < classes]
+    last = CLASSIFIERS[kind](random_state=0, **({} if kind == "linear" else {"epochs": 3}))
+    pipeline = make_pipeline(*TURNED[name], last).fit(table, y[y < classes])
+    converted = from_pipeline(pipeline, table)
+    components = pipeline[:-1].transform(table).astype(np.float32)
+    scores = converted.model.scores(raw_points(converted.model, table.to_numpy()))
+    np.testing.assert_allclose(scores, last.to_model().scores(components), rtol=1e-3, atol=1e-4)
+    selectors = [step for step in pipeline if hasattr(step, "get_support")]
+    kept = selectors[0].get_support() if selectors else slice(None)
+    assert converted.model.feature_names == tuple(table.columns[kept])
+
+
+@pytest.mark.parametrize(
+    "last",
+    [classifier(clip=0.1), classifier(normalization="l2"), CLASSIFIERS["forest"](random_state=0)],
+    ids=["clipped", "l2", "trees"],
+)
+def test_a_pca_is_refused_before_what_is_no_matrix_of_its_components(last: Any) -> None:
+    pipeline = make_pipeline(PCA(5), last).fit(X, y)
+    with refused_by("extensions.conversion.turning", naming="leave the PCA out"):
+        from_pipeline(pipeline, X)
+
+
+def test_a_pca_needs_the_raw_points() -> None:
+    with refused_by("extensions.conversion.turning", naming="pass X"):
+        from_pipeline(make_pipeline(PCA(5), classifier()).fit(X, y))
 
 
 def test_the_integers_are_those_of_scaled_points() -> None:

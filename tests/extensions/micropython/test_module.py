@@ -141,6 +141,20 @@ def test_the_command_that_copies_a_module_can_be_pasted(tmp_path: Path, model_fi
     assert done.stdout.endswith(f": {words}\n")
 
 
+def test_no_module_of_an_interpreter_can_be_replaced(tmp_path: Path, model_file: Path) -> None:
+    """The interpreter would import its own, or a board would run the file when it starts."""
+    interpreter = program("micropython")
+    if interpreter is None:
+        pytest.skip(HOW)
+    listed = [interpreter, "-c", "help('modules')"]
+    printed = subprocess.run(listed, capture_output=True, text=True, timeout=60, check=True).stdout
+    names = {each.partition("/")[0] for each in printed.partition("Plus")[0].split()}
+    assert {"machine", "uctypes", "requests"} <= names
+    for name in sorted(names):
+        done = run("export", model_file, "--micropython", tmp_path / name, "--no-try")
+        assert done.exit_code == 2, name
+
+
 def test_vectors_are_points_of_data(tmp_path: Path, model_file: Path) -> None:
     data = tmp_path / "data.csv"
     data.write_text("a,b,c,d,e,f,g,h,label\n" + 3 * "0,1,0,1,0,1,0,1,left\n")
