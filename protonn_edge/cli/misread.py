@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import click
 
@@ -110,7 +111,9 @@ def _of_words(words: Sequence[str], command: click.Command) -> str:
     if flag and (equals or word[0] in _DASHES):
         return f"; give {command_line([flag, value] if equals else [flag, *words[1:2]])}"
     for param in command.params:
-        file = isinstance(param.type, OutputFile) and "." in word
+        ending = re.escape(f"{param.opts[0]} ") + rf"\S+{re.escape(Path(word).suffix)}\b"
+        shown = any(re.search(ending, each) for each in getattr(command, "examples", ()))
+        file = isinstance(param.type, OutputFile) and "." in word and shown
         folder = isinstance(param.type, click.Path) and not param.type.file_okay
         if isinstance(param, click.Option) and (file or folder):
             return f"; omit it or, for what is written, give {command_line([param.opts[0], word])}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from protonn_edge.system.errors import InputError, lacking, shortened
+from protonn_edge.system.wording import KEYWORDS
 
 RECORDING_MARK = "# protonn-edge recording"
 """The beginning of a recording's first line, which is a comment."""
@@ -140,6 +141,15 @@ def _sides(text: str) -> tuple[int, int]:
             "such as 28x28"
         )
     return int(match[1]), int(match[2])
+
+
+def _listed(text: str) -> list[str]:
+    return [*names_in(text, "")]
+
+
+for _name in ("target", "groups", *READ_NAMES):
+    _read = _listed if _name in LISTS else _sides if _name == "size" else str
+    KEYWORDS.add(_name, _name.replace("-", "_"), _read)
 
 
 def with_keywords(options: TableOptions | None, keywords: dict[str, Any]) -> TableOptions | None:

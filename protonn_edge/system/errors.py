@@ -6,6 +6,8 @@ prints it unchanged and never a traceback.
 
 from __future__ import annotations
 
+from protonn_edge.system.wording import Interface, worded
+
 
 class ProtoNNEdgeError(Exception):
     """Base of every error that this package raises on purpose.
@@ -19,7 +21,11 @@ class ProtoNNEdgeError(Exception):
     exit_code = 2
 
     def __str__(self) -> str:
-        return printable(super().__str__())  # names from files may act on a terminal
+        return printable(worded(super().__str__()))  # names from files may act on a terminal
+
+    def worded(self, interface: Interface) -> str:
+        """Return the sentence in the words of an interface other than that of this process."""
+        return printable(interface.worded(super().__str__()))
 
 
 class InputError(ProtoNNEdgeError, ValueError):
@@ -92,7 +98,7 @@ def cannot_read(path: object, error: Exception) -> InputError:
 
 
 def cannot_write(
-    path: object, error: Exception | str, remedy: str = "choose another place"
+    path: object, error: Exception | str, remedy: str = "check its folder, or use another one"
 ) -> InputError:
     """Return the error for a file or a folder that the system does not write."""
     return InputError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}; {remedy}")

@@ -59,6 +59,7 @@ from refusals import places_of
 from protonn_edge.data.options import options_of_texts
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
+from protonn_edge.system.wording import COMMAND_LINE, speaking
 
 NOISE = np.random.default_rng(0).normal(0, 9, (400, 2)).round(2)
 SPECIES = ("setosa", "versicolor", "virginica")
@@ -130,7 +131,8 @@ class Case:
         path = self.write(folder)
         for reading in self.readings:
             try:
-                reading.filled(self._filled).check(path, where, self.values)
+                with speaking(COMMAND_LINE):
+                    reading.filled(self._filled).check(path, where, self.values)
             except BaseException as error:
                 error.add_note(f"{self.place}: {reading}")
                 raise

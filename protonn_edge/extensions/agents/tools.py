@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from string import Formatter
 
 from protonn_edge.chips.boards import firmware_board_names
 from protonn_edge.extensions.agents import verdicts
 from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.system.schema import JsonObject
+from protonn_edge.system.wording import PLACEHOLDER, Interface
 
 UPLOAD = "upload"
 """The tool that writes to a board."""
@@ -35,6 +39,11 @@ class Tool:
             if all(name is None or name in values for _, name, _, _ in Formatter().parse(word))
         ]
 
+    def options(self) -> dict[str, Callable[[str], str]]:
+        """Return how its arguments are written that are options of the command."""
+        found = re.findall(r"--([a-z-]+)=\{(\w+)\}", " ".join(self.words))
+        return {option: partial(_given, argument) for option, argument in found}
+
     def described(self, name: str) -> JsonObject:
         """Return the entry of the tool in the list of the protocol."""
         schema = {"type": "object", "properties": self.schema, "required": list(self.required)}
@@ -45,6 +54,19 @@ class Tool:
             "inputSchema": schema | {"additionalProperties": False},
             **hints,
         }
+
+
+def _given(argument: str, value: str) -> str:
+    """Return an argument with a value, as in a call, or alone; a placeholder stays one."""
+    text = value if PLACEHOLDER.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+    return f"{argument}={text}" if value else argument
+
+
+def interface_of(tool: Tool, tools: Mapping[str, Tool]) -> Interface:
+    """Return the words for messages of a tool: its arguments, then those of others."""
+    options = dict(item for each in tools.values() for item in each.options().items())
+    options = {name: each for name, each in options.items() if name != "output"} | tool.options()
+    return Interface(options, {each.words[0]: f"the tool {name}" for name, each in tools.items()})
 
 
 def _text(description: str = "", **more: object) -> JsonObject:
