@@ -114,7 +114,8 @@ def _of_words(words: Sequence[str], command: click.Command) -> str:
         ending = re.escape(f"{param.opts[0]} ") + rf"\S+{re.escape(Path(word).suffix)}\b"
         shown = any(re.search(ending, each) for each in getattr(command, "examples", ()))
         file = isinstance(param.type, OutputFile) and "." in word and shown
-        folder = isinstance(param.type, click.Path) and not param.type.file_okay
+        is_folder = isinstance(param.type, click.Path) and not param.type.file_okay
+        folder = is_folder and "-o" in param.opts and "." not in word
         if isinstance(param, click.Option) and (file or folder):
             return f"; omit it or, for what is written, give {command_line([param.opts[0], word])}"
     return "; omit it"

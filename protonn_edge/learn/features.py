@@ -179,10 +179,10 @@ def texts_for(settings: Settings, points: Float32) -> Sequence[str]:
     return list(dict.fromkeys(text for each in requests for text in each.of_windows(shape)))
 
 
-def in_place_of_long(shape: Shape) -> str:
+def in_place_of_long(shape: Sequence[int]) -> str:
     """Return what to try for windows that are too long: features of sound, if there are any."""
     forms = [each.form for each in FEATURE_REQUESTS.values() if each.word == "audio"]
-    sound = f"--features {forms[0]}" if forms and shape[1] == 1 else ""
+    sound = f"--features {forms[0]}" if forms and tuple(shape[1:]) == (1,) else ""
     return (sound and f"request features of sound with {sound}, or ") + "cut shorter windows"
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 # words behind an option that are not its value
 _PROSE = r"(?:or|and|if|to|for|in|out|too|is|has|with|such|so|as|that|of|each|units|names|uses)\b"
-_VALUE = r"(?:'[^']*'|\"[^\"]*\"|\\.|[^\s;()'\"\\,.:]|[,.:](?=[^\s,.;:()]))+"  # a word of a shell
+_VALUE = r"(?:'[^']*'|\"[^\"]*\"|\\.|[^\s;()'\"\\,:]|[,:](?=[^\s,;:()]))+"  # a word of a shell
 _NAMED = r"(?<![\w-])-(?:-(?P<name>[a-z][a-z-]*)|o\b)"  # "-o" is the output
 _OPTION = re.compile(rf"{_NAMED}(?:[ =](?!{_PROSE})(?P<value>{_VALUE}))?")
 _QUOTED = r"(?<!\w)(?P<quote>['`])(?P<words>[a-z][^'`]*)(?P=quote)(?!\w)|(?<=: )protonn-edge .*"
@@ -28,6 +28,14 @@ PLACEHOLDER = re.compile(r"(?:NAME|COLUMN)S?|[A-Z]+x[A-Z]+")
 
 _WAYS = re.compile(r",? or, |, or ")
 _ASIDE = re.compile(r" ?\([^()]*\)")
+
+
+def options_in(sentence: str) -> list[tuple[str, str]]:
+    """Return the options that a sentence names, with their values, empty for none."""
+    return [
+        (found["name"] or "output", "".join(shlex.split(found["value"] or "")))
+        for found in _OPTION.finditer(sentence)
+    ]
 
 
 class _NoWords(Exception):

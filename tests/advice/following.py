@@ -105,7 +105,7 @@ def advised(line: str, sentence: str, own: Mapping[str, str] = OWN) -> Iterator[
     if extra := _EXTRA.match(sentence):
         words.remove(extra[1])
     for part in re.split(
-        r"(?:, or,? |; | or (?=--|with --|train|omit|choose|give|use|leave))", clauses
+        r"(?:, or,? | or, |; | or (?=--|with --|train|omit|choose|give|use|leave))", clauses
     ):
         for command in _COMMAND.finditer(part):
             yield _whole(command[1] or command[2])

@@ -15,7 +15,7 @@ from protonn_edge.data.options import TableOptions
 from protonn_edge.system.wording import Interface
 
 Given = Mapping[str, Any]
-TYPED = re.compile(r"(?<![\w-])(--[a-z]|-o\b)|\bprotonn-edge [a-z]")
+TYPED = re.compile(r"(?<![\w-])(--[a-z]|-o\b)|(?:['`]|: )protonn-edge [a-z]")
 _KEYWORD = re.compile(r"\b([a-z_]+)=('[^']*'|\"(?:[^\"\\]|\\.)*\"|\[[^]]*\]|\([^)]*\)|-?[\d.]+\b)")
 
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from protonn_edge.system.wording import Interface
-
-_NAMES = re.compile(r"--name '([^']+)'")
+from protonn_edge.system.wording import Interface, options_in
 
 PAGE = Interface(
     names={
@@ -26,5 +22,4 @@ PAGE = Interface(
 
 def names_in(sentence: str) -> str | None:
     """Return the pattern of file names that a sentence suggests."""
-    found = _NAMES.search(sentence)
-    return found and found[1]
+    return dict(options_in(sentence)).get("name")

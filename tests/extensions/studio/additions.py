@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import chdir
 from pathlib import Path
@@ -13,15 +12,14 @@ from typing import Any
 from advice.readers import Reader, set_options
 from command_line import run
 
-from protonn_edge.data.options import LISTS, TableOptions
+from protonn_edge.data.options import LISTS, TableOptions, names_in
 from protonn_edge.extensions.studio.actions import ACTIONS, words_of
 from protonn_edge.extensions.studio.words import PAGE
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.wording import PLACEHOLDER, options_in
 
 # the fields of the page for training, by the options that its command gets from them
 _FIELDS = dict(re.findall(r"--([a-z-]+)=\{(\w+)\}", ACTIONS["train"]))
-_OPTION = re.compile(r"--([a-z-]+)[ =]('[^']*'|[\w,.]*\w)")
-_PLACEHOLDER = re.compile(r"NAMES?|COLUMNS?")
 
 
 def _read(path: Path, given: Mapping[str, Any]) -> tuple[bool, list[str]]:
@@ -47,10 +45,9 @@ def _given(options: TableOptions) -> dict[str, Any]:
 
 def _controls(_: str, sentence: str) -> Iterator[tuple[str, Any]]:
     """Yield the fields whose controls do what a sentence of the command line advises."""
-    for name, value in _OPTION.findall(sentence.partition("; ")[2]):
-        text = "".join(shlex.split(value))
-        if name in _FIELDS and not _PLACEHOLDER.fullmatch(text):
-            yield _FIELDS[name], text.split(",") if name in LISTS else text
+    for name, value in options_in(sentence.partition("; ")[2]):
+        if name in _FIELDS and value and not PLACEHOLDER.fullmatch(value):
+            yield _FIELDS[name], [*names_in(value, "")] if name in LISTS else value
 
 
 ADDITIONS: Mapping[str, Mapping[str, Any]] = {
