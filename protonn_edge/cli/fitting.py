@@ -305,7 +305,7 @@ def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingReq
         in_groups=dataset.groups is not None,
         given=frozenset(filter(was_given, flags())),
     )
-    check_compatible(case, classifier.refusals, flags())
+    check_compatible(case, classifier.refusals)
     return case
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import click
 
@@ -111,12 +110,10 @@ def _of_words(words: Sequence[str], command: click.Command) -> str:
     if flag and (equals or word[0] in _DASHES):
         return f"; give {command_line([flag, value] if equals else [flag, *words[1:2]])}"
     for param in command.params:
-        ending = re.escape(f"{param.opts[0]} ") + rf"\S+{re.escape(Path(word).suffix)}\b"
-        shown = any(re.search(ending, each) for each in getattr(command, "examples", ()))
-        file = isinstance(param.type, OutputFile) and "." in word and shown
-        is_folder = isinstance(param.type, click.Path) and not param.type.file_okay
-        folder = is_folder and "-o" in param.opts and "." not in word
-        if isinstance(param, click.Option) and (file or folder):
+        file = isinstance(param.type, OutputFile) and "." in word
+        folder = isinstance(param.type, click.Path) and not param.type.file_okay
+        writes = "-o" in param.opts or word.endswith(param.opts[0].replace("--", "."))
+        if isinstance(param, click.Option) and writes and (file or folder):
             return f"; omit it or, for what is written, give {command_line([param.opts[0], word])}"
     return "; omit it"
 

@@ -117,9 +117,8 @@ class GivenClassifier(NamedTuple):
             return
         from protonn_edge.learn.refusals import check_before_points
 
-        settings, names = _kind_of(self.name)(**parameters).frozen(), flags()
-        given = {*filter(was_given, names)}
-        check_before_points(settings, names, given=given, in_groups=in_groups)
+        settings = _kind_of(self.name)(**parameters).frozen()
+        check_before_points(settings, given={*filter(was_given, flags())}, in_groups=in_groups)
 
     def untrained(self, seed: int, estimator: str = "Classifier") -> DeviceClassifier:
         """Return a classifier or a regressor of this kind with these parameters, and a seed."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from protonn_edge.system.errors import InputError, lacking, shortened
-from protonn_edge.system.wording import KEYWORDS
+from protonn_edge.system.wording import KEYWORDS, READERS
 
 RECORDING_MARK = "# protonn-edge recording"
 """The beginning of a recording's first line, which is a comment."""
@@ -147,9 +147,8 @@ def _listed(text: str) -> list[str]:
     return [*names_in(text, "")]
 
 
-for _name in ("target", "groups", *READ_NAMES):
-    _read = _listed if _name in LISTS else _sides if _name == "size" else str
-    KEYWORDS.add(_name, _name.replace("-", "_"), _read)
+KEYWORDS |= {name: name.replace("-", "_") for name in ("target", "groups", *READ_NAMES)}
+READERS |= dict.fromkeys((KEYWORDS[name] for name in LISTS), _listed) | {"size": _sides}
 
 
 def with_keywords(options: TableOptions | None, keywords: dict[str, Any]) -> TableOptions | None:

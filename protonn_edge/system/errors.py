@@ -6,7 +6,7 @@ prints it unchanged and never a traceback.
 
 from __future__ import annotations
 
-from protonn_edge.system.wording import Interface, worded
+from protonn_edge.system.wording import worded
 
 
 class ProtoNNEdgeError(Exception):
@@ -22,10 +22,6 @@ class ProtoNNEdgeError(Exception):
 
     def __str__(self) -> str:
         return printable(worded(super().__str__()))  # names from files may act on a terminal
-
-    def worded(self, interface: Interface) -> str:
-        """Return the sentence in the words of an interface other than that of this process."""
-        return printable(interface.worded(super().__str__()))
 
 
 class InputError(ProtoNNEdgeError, ValueError):
@@ -98,7 +94,7 @@ def cannot_read(path: object, error: Exception) -> InputError:
 
 
 def cannot_write(
-    path: object, error: Exception | str, remedy: str = "check its folder, or use another one"
+    path: object, error: Exception | str, remedy: str = "choose another file or folder"
 ) -> InputError:
     """Return the error for a file or a folder that the system does not write."""
     return InputError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}; {remedy}")

@@ -16,13 +16,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 # words behind an option that are not its value
-_PROSE = r"(?:or|and|if|to|for|in|out|too|is|has|with|such|so|as|that|of|each|units|names|uses)\b"
+_PROSE = (
+    r"(?:or|and|if|to|for|in|out|too|is|has|with|such|so|as|that|of|each|units|names|uses|above)\b"
+)
 _VALUE = r"(?:'[^']*'|\"[^\"]*\"|\\.|[^\s;()'\"\\,:]|[,:](?=[^\s,;:()]))+"  # a word of a shell
 _NAMED = r"(?<![\w-])-(?:-(?P<name>[a-z][a-z-]*)|o\b)"  # "-o" is the output
 _OPTION = re.compile(rf"{_NAMED}(?:[ =](?!{_PROSE})(?P<value>{_VALUE}))?")
 _QUOTED = r"(?<!\w)(?P<quote>['`])(?P<words>[a-z][^'`]*)(?P=quote)(?!\w)|(?<=: )protonn-edge .*"
 _ADVICE = re.compile(f"{_QUOTED}|{_OPTION.pattern}")
-_FAULT = re.compile(f"{_QUOTED}|{_NAMED}")
 PLACEHOLDER = re.compile(r"(?:NAME|COLUMN)S?|[A-Z]+x[A-Z]+")
 """The value of an option that a sentence leaves to the user."""
 
@@ -32,43 +33,38 @@ _ASIDE = re.compile(r" ?\([^()]*\)")
 
 def options_in(sentence: str) -> list[tuple[str, str]]:
     """Return the options that a sentence names, with their values, empty for none."""
-    return [
-        (found["name"] or "output", "".join(shlex.split(found["value"] or "")))
-        for found in _OPTION.finditer(sentence)
-    ]
+    return [*map(_parts, _OPTION.finditer(sentence))]
 
 
-class _NoWords(Exception):
-    """An interface lacks what a sentence advises."""
+def _parts(found: re.Match[str]) -> tuple[str, str]:
+    return found["name"] or "output", "".join(shlex.split(found["value"] or ""))
 
 
 @dataclass(frozen=True)
 class Interface:
     """The words of an interface for what it has of the command line."""
 
-    # how it writes an option with a value, or alone
-    options: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
-    # how it calls commands; None if they are commands
+    # its names for options
+    options: Mapping[str, str] = field(default_factory=dict)
+    # its form of a name with a value; None if it has buttons in place of what is advised
+    form: Callable[[str, str], str] | None = None
+    # its names for commands; None if they are commands
     commands: Mapping[str, str] | None = field(default_factory=dict)
-    # how it calls options that it does not advise
-    names: Mapping[str, str] = field(default_factory=dict)
 
     def worded(self, sentence: str) -> str:
         """Return a sentence in the words of this interface."""
         if self is COMMAND_LINE:
             return sentence
+        for aside in filter(_OPTION.search, _ASIDE.findall(sentence)):
+            sentence = sentence.replace(aside, self._advised(aside))
         fault, *remedies = sentence.split("; ")
-        for aside in filter(_OPTION.search, _ASIDE.findall(fault)):
-            fault = fault.replace(aside, self._advised(aside))
-        return "; ".join([_FAULT.sub(self._named, fault), *filter(None, map(self._ways, remedies))])
+        parts = (re.sub(_NAMED, self._named, fault), *map(self._ways, remedies))
+        return "; ".join(filter(None, parts))
 
     def _named(self, found: re.Match[str]) -> str:
         """Return what it calls an option in the first part of a sentence."""
-        if found[0][0] != "-":
-            return found[0] if self.commands is None else re.sub(_NAMED, self._named, found[0])
         name = found["name"] or "output"
-        write = self.options.get(name)
-        return write("") if write else self.names.get(name, name.replace("-", " "))
+        return self.options.get(name, name.replace("-", " "))
 
     def _ways(self, remedy: str) -> str:
         """Return what it has of the alternatives of a remedy."""
@@ -79,58 +75,41 @@ class Interface:
         """Return an alternative in its words, or "" if it lacks something of it."""
         try:
             return _ADVICE.sub(self._written, way)
-        except _NoWords:
+        except KeyError:
             return ""
 
     def _written(self, found: re.Match[str]) -> str:
+        words = found["words"] or found[0]
         if found[0][0] != "-":
-            return self._command(found)
-        write = self.options.get(found["name"] or "output")
-        if write is None:
-            raise _NoWords
-        return write("".join(shlex.split(found["value"] or "")))
-
-    def _command(self, found: re.Match[str]) -> str:
-        words = (found["words"] or found[0]).removeprefix("protonn-edge ")
-        used = found.string[: found.start()].endswith(("with ", "run ", "let "))
-        is_name = found["words"] == words and not _OPTION.search(words)
-        if self.commands is None or (is_name and not (used and words.isalpha())):
-            return found[0]
-        command, _, rest = words.partition(" ")
-        if command not in self.commands:
-            raise _NoWords
-        given = " and ".join(map(self._written, _OPTION.finditer(rest)))
-        return self.commands[command] + (given and f" with {given}")
+            command = words.removeprefix("protonn-edge ")
+            is_name = words == command and not _OPTION.search(words)
+            return found[0] if is_name or self.commands is None else self.commands[command]
+        option, value = _parts(found)
+        if self.form is None:
+            raise KeyError(option)
+        name = self.options[option]
+        if PLACEHOLDER.fullmatch(value):
+            return f"{name}={value}"
+        return self.form(name, value) if value else name
 
 
 COMMAND_LINE = Interface()
 
+KEYWORDS: dict[str, str] = {}
+"""Keyword arguments by the names of options, which the modules that have them add."""
 
-class _Keywords(dict[str, Callable[[str], str]]):
-    """Keyword arguments, which the modules that have them add."""
+READERS: dict[str, Callable[[str], object]] = {}
+"""What makes the values of keyword arguments of texts, if they are no texts."""
 
-    def add(self, option: str, keyword: str, read: Callable[[str], object]) -> None:
-        """Add the keyword argument of an option, whose value Python has as `read` returns it."""
+PYTHON = Interface(KEYWORDS, lambda name, text: f"{name}={READERS.get(name, str)(text)!r}")
 
-        def written(value: str) -> str:
-            if not value or PLACEHOLDER.fullmatch(value):
-                return f"{keyword}={value}" if value else keyword
-            return f"{keyword}={read(value)!r}"
-
-        self[option] = written
+_present = PYTHON
 
 
 def plain_value(text: str) -> object:
     """Return a number, a pair of numbers such as 28x28, or the text."""
-    if re.fullmatch(r"\d+x\d+", text):
-        return tuple(map(int, text.split("x")))
-    return literal_eval(text) if re.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?", text) else text
-
-
-KEYWORDS = _Keywords()
-PYTHON = Interface(KEYWORDS)
-
-_present = PYTHON
+    is_number = re.fullmatch(r"(0|[1-9]\d*)(\.\d+|x[1-9]\d*)?", text)
+    return literal_eval(text.replace("x", ",")) if is_number else text
 
 
 def worded(sentence: str) -> str:

@@ -48,7 +48,8 @@ PLACEHOLDERS = {"DATA": "flowers.csv", "MODEL": "model.npz", "FOLDER": "own", "P
 _WORD = r"(?:'[^']*'|\"[^\"]*\"|\\.|[,:](?=\w)|[^\s,;:'\"()\\])+"
 _OPTION = re.compile(rf"(?<![\w'/-])'?(--[a-z][a-z0-9-]*|-o)(?:[= ]({_WORD}))?")
 _COMMAND = re.compile(
-    rf"'((?:protonn-edge )?(?:{'|'.join(every_command())})\b[^']*)'|: (protonn-edge (?:{_WORD} ?)+)"
+    rf"'((?:protonn-edge )?(?:{'|'.join(every_command())})\b[^']*|protonn-edge --[^']*)'"
+    rf"|(?:: |give )(protonn-edge (?:{_WORD} ?)+)"
 )
 _MEANT = re.compile(r"[Dd]id you mean '?([^'?]+)'?\?")
 _REMOVED = re.compile(r"\b(omit|leave|without) '?(--[a-z-]+ and )?\Z")
@@ -199,8 +200,7 @@ def _changed(words: list[str], part: str, own: Mapping[str, str]) -> Advice:
         if not parameter.multiple:
             kept = _without(kept, parameter)
         added += f" {flag} {value}"
-    few = " --minutes 0.02" * ("--classifier best" in added)  # it takes five by default
-    return Advice(part, f"protonn-edge {shlex.join([name, *kept])}{added}{few}")
+    return Advice(part, f"protonn-edge {shlex.join([name, *kept])}{added}")
 
 
 def _parameter(command: str, flag: str) -> click.Option | None:
@@ -225,10 +225,10 @@ def _without(words: Sequence[str], parameter: click.Option) -> list[str]:
 
 def _without_former(words: Sequence[str], flag: str) -> list[str]:
     """Return the words without the first option of this name, and its value."""
-    if flag not in words:
+    place = next((n for n, word in enumerate(words) if word.partition("=")[0] == flag), None)
+    if place is None:
         return [*words]
-    place = words.index(flag)
-    return [*words[:place], *words[place + 2 :]]
+    return [*words[:place], *words[place + 2 - ("=" in words[place]) :]]
 
 
 Shell = Callable[[str], Result]
@@ -286,7 +286,7 @@ def _followed(advice: Advice, said: list[str], of: Followings, deep: int) -> Fol
         return Followed(advice, "left to the user")
     with _clearing():
         try:
-            done = of.shell(advice.line)
+            done = of.shell(_shortened(advice.line))
         except AssertionError as error:
             return Followed(advice, f"no command line for a shell: {error}", faulty=True)
     new = sentences(done)
@@ -304,6 +304,14 @@ def _followed(advice: Advice, said: list[str], of: Followings, deep: int) -> Fol
         if not (goes_on and each.came.startswith("says the same")):
             return Followed(advice, f"leads to {each.advice.line}: {each.came}", faulty=True)
     return Followed(advice, f"another question: {new[0]}")
+
+
+def _shortened(line: str) -> str:
+    """Return a command line that searches for a moment, not for minutes."""
+    if "--classifier best" in line and "--minutes" not in line:
+        return f"{line} --minutes 0.02"
+    is_search = line.startswith("protonn-edge tune ") and "--trials" not in line
+    return f"{line} --trials 1 --jobs 1" if is_search else line
 
 
 def _fault(done: Result, new: Sequence[str], said: Sequence[str], of: Followings) -> str:

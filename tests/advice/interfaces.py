@@ -11,7 +11,7 @@ from pathlib import Path
 
 from advice.following import Followed
 from advice.readers import Given, Reader, set_options
-from corpus.cases import cases
+from corpus.cases import some_cases
 from extension_parts import additions
 
 from protonn_edge.data.options import TableOptions, options_of_texts
@@ -37,9 +37,9 @@ INTERFACES: dict[str, Reader] = {
 
 def tables(folder: Path, every: int = 1) -> Iterator[tuple[Path, TableOptions]]:
     """Yield the tables of the corpus, or one of so many cases, with their options."""
-    for number, case in enumerate(cases()):
+    for number, case in some_cases(every):
         readings = [each.filled(case._filled) for each in case.readings if each.reader == "table"]
-        if number % every or not readings:
+        if not readings:
             continue
         given = folder / str(number)
         given.mkdir()

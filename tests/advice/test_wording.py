@@ -58,6 +58,6 @@ def test_no_sentence_names_an_option_of_the_command_line_elsewhere(name: str) ->
 
 
 def test_an_interface_with_a_shell_keeps_commands() -> None:
-    words = Interface({"port": lambda value: f"--pnn-port {value}".rstrip()}, commands=None)
+    words = Interface({"port": "--pnn-port"}, "{} {}".format, commands=None)
     sentence = "no board; run `protonn-edge build --port x`, or name it with --port"
     assert words.worded(sentence) == sentence.replace("with --port", "with --pnn-port")

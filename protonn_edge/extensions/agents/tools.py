@@ -6,14 +6,13 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from string import Formatter
 
 from protonn_edge.chips.boards import firmware_board_names
 from protonn_edge.extensions.agents import verdicts
 from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.system.schema import JsonObject
-from protonn_edge.system.wording import PLACEHOLDER, Interface
+from protonn_edge.system.wording import Interface
 
 UPLOAD = "upload"
 """The tool that writes to a board."""
@@ -39,10 +38,10 @@ class Tool:
             if all(name is None or name in values for _, name, _, _ in Formatter().parse(word))
         ]
 
-    def options(self) -> dict[str, Callable[[str], str]]:
-        """Return how its arguments are written that are options of the command."""
-        found = re.findall(r"--([a-z-]+)=\{(\w+)\}", " ".join(self.words))
-        return {option: partial(_given, argument) for option, argument in found}
+    @property
+    def options(self) -> dict[str, str]:
+        """Its arguments that are options of the command, by the names of these."""
+        return dict(re.findall(r"--([a-z-]+)=\{(\w+)\}", " ".join(self.words)))
 
     def described(self, name: str) -> JsonObject:
         """Return the entry of the tool in the list of the protocol."""
@@ -56,17 +55,14 @@ class Tool:
         }
 
 
-def _given(argument: str, value: str) -> str:
-    """Return an argument with a value, as in a call, or alone; a placeholder stays one."""
-    text = value if PLACEHOLDER.fullmatch(value) else json.dumps(value, ensure_ascii=False)
-    return f"{argument}={text}" if value else argument
-
-
 def interface_of(tool: Tool, tools: Mapping[str, Tool]) -> Interface:
     """Return the words for messages of a tool: its arguments, then those of others."""
-    options = dict(item for each in tools.values() for item in each.options().items())
-    options = {name: each for name, each in options.items() if name != "output"} | tool.options()
-    return Interface(options, {each.words[0]: f"the tool {name}" for name, each in tools.items()})
+    others = {option: each for one in tools.values() for option, each in one.options.items()}
+    return Interface(
+        {**others, **tool.options},
+        lambda argument, text: f"{argument}={json.dumps(text, ensure_ascii=False)}",
+        {each.words[0]: f"the tool {name}" for name, each in tools.items()},
+    )
 
 
 def _text(description: str = "", **more: object) -> JsonObject:

@@ -46,8 +46,8 @@ _LOG = pytest.StashKey["LoggingHost"]()
 _FAULTS = pytest.StashKey[list[str]]()
 _LONGEST_WAIT_S = 86_400
 _OWN = ("board", "data", "meter", "port", "project", "sensor", "volts", "wait")
-_OPTIONS = {name: lambda value, own=f"--pnn-{name}": f"{own} {value}".rstrip() for name in _OWN}
-_INTERFACE = Interface(_OPTIONS | {f"pnn-{name}": _OPTIONS[name] for name in _OWN}, commands=None)
+_NAMES = {option: f"--pnn-{name}" for name in _OWN for option in (name, f"pnn-{name}")}
+_INTERFACE = Interface(_NAMES, "{} {}".format, commands=None)
 _OF_BOARDS = (ProtoNNEdgeError, OSError, pytest.fail.Exception)  # errors that a board may cause
 _IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ  # a process of pytest -n, which compiles a copy
 
@@ -305,7 +305,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         if isinstance(failure, DeviceError | InstrumentError):
             raise failure
         if isinstance(failure, CheckFailed):
-            pytest.fail(failure.worded(_INTERFACE), pytrace=False)
+            with speaking(_INTERFACE):
+                pytest.fail(str(failure), pytrace=False)
     try:
         yield
     except AttributeError as error:
@@ -350,8 +351,9 @@ def pytest_runtest_makereport(
         return report
     if call.when == "call" and call.excinfo.errisinstance((DeviceError, InstrumentError)):
         report.when = "setup"  # a problem before a test is an error, not a failure
-    if report.when == "setup" and isinstance(call.excinfo.value, ProtoNNEdgeError):
-        report.longrepr = call.excinfo.value.worded(_INTERFACE)
+    if report.when == "setup" and call.excinfo.errisinstance(ProtoNNEdgeError):
+        with speaking(_INTERFACE):
+            report.longrepr = str(call.excinfo.value)
     # The bytes of the line explain neither a figure above its limit nor a mistake in a test.
     explained = (AssertionError, *_OF_BOARDS) if "pnn_board" in used else _OF_BOARDS
     if call.excinfo.errisinstance(explained):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from protonn_edge.system.wording import Interface, options_in
 
 PAGE = Interface(
-    names={
+    {
         "drop": "leave out",
         "keep": "use",
         "holdout": "test on",
