@@ -241,6 +241,8 @@ def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, o
                 f"{flag} is given, but the classifier {classifier!r} has no such parameter; omit "
                 f"{flag}, or choose --classifier {' or '.join(_kinds_with(parameter))}"
             )
+    if "window_shape" in given and classifier in PARAMETERS and not was_given("start_from"):
+        given.setdefault("features", "auto")
     if str(given.get("features")).endswith(".npz"):
         given["features"] = _features_of(Path(given["features"]))
     return given

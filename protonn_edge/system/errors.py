@@ -6,6 +6,8 @@ prints it unchanged and never a traceback.
 
 from __future__ import annotations
 
+import errno
+
 from protonn_edge.system.wording import worded
 
 
@@ -97,6 +99,8 @@ def cannot_write(
     path: object, error: Exception | str, remedy: str = "choose another file or folder"
 ) -> InputError:
     """Return the error for a file or a folder that the system does not write."""
+    is_full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+    remedy = "make room on the disk" if is_full else remedy
     return InputError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}; {remedy}")
 
 

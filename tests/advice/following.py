@@ -268,11 +268,11 @@ def follow(
         found = sentences(first)
     every = [(said, each) for said in found for each in advised(line, said, own)]
     return [
-        _followed(each, [said], Followings(first, line, shell, own), deep) for said, each in every
+        _followed(each, [said], Course(first, line, shell, own), deep) for said, each in every
     ]
 
 
-class Followings(NamedTuple):
+class Course(NamedTuple):
     """What all that follows from a command line has in common."""
 
     first: Result
@@ -281,7 +281,7 @@ class Followings(NamedTuple):
     own: Mapping[str, str]
 
 
-def _followed(advice: Advice, said: list[str], of: Followings, deep: int) -> Followed:
+def _followed(advice: Advice, said: list[str], of: Course, deep: int) -> Followed:
     if not advice.line:
         return Followed(advice, "left to the user")
     with _clearing():
@@ -314,7 +314,7 @@ def _shortened(line: str) -> str:
     return f"{line} --trials 1 --jobs 1" if is_search else line
 
 
-def _fault(done: Result, new: Sequence[str], said: Sequence[str], of: Followings) -> str:
+def _fault(done: Result, new: Sequence[str], said: Sequence[str], of: Course) -> str:
     """Return why a command that was advised should not have been, or ""."""
     few = "" if done.exit_code else _too_few(done, of)
     again = {*map(_kind, new)} & {*map(_kind, said)} if done.exit_code else {*new} & {*said}
@@ -334,7 +334,7 @@ def _kind(sentence: str) -> str:
     return re.sub(r"'[^']*'|[\w./-]*[\d./][\w./-]*", "...", sentence)
 
 
-def _too_few(done: Result, of: Followings) -> str:
+def _too_few(done: Result, of: Course) -> str:
     """Return how few points a command kept of the rows that it was given."""
     kept = re.search(r"\b([\d,]+)(?: training)? (?:points|windows|rows)\b", done.stdout)
     path = next((Path(word) for word in shlex.split(of.line)[1:] if Path(word).is_file()), None)
