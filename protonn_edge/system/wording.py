@@ -12,14 +12,16 @@ import re
 import shlex
 from ast import literal_eval
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 # words behind an option that are not its value
 _PROSE = (
     r"(?:or|and|if|to|for|in|out|too|is|has|with|such|so|as|that|of|each|units|names|uses|above)\b"
 )
-_VALUE = r"(?:'[^']*'|\"[^\"]*\"|\\.|[^\s;()'\"\\,:]|[,:](?=[^\s,;:()]))+"  # a word of a shell
+_VALUE = (
+    r"(?:'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.|[^\s;()'\"\\,:]|[,:](?=[^\s,;:()]))+"  # a word of a shell
+)
 _NAMED = r"(?<![\w-])-(?:-(?P<name>[a-z][a-z-]*)|o\b)"  # "-o" is the output
 _OPTION = re.compile(rf"{_NAMED}(?:[ =](?!{_PROSE})(?P<value>{_VALUE}))?")
 _QUOTED = r"(?<!\w)(?P<quote>['`])(?P<words>[a-z][^'`]*)(?P=quote)(?!\w)|(?<=: )protonn-edge .*"
@@ -101,7 +103,15 @@ KEYWORDS: dict[str, str] = {}
 READERS: dict[str, Callable[[str], object]] = {}
 """What makes the values of keyword arguments of texts, if they are no texts."""
 
-PYTHON = Interface(KEYWORDS, lambda name, text: f"{name}={READERS.get(name, str)(text)!r}")
+
+def _keyword(name: str, text: str) -> str:
+    value: object = text  # as it is if a name in the sentence, not an option, has led here
+    with suppress(ValueError):
+        value = READERS.get(name, str)(text)
+    return f"{name}={value!r}"
+
+
+PYTHON = Interface(KEYWORDS, _keyword)
 
 _present = PYTHON
 

@@ -267,9 +267,7 @@ def follow(
             return [Followed(Advice("", line), "a bug", faulty=True)]
         found = sentences(first)
     every = [(said, each) for said in found for each in advised(line, said, own)]
-    return [
-        _followed(each, [said], Course(first, line, shell, own), deep) for said, each in every
-    ]
+    return [_followed(each, [said], Course(first, line, shell, own), deep) for said, each in every]
 
 
 class Course(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from protonn_edge.data.naming import Notice
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.wording import COMMAND_LINE, Interface, speaking
 
+PARTS = [*"'\"\\`();,:=x3\n ", "--drop", "--size", "; ", ", or ", "protonn-edge ", "-o", "28x28"]
 LISTED = Path(__file__).parents[1] / "sentences" / "sentences.txt"
 
 
@@ -61,3 +63,11 @@ def test_an_interface_with_a_shell_keeps_commands() -> None:
     words = Interface({"port": "--pnn-port"}, "{} {}".format, commands=None)
     sentence = "no board; run `protonn-edge build --port x`, or name it with --port"
     assert words.worded(sentence) == sentence.replace("with --port", "with --pnn-port")
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_a_hostile_name_in_a_sentence_does_no_harm(name: str) -> None:
+    some = random.Random(0)
+    for _ in range(3_000):
+        parts = some.choices(PARTS, k=some.randrange(1, 18))
+        assert INTERFACES[name].words.worded("".join(parts)) is not None
