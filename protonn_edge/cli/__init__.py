@@ -19,6 +19,7 @@ from protonn_edge import __version__
 from protonn_edge.system.errors import InputError, Interrupted
 from protonn_edge.system.extensions import folders_in_packages
 from protonn_edge.system.rounding import fix_rounding
+from protonn_edge.system.wording import COMMAND_LINE, speaking
 
 _ORDER = (
     *(
@@ -103,7 +104,8 @@ class _Commands(click.Group):
         args = settings.pop("args", arguments[0] if arguments else None)
         words = sys.argv[1:] if args is None else [*args]
         try:
-            sys.exit(super().main(words, **settings, standalone_mode=False))
+            with speaking(COMMAND_LINE):
+                sys.exit(super().main(words, **settings, standalone_mode=False))
         except click.ClickException as error:
             failed = _failed(error, as_json="--json" in words)
         except click.Abort:  # Ctrl-C while the help is made

@@ -38,7 +38,7 @@ from protonn_edge.data.options import TableOptions, texts_of
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.splits import hold_groups_out, named_groups
 from protonn_edge.learn.base import DeviceClassifier
-from protonn_edge.learn.features import AUTO, LONGEST_WINDOW, FeatureRequest
+from protonn_edge.learn.features import AUTO, LONGEST_WINDOW, FeatureRequest, in_place_of_long
 from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.learn.progress import EpochReport, TrainingStopped, was_stopped
 from protonn_edge.learn.refusal import TrainingRequest
@@ -250,9 +250,9 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
     is_long = len(dataset.point_shape) == _AXES and dataset.point_shape[0] > LONGEST_WINDOW
     if not of_samples and dataset.sample_rate is not None and is_long:
         text = (
-            "the features are the individual samples of the windows, which are too long for "
-            "features of windows; request features of sound (--features audio:12x20), or cut "
-            f"windows of at most {LONGEST_WINDOW} samples"
+            "the features are the individual samples of the windows, which are longer than the "
+            f"{LONGEST_WINDOW} samples of features of windows; "
+            f"{in_place_of_long(dataset.point_shape)}"
         )
         notices.append(Notice("samples", text))
     if of_samples and not dataset.point_shape and not was_given("window_shape"):
@@ -307,7 +307,7 @@ def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingReq
         in_groups=dataset.groups is not None,
         given=frozenset(filter(was_given, flags())),
     )
-    check_compatible(case, classifier.refusals, flags())
+    check_compatible(case, classifier.refusals)
     return case
 
 

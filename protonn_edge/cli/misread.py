@@ -112,7 +112,8 @@ def _of_words(words: Sequence[str], command: click.Command) -> str:
     for param in command.params:
         file = isinstance(param.type, OutputFile) and "." in word
         folder = isinstance(param.type, click.Path) and not param.type.file_okay
-        if isinstance(param, click.Option) and (file or folder):
+        writes = "-o" in param.opts or word.endswith(param.opts[0].replace("--", "."))
+        if isinstance(param, click.Option) and writes and (file or folder):
             return f"; omit it or, for what is written, give {command_line([param.opts[0], word])}"
     return "; omit it"
 

@@ -123,9 +123,8 @@ class GivenClassifier(NamedTuple):
             return
         from protonn_edge.learn.refusals import check_before_points
 
-        settings, names = _kind_of(self.name)(**parameters).frozen(), flags()
-        given = {*filter(was_given, names)}
-        check_before_points(settings, names, given=given, in_groups=in_groups)
+        settings = _kind_of(self.name)(**parameters).frozen()
+        check_before_points(settings, given={*filter(was_given, flags())}, in_groups=in_groups)
 
     def untrained(self, seed: int, estimator: str = "Classifier") -> DeviceClassifier:
         """Return a classifier or a regressor of this kind with these parameters, and a seed."""
@@ -248,6 +247,8 @@ def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, o
                 f"{flag} is given, but the classifier {classifier!r} has no such parameter; omit "
                 f"{flag}, or choose --classifier {' or '.join(_kinds_with(parameter))}"
             )
+    if "window_shape" in given and classifier in PARAMETERS and not was_given("start_from"):
+        given.setdefault("features", "auto")
     if str(given.get("features")).endswith(".npz"):
         given["features"] = _features_of(Path(given["features"]))
     return given

@@ -77,7 +77,7 @@ class ArrayArchive:
         except _BROKEN as error:
             raise InputError(
                 f"{path} is damaged or is not an .npz file (no readable zip directory); save it "
-                "again, or name another file"
+                "again, or use another file"
             ) from error
         try:
             self._members = self._checked_members(limit_bytes)

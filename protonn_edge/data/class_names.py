@@ -54,8 +54,8 @@ def about_lists(dataset: Dataset) -> Iterator[Notice]:
     found = [name for name, each in parts.items() if each[1:] and {*each} <= {*classes}]
     if found:
         text = (
-            f"classes that are lists of other classes: {listed(found)}; for points with several "
-            "labels, give a matrix of zeros and ones"
+            f"classes that are lists of other classes: {listed(found)}; points with several "
+            "labels need a matrix of zeros and ones in an .npz file"
         )
         yield Notice("lists", text, warning=True)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from protonn_edge.data.units import split_unit
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.wording import worded
 
 NAME_LIMIT = 100
 NAME_SHOWN = 40
@@ -88,11 +89,15 @@ class Notice:
     """A remark about data."""
 
     kind: str  # its subject for programs, such as ``label`` or ``constant``
-    text: str  # a clause for display, on one line, without control characters
+    # a clause for display, on one line, without control characters, in the words of the interface
+    text: str
     # whether the data probably has a mistake; otherwise, the notice reports a choice
     warning: bool = False
     # the names of the columns or features concerned; ``"3"`` for an unnamed third one
     columns: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", worded(self.text))
 
     def __str__(self) -> str:
         return f"warning: {self.text}" if self.warning else self.text

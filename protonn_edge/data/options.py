@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from protonn_edge.system.errors import InputError, lacking, shortened
+from protonn_edge.system.wording import KEYWORDS, READERS
 
 RECORDING_MARK = "# protonn-edge recording"
 """The beginning of a recording's first line, which is a comment."""
@@ -141,6 +142,14 @@ def _sides(text: str) -> tuple[int, int]:
             "such as 28x28"
         )
     return int(match[1]), int(match[2])
+
+
+def _listed(text: str) -> list[str]:
+    return [*names_in(text, "")]
+
+
+KEYWORDS |= {name: name.replace("-", "_") for name in ("target", "groups", *READ_NAMES)}
+READERS |= dict.fromkeys((KEYWORDS[name] for name in LISTS), _listed) | {"size": _sides}
 
 
 def with_keywords(options: TableOptions | None, keywords: dict[str, Any]) -> TableOptions | None:

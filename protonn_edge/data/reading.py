@@ -15,7 +15,6 @@ a folder                    ``train.txt`` and, if it is there, ``test.txt`` (ref
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -63,7 +62,6 @@ from protonn_edge.data.naming import (
     listed,
 )
 from protonn_edge.data.options import (
-    READ_NAMES,
     SHOWN,
     TableOptions,
     with_keywords,
@@ -84,7 +82,6 @@ Labels = Literal["needed", "optional", "ignorable"]
 
 _UNLABELLED = "(no label)"
 _NORMAL = "normal"  # the class of all rows, if one is enough, and no column has labels
-_FLAGS = re.compile(f"--({'|'.join(READ_NAMES)})(?![a-z-])")
 
 
 def load_dataset(
@@ -127,15 +124,8 @@ def load_dataset(
         If the data cannot be used; the sentence names the file and, if known, the line or array.
     """
     chosen = with_keywords(options, keywords)
-    try:
-        dataset = _dataset(as_path(path), chosen, least_classes, target)
-        return dataset if test is None else _with_test(dataset, as_path(test), chosen)
-    except InputError as error:
-        flags = () if options is not None else dict.fromkeys(_FLAGS.findall(str(error)))
-        if not flags:
-            raise
-        arguments = ", ".join(f"{flag.replace('-', '_')}=..." for flag in flags)
-        raise InputError(f"{error} (in Python: load_dataset(..., {arguments}))") from error
+    dataset = _dataset(as_path(path), chosen, least_classes, target)
+    return dataset if test is None else _with_test(dataset, as_path(test), chosen)
 
 
 def _dataset(

@@ -172,11 +172,18 @@ def texts_for(settings: Settings, points: Float32) -> Sequence[str]:
     shape = window_shape(settings, points)
     if shape[0] > LONGEST_WINDOW:
         raise InputError(
-            f"the features '{AUTO}' are for windows of at most {LONGEST_WINDOW} samples; these "
-            f"have {shape[0]:,}; cut shorter windows, or request features of sound (audio:12x20)"
+            f"the features '{AUTO}' are for windows of at most {LONGEST_WINDOW} samples, but these "
+            f"have {shape[0]:,}; {in_place_of_long(shape)}"
         )
     requests = sorted(FEATURE_REQUESTS.values(), key=lambda each: bool(each.of_images))
     return list(dict.fromkeys(text for each in requests for text in each.of_windows(shape)))
+
+
+def in_place_of_long(shape: Sequence[int]) -> str:
+    """Return what to try for windows that are too long: features of sound, if there are any."""
+    forms = [each.form for each in FEATURE_REQUESTS.values() if each.word == "audio"]
+    sound = f"--features {forms[0]}" if forms and tuple(shape[1:]) == (1,) else ""
+    return (sound and f"request features of sound with {sound}, or ") + "cut shorter windows"
 
 
 def window_shape(settings: Settings, points: Float32) -> Shape:

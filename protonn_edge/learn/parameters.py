@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from protonn_edge.model.limits import NORMALIZER_KINDS, SAMPLE_RATES
 from protonn_edge.model.shapes import Shape
 from protonn_edge.system.errors import InputError, InvalidValue
+from protonn_edge.system.wording import KEYWORDS, READERS, plain_value
 
 if TYPE_CHECKING:
     from protonn_edge.learn.features import FeatureData, FeatureRequest
@@ -159,6 +160,10 @@ class Parameterized:
             declared: Mapping[str, Parameter] = getattr(base, "parameters", {})
             parameters |= {name: each for name, each in declared.items() if name not in parameters}
         cls.parameters = parameters
+        shown = {name: each for name, each in parameters.items() if each.help}
+        for name, each in shown.items():
+            flag = each.option.partition("/")[0].removeprefix("--") or name.replace("_", "-")
+            KEYWORDS[flag], READERS[name] = name, plain_value
 
     def frozen(self, **changed: Any) -> Self:
         """Return an immutable copy with some parameters changed: settings of a training.

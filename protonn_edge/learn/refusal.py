@@ -1,6 +1,6 @@
 """A combination that a part of a training refuses, by one sentence.
 
-In sentences, names of parameters are in braces; the command line replaces them by its options.
+In sentences, names of parameters are in braces; the options of the command line replace them.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ class Refusal:
 
     # whether a request is refused; a text is what is refused in it, such as "{clip}"
     when: Callable[[TrainingRequest], object]
-    # the reason, and what to try: ``{it}`` is the text, ``{name}`` the caller's name for a
-    # parameter, ``{settings.name}`` its value
+    # the reason, and what to try: ``{it}`` is the text, ``{name}`` the option of a parameter,
+    # ``{settings.name}`` its value
     sentence: str
 
     def refused(self, case: TrainingRequest) -> str | None:

@@ -6,7 +6,7 @@ are next to its parameters.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 
 from protonn_edge.learn.parameters import SharedParameters
@@ -19,43 +19,33 @@ from protonn_edge.learn.refusal import (
     without_effect,
 )
 from protonn_edge.system.errors import InputError
+from protonn_edge.system.wording import KEYWORDS
 
 
-class _Names(dict[str, object]):
-    """Names a parameter as in Python, unless it has another name."""
+class _Options(dict[str, object]):
+    """Names a parameter as the command line does, if it has the parameter."""
 
     def __missing__(self, name: str) -> str:
-        return name
+        options = (f"--{option}" for option, keyword in KEYWORDS.items() if keyword == name)
+        return next(options, name)
 
 
 class Incompatible(InputError):
     """The training is refused by one of its parts."""
 
 
-def check_compatible(
-    case: TrainingRequest, own: Iterable[Refusal] = (), names: Mapping[str, str] | None = None
-) -> None:
-    """Refuse a training by the first refusal that applies; `own` are those of its kind.
-
-    The sentence has these names of parameters in place of Python's.
-    """
-    _refuse(case, refusal_of(case, own), names)
+def check_compatible(case: TrainingRequest, own: Iterable[Refusal] = ()) -> None:
+    """Refuse a training by the first refusal that applies; `own` are those of its kind."""
+    _refuse(case, refusal_of(case, own))
 
 
-def _refuse(
-    case: TrainingRequest, sentence: str | None, names: Mapping[str, str] | None = None
-) -> None:
+def _refuse(case: TrainingRequest, sentence: str | None) -> None:
     if sentence is not None:
-        named = _Names(names or {}, settings=case.settings, case=case)
-        raise Incompatible(sentence.format_map(named))
+        raise Incompatible(sentence.format_map(_Options(settings=case.settings, case=case)))
 
 
 def check_before_points(
-    settings: SharedParameters,
-    names: Mapping[str, str],
-    *,
-    given: Collection[str],
-    in_groups: bool,
+    settings: SharedParameters, *, given: Collection[str], in_groups: bool
 ) -> None:
     """Refuse what can be refused before the points are read, as `check_compatible` does."""
     case = TrainingRequest(
@@ -65,7 +55,7 @@ def check_before_points(
         given=frozenset(given),
     )
     sentence = next(filter(None, (each.refused(case) for each in settings.own_refusals())), None)
-    _refuse(case, sentence or refusal_of(case), names)
+    _refuse(case, sentence or refusal_of(case))
 
 
 def refusal_of(case: TrainingRequest, own: Iterable[Refusal] = ()) -> str | None:
@@ -111,7 +101,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         lambda case: case.predicts == "labels" and "labels" not in case.settings.takes,
         "points have sets of labels, but this kind of classifier learns one class for each; train "
-        "a ProtoNN ({classifier} protonn)",
+        "a ProtoNN (--classifier protonn)",
     ),
     Refusal(_for_one_label_each, "{it} is for points of one class each; leave it out"),
     Refusal(

@@ -6,6 +6,10 @@ prints it unchanged and never a traceback.
 
 from __future__ import annotations
 
+import errno
+
+from protonn_edge.system.wording import worded
+
 
 class ProtoNNEdgeError(Exception):
     """Base of every error that this package raises on purpose.
@@ -19,7 +23,7 @@ class ProtoNNEdgeError(Exception):
     exit_code = 2
 
     def __str__(self) -> str:
-        return printable(super().__str__())  # names from files may act on a terminal
+        return printable(worded(super().__str__()))  # names from files may act on a terminal
 
 
 class InputError(ProtoNNEdgeError, ValueError):
@@ -92,9 +96,11 @@ def cannot_read(path: object, error: Exception) -> InputError:
 
 
 def cannot_write(
-    path: object, error: Exception | str, remedy: str = "choose another place"
+    path: object, error: Exception | str, remedy: str = "choose another file or folder"
 ) -> InputError:
     """Return the error for a file or a folder that the system does not write."""
+    is_full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+    remedy = "make room on the disk" if is_full else remedy
     return InputError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}; {remedy}")
 
 

@@ -57,7 +57,7 @@ def check_file(
     if not stat.S_ISREG(state.st_mode):
         raise InvalidValue(path, "not a regular file", "name a file that can be read")
     size = state.st_size
-    check(not (size == 0 and not may_be_empty), path, "empty", "some content", "name another file")
+    check(not (size == 0 and not may_be_empty), path, "empty", "some content", "use another file")
     check_most(path, size, limit_bytes, "bytes", "use a smaller file")
 
 

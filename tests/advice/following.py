@@ -12,10 +12,11 @@ import shlex
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 from click.testing import Result
@@ -47,7 +48,8 @@ PLACEHOLDERS = {"DATA": "flowers.csv", "MODEL": "model.npz", "FOLDER": "own", "P
 _WORD = r"(?:'[^']*'|\"[^\"]*\"|\\.|[,:](?=\w)|[^\s,;:'\"()\\])+"
 _OPTION = re.compile(rf"(?<![\w'/-])'?(--[a-z][a-z0-9-]*|-o)(?:[= ]({_WORD}))?")
 _COMMAND = re.compile(
-    rf"'((?:protonn-edge )?(?:{'|'.join(every_command())})\b[^']*)'|: (protonn-edge (?:{_WORD} ?)+)"
+    rf"'((?:protonn-edge )?(?:{'|'.join(every_command())})\b[^']*|protonn-edge --[^']*)'"
+    rf"|(?:: |give )(protonn-edge (?:{_WORD} ?)+)"
 )
 _MEANT = re.compile(r"[Dd]id you mean '?([^'?]+)'?\?")
 _REMOVED = re.compile(r"\b(omit|leave|without) '?(--[a-z-]+ and )?\Z")
@@ -58,6 +60,7 @@ _PROSE = re.compile(
 _CHOICE = re.compile(r"\b(?:choose|give)(?: one of)? ('?[\w-]+'?)(?:,| or)")
 _REFUSED = re.compile(r"no such option|is not one of|applies only|has no effect")
 _FORMER = re.compile(r"(--read|--set) .* is an option of its own now")
+_EXTRA = re.compile(r"got unexpected extra arguments? \((\S+)[ )]")
 _LAST_STOP = re.compile(r"[.,;:)]+\Z")
 
 
@@ -77,6 +80,11 @@ class Followed:
     came: str  # "works", "another question", "left to the user", or a fault
     faulty: bool = False
 
+    @property
+    def kind(self) -> str:
+        """What came, for counts."""
+        return "faults" if self.faulty else self.came.partition(":")[0]
+
 
 def sentences(done: Result) -> list[str]:
     """Return the error of a command that failed, or the remarks of one that did not."""
@@ -86,8 +94,8 @@ def sentences(done: Result) -> list[str]:
     return [line for line in lines if ";" in line or _MEANT.search(line)]
 
 
-def advised(line: str, sentence: str) -> Iterator[Advice]:
-    """Yield the advice of a sentence that a command line brought."""
+def advised(line: str, sentence: str, own: Mapping[str, str] = OWN) -> Iterator[Advice]:
+    """Yield the advice of a sentence that a command line brought; `own` has what it leaves open."""
     words = shlex.split(line)
     if found := _MEANT.search(sentence):
         yield _meant(words, sentence, found)
@@ -95,8 +103,10 @@ def advised(line: str, sentence: str) -> Iterator[Advice]:
     _, mark, clauses = sentence.partition("; ")
     if not mark:
         return
+    if extra := _EXTRA.match(sentence):
+        words.remove(extra[1])
     for part in re.split(
-        r"(?:, or,? |; | or (?=--|with --|train|omit|choose|give|use|leave))", clauses
+        r"(?:, or,? | or, |; | or (?=--|with --|train|omit|choose|give|use|leave))", clauses
     ):
         for command in _COMMAND.finditer(part):
             yield _whole(command[1] or command[2])
@@ -105,7 +115,7 @@ def advised(line: str, sentence: str) -> Iterator[Advice]:
         if former := _FORMER.match(sentence):
             words = _without_former(words, former[1])
         if _OPTION.search(rest):
-            yield _changed(words, rest)
+            yield _changed(words, rest, own)
         elif chosen := _CHOICE.search(rest):
             yield _replaced(words, sentence, chosen[1])
 
@@ -164,7 +174,7 @@ def _whole(text: str) -> Advice:
     return Advice(text, "" if _LEFT_OPEN.search(filled) else filled)
 
 
-def _changed(words: list[str], part: str) -> Advice:
+def _changed(words: list[str], part: str, own: Mapping[str, str]) -> Advice:
     """Return a command line with the options that a part of a sentence names."""
     name, kept, added = words[0], words[1:], ""
     for found in _OPTION.finditer(part):
@@ -184,14 +194,13 @@ def _changed(words: list[str], part: str) -> Advice:
             added += f" {flag}"
             continue
         if not value or _PROSE.match(value) or _LEFT_OPEN.search(value):
-            value = shlex.quote(OWN[flag]) if flag in OWN else ""
+            value = shlex.quote(own[flag]) if flag in own else ""
         if not value:
             return Advice(part)
         if not parameter.multiple:
             kept = _without(kept, parameter)
         added += f" {flag} {value}"
-    few = " --minutes 0.02" * ("--classifier best" in added)  # it takes five by default
-    return Advice(part, f"protonn-edge {shlex.join([name, *kept])}{added}{few}")
+    return Advice(part, f"protonn-edge {shlex.join([name, *kept])}{added}")
 
 
 def _parameter(command: str, flag: str) -> click.Option | None:
@@ -216,10 +225,10 @@ def _without(words: Sequence[str], parameter: click.Option) -> list[str]:
 
 def _without_former(words: Sequence[str], flag: str) -> list[str]:
     """Return the words without the first option of this name, and its value."""
-    if flag not in words:
+    place = next((n for n, word in enumerate(words) if word.partition("=")[0] == flag), None)
+    if place is None:
         return [*words]
-    place = words.index(flag)
-    return [*words[:place], *words[place + 2 :]]
+    return [*words[:place], *words[place + 2 - ("=" in words[place]) :]]
 
 
 Shell = Callable[[str], Result]
@@ -248,48 +257,89 @@ def _interrupted() -> Iterator[None]:
         signal.alarm(0)
 
 
-def follow(line: str, shell: Shell = in_shell, deep: int = 3) -> list[Followed]:
+def follow(
+    line: str, shell: Shell = in_shell, deep: int = 3, own: Mapping[str, str] = OWN
+) -> list[Followed]:
     """Run a command line, and all that its message advises, each as far as it leads."""
     with _clearing():
-        done = shell(f"protonn-edge {line}")
-        if done.exit_code == BUG_EXIT_CODE:
+        first = shell(f"protonn-edge {line}")
+        if first.exit_code == BUG_EXIT_CODE:
             return [Followed(Advice("", line), "a bug", faulty=True)]
-        found = sentences(done)
-    every = [(said, each) for said in found for each in advised(line, said)]
-    return [_followed(each, [said], shell, deep) for said, each in every]
+        found = sentences(first)
+    every = [(said, each) for said in found for each in advised(line, said, own)]
+    return [_followed(each, [said], Course(first, line, shell, own), deep) for said, each in every]
 
 
-def _followed(advice: Advice, said: list[str], shell: Shell, deep: int) -> Followed:
+class Course(NamedTuple):
+    """What all that follows from a command line has in common."""
+
+    first: Result
+    line: str
+    shell: Shell
+    own: Mapping[str, str]
+
+
+def _followed(advice: Advice, said: list[str], of: Course, deep: int) -> Followed:
     if not advice.line:
         return Followed(advice, "left to the user")
     with _clearing():
         try:
-            done = shell(advice.line)
+            done = of.shell(_shortened(advice.line))
         except AssertionError as error:
             return Followed(advice, f"no command line for a shell: {error}", faulty=True)
     new = sentences(done)
-    if fault := _fault(done, new, said):
+    if fault := _fault(done, new, said, of):
         return Followed(advice, fault, faulty=True)
     if not done.exit_code:
         return Followed(advice, "works")
-    for following in advised(advice.line.removeprefix("protonn-edge "), new[0]) if deep else ():
-        came = _followed(following, [*said, new[0]], shell, deep - 1)
-        if came.faulty:
-            return Followed(advice, f"leads to {came.advice.line}: {came.came}", faulty=True)
+    line = advice.line.removeprefix("protonn-edge ")
+    next_ones = advised(line, new[0], of.own) if deep else ()
+    came = [_followed(each, [*said, new[0]], of, deep - 1) for each in next_ones]
+    # One of two ways may undo what was advised, if the other one goes on.
+    faults = [each for each in came if each.faulty]
+    goes_on = any(each.advice.line and not each.faulty for each in came)
+    for each in faults:
+        if not (goes_on and each.came.startswith("says the same")):
+            return Followed(advice, f"leads to {each.advice.line}: {each.came}", faulty=True)
     return Followed(advice, f"another question: {new[0]}")
 
 
-def _fault(done: Result, new: Sequence[str], said: Sequence[str]) -> str:
+def _shortened(line: str) -> str:
+    """Return a command line that searches for a moment, not for minutes."""
+    if "--classifier best" in line and "--minutes" not in line:
+        return f"{line} --minutes 0.02"
+    is_search = line.startswith("protonn-edge tune ") and "--trials" not in line
+    return f"{line} --trials 1 --jobs 1" if is_search else line
+
+
+def _fault(done: Result, new: Sequence[str], said: Sequence[str], of: Course) -> str:
     """Return why a command that was advised should not have been, or ""."""
-    if done.exit_code == BUG_EXIT_CODE:
-        return "a bug"
-    if repeated := {*new} & {*said}:
-        return f"says the same again: {min(repeated)}"
-    if done.exit_code and not new:
-        return f"fails without a word: {done.output}"
-    if done.exit_code and _REFUSED.search(new[0]):
-        return f"is refused: {new[0]}"
-    return ""
+    few = "" if done.exit_code else _too_few(done, of)
+    again = {*map(_kind, new)} & {*map(_kind, said)} if done.exit_code else {*new} & {*said}
+    faults = {
+        "a bug": done.exit_code == BUG_EXIT_CODE,
+        f"says the same again: {min(again, default='')}": again,
+        f"fails without a word: {done.output}": done.exit_code and not new,
+        f"is refused: {min(new, default='')}": done.exit_code and any(map(_REFUSED.search, new)),
+        "has no effect": not of.first.exit_code and done.output == of.first.output,
+        few: few,
+    }
+    return next((fault for fault, is_so in faults.items() if is_so), "")
+
+
+def _kind(sentence: str) -> str:
+    """Return a sentence without its values."""
+    return re.sub(r"'[^']*'|[\w./-]*[\d./][\w./-]*", "...", sentence)
+
+
+def _too_few(done: Result, of: Course) -> str:
+    """Return how few points a command kept of the rows that it was given."""
+    kept = re.search(r"\b([\d,]+)(?: training)? (?:points|windows|rows)\b", done.stdout)
+    path = next((Path(word) for word in shlex.split(of.line)[1:] if Path(word).is_file()), None)
+    if kept is None or path is None or path.suffix not in (".csv", ".tsv", ".txt"):
+        return ""
+    rows, points = path.read_bytes().count(b"\n"), int(kept[1].replace(",", ""))
+    return f"keeps {points} of {rows} rows" if rows >= 40 and 10 * points < rows else ""
 
 
 @contextmanager

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 from advice.following import advised, follow, in_shell
+from advice.inputs import corpus_lines
 from advice.workspace import command_lines, make
 from command_line import skip_unless_known, succeed
 from extension_parts import needs
 
 # The lines with the cheapest folder; `follow_all.py` follows all.
 LINES = [line for line in command_lines() if not line.startswith("~ ")][::6]
+EVERY = 11  # one of so many cases of the corpus
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +38,15 @@ def test_what_a_message_advises_works(
     make(line, lambda each: succeed(*shlex.split(each)), made)
     faults = [f"{each.advice.line}: {each.came}" for each in follow(line) if each.faulty]
     assert not faults
+
+
+def test_what_a_message_about_a_case_of_the_corpus_advises_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = [each for line in corpus_lines(tmp_path, EVERY) for each in follow(line, own={})]
+    assert [each for each in found if each.advice.line]
+    assert not [f"{each.advice.line}: {each.came}" for each in found if each.faulty]
 
 
 @pytest.mark.parametrize(

@@ -194,3 +194,16 @@ def test_training_goes_on_with_the_columns_of_the_model(data: Path) -> None:
     lines = [line.split(",") for line in data.read_text().splitlines()]
     turned.write_text("".join(f"{','.join([label, *cells[::-1]])}\n" for label, *cells in lines))
     assert train(turned, "--start-from", first).feature_names == names
+
+
+def test_the_shape_of_a_window_alone_asks_for_its_features(tmp_path: Path) -> None:
+    rows = [
+        ",".join(f"{n % 2 + (n * k * 7 % 13) / 9:.2f}" for k in range(1, 13)) for n in range(60)
+    ]
+    lines = [f"{row},{'ab'[n % 2]}\n" for n, row in enumerate(rows)]
+    (tmp_path / "t.csv").write_text("".join(lines))
+    model = tmp_path / "m.npz"
+    succeed("train", tmp_path / "t.csv", "-o", model, "--classifier", "linear", "--window", "6x2")
+    features = load_model(model).features
+    assert features is not None
+    assert features.points.is_signal

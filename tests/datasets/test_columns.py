@@ -6,6 +6,7 @@ import csv
 import os
 import random
 import subprocess
+from ast import literal_eval
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from command_line import succeed
 
 from protonn_edge.data.options import options_of
 from protonn_edge.data.reading import load_dataset
+from protonn_edge.system.wording import COMMAND_LINE, PYTHON, speaking
 
 
 def test_the_table_is_printed(tmp_path: Path) -> None:
@@ -31,7 +33,8 @@ def test_a_suggested_option_can_be_pasted_into_a_shell(tmp_path: Path, name: str
     with path.open("w", newline="") as stream:
         table = csv.writer(stream)
         table.writerows([[name, "x", "label"], *([n, n * 7 % 11, "ab"[n % 2]] for n in range(40))])
-    (notice,) = (each for each in load_dataset(path).notices if each.kind == "left_out")
+    with speaking(COMMAND_LINE):
+        (notice,) = (each for each in load_dataset(path).notices if each.kind == "left_out")
     words = notice.text.partition("; ")[2].removesuffix(" uses it")
     shown = subprocess.run(
         ["sh", "-c", f"printf '%s\\n' {words}"], capture_output=True, text=True, check=True
@@ -39,6 +42,8 @@ def test_a_suggested_option_can_be_pasted_into_a_shell(tmp_path: Path, name: str
     flag, option = shown.stdout.splitlines()
     assert flag == "--keep"
     assert load_dataset(path, options_of({"keep": [option]})).feature_names == (name, "x")
+    keep = PYTHON.worded(notice.text).partition("; keep=")[2].removesuffix(" uses it")
+    assert load_dataset(path, keep=literal_eval(keep)).feature_names == (name, "x")
 
 
 @pytest.mark.parametrize("columns", ["", "80"])

@@ -121,7 +121,7 @@ def test_links_out_of_the_folder_are_refused(tmp_path: Path) -> None:
 def test_a_size_must_be_a_height_and_a_width(tmp_path: Path, size: Any) -> None:
     with pytest.raises(InputError, match="give a height and a width") as caught:
         load_dataset(folder_of(tmp_path), size=size)
-    assert "load_dataset(..., size=...)" in str(caught.value)
+    assert str(caught.value).startswith("size is ")
 
 
 def test_too_many_pixels_are_refused_before_they_are_read(

@@ -16,6 +16,7 @@ from protonn_edge.data.reading import load_dataset
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.learn.advice import better_kind, leads
 from protonn_edge.model.model import Model
+from protonn_edge.system.wording import COMMAND_LINE, speaking
 
 
 def board(seed: int = 0, n: int = 900) -> tuple[np.ndarray, np.ndarray]:
@@ -34,7 +35,8 @@ def model() -> Model:
 
 
 def test_a_clearly_better_kind_is_named(model: Model) -> None:
-    notice = better_kind(model, dataset(Division("", share=0.2)), seed=0)
+    with speaking(COMMAND_LINE):
+        notice = better_kind(model, dataset(Division("", share=0.2)), seed=0)
     assert notice is not None
     assert notice.text.endswith("try --classifier forest")
     assert not notice.warning

@@ -159,7 +159,7 @@ class EmulatedBoard(RunningBoard):
     def _refused(self, exit_code: int, reason: str) -> ProtoNNEdgeError | None:
         if exit_code == _EEPROM:
             return InvalidValue(
-                self._eeprom, f"no EEPROM of {self._name}: {reason}", "name another file"
+                self._eeprom, f"no EEPROM of {self._name}: {reason}", "use another file"
             )
         if exit_code == _CHIP:
             return InvalidValue(

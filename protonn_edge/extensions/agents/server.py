@@ -17,7 +17,7 @@ from typing import BinaryIO, NoReturn
 from protonn_edge import __version__
 from protonn_edge.extensions.agents.child import ChildCommand
 from protonn_edge.extensions.agents.confinement import Confinement
-from protonn_edge.extensions.agents.tools import UPLOAD, tools_for
+from protonn_edge.extensions.agents.tools import UPLOAD, interface_of, tools_for
 from protonn_edge.extensions.agents.verdicts import verdict
 from protonn_edge.system.errors import ProtoNNEdgeError, counted
 from protonn_edge.system.schema import JsonObject
@@ -192,6 +192,9 @@ class Server:
             spent = f"the user allowed {allowed}, and none is left; ask the user"
             return _content({"ok": False, "error": spent}, {})
         record = child.run(tool.command(values), self._confinement.folder, self._allowed.limit_s)
+        words = interface_of(tool, self._tools)
+        for each, key in [(record, "error"), *((one, "text") for one in record.get("notices", ()))]:
+            each[key] = each.get(key) and words.worded(each[key])
         more = tool.figures(record)
         if name == UPLOAD:
             # An upload that was stopped may have written to the board.

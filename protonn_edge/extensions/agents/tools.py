@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from string import Formatter
@@ -13,6 +15,7 @@ from protonn_edge.extensions.agents import verdicts
 from protonn_edge.extensions.agents.confinement import ALLOWED, OPTIONS, Values
 from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.system.schema import JsonObject
+from protonn_edge.system.wording import Interface
 
 UPLOAD = "upload"
 """The tool that writes to a board."""
@@ -43,6 +46,11 @@ class Tool:
             *(f"--{name}={value}" if value else f"--{name}" for name, value in options.items()),
         ]
 
+    @property
+    def options(self) -> dict[str, str]:
+        """Its arguments that are options of the command, by the names of these."""
+        return dict(re.findall(r"--([a-z-]+)=\{(\w+)\}", " ".join(self.words)))
+
     def described(self, name: str) -> JsonObject:
         """Return the entry of the tool in the list of the protocol."""
         own = {
@@ -57,6 +65,20 @@ class Tool:
             "inputSchema": schema | {"additionalProperties": False},
             **hints,
         }
+
+
+def interface_of(tool: Tool, tools: Mapping[str, Tool]) -> Interface:
+    """Return the words for messages of a tool: its arguments, then those of others."""
+    others = {option: each for one in tools.values() for option, each in one.options.items()}
+    further = {name: f"{OPTIONS}.{name}" for name in tool.schema.get(OPTIONS, {}).get(ALLOWED, ())}
+
+    def form(argument: str, text: str) -> str:
+        _, is_option, name = argument.partition(".")
+        value = json.dumps({name: text} if is_option else text, ensure_ascii=False)
+        return f"{OPTIONS if is_option else argument}={value}"
+
+    commands = {each.words[0]: f"the tool {name}" for name, each in tools.items()}
+    return Interface({**others, **further, **tool.options}, form, commands)
 
 
 def _text(description: str = "", **more: object) -> JsonObject:
@@ -136,7 +158,16 @@ TOOLS: Mapping[str, Tool] = {
             OPTIONS: _options(
                 *_READING,
                 *_of_kinds(),
-                *("holdout", "seed", "target", "normal", "within", "rejection", "rejection-by"),
+                *(
+                    "holdout",
+                    "holdout-rows",
+                    "seed",
+                    "target",
+                    "normal",
+                    "within",
+                    "rejection",
+                    "rejection-by",
+                ),
                 *("metric", "minutes", "board", "start-from"),
             ),
         },

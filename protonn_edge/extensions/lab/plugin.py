@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from protonn_edge.system.errors import (
     InstrumentError,
     ProtoNNEdgeError,
 )
+from protonn_edge.system.wording import Interface, speaking
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,8 +45,9 @@ _MEASUREMENT = "pnn_measurement"
 _LOG = pytest.StashKey["LoggingHost"]()
 _FAULTS = pytest.StashKey[list[str]]()
 _LONGEST_WAIT_S = 86_400
-# An option of commands whose name is longer here, unless it is one of a 'build' to run.
-_OPTION = re.compile(r"(?<!build )--(?=(board|meter|port|project|sensor|volts)\b)")
+_OWN = ("board", "data", "meter", "port", "project", "sensor", "volts", "wait")
+_NAMES = {option: f"--pnn-{name}" for name in _OWN for option in (name, f"pnn-{name}")}
+_INTERFACE = Interface(_NAMES, "{} {}".format, commands=None)
 _OF_BOARDS = (ProtoNNEdgeError, OSError, pytest.fail.Exception)  # errors that a board may cause
 _IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ  # a process of pytest -n, which compiles a copy
 
@@ -252,17 +253,18 @@ def pnn_measurement(
     instrument = instrument_of(*meter)
     if instrument is not None and not pnn_ports:
         raise InputError("--pnn-meter needs a real board; name the board's port with --pnn-port")
-    return measure_under_test(
-        pnn_project,
-        pnn_points,
-        pnn_target,
-        pnn_ports,
-        pnn_line_log,
-        retries=pytestconfig.getoption("--pnn-retries"),
-        fault=lambda text: pytestconfig.stash[_FAULTS].append(_OPTION.sub("--pnn-", text)),
-        instrument=instrument,
-        values=pnn_values,
-    )
+    with speaking(_INTERFACE):
+        return measure_under_test(
+            pnn_project,
+            pnn_points,
+            pnn_target,
+            pnn_ports,
+            pnn_line_log,
+            retries=pytestconfig.getoption("--pnn-retries"),
+            fault=pytestconfig.stash[_FAULTS].append,
+            instrument=instrument,
+            values=pnn_values,
+        )
 
 
 @pytest.fixture
@@ -303,7 +305,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         if isinstance(failure, DeviceError | InstrumentError):
             raise failure
         if isinstance(failure, CheckFailed):
-            pytest.fail(str(failure), pytrace=False)
+            with speaking(_INTERFACE):
+                pytest.fail(str(failure), pytrace=False)
     try:
         yield
     except AttributeError as error:
@@ -349,7 +352,8 @@ def pytest_runtest_makereport(
     if call.when == "call" and call.excinfo.errisinstance((DeviceError, InstrumentError)):
         report.when = "setup"  # a problem before a test is an error, not a failure
     if report.when == "setup" and call.excinfo.errisinstance(ProtoNNEdgeError):
-        report.longrepr = _OPTION.sub("--pnn-", str(call.excinfo.value))
+        with speaking(_INTERFACE):
+            report.longrepr = str(call.excinfo.value)
     # The bytes of the line explain neither a figure above its limit nor a mistake in a test.
     explained = (AssertionError, *_OF_BOARDS) if "pnn_board" in used else _OF_BOARDS
     if call.excinfo.errisinstance(explained):

@@ -14,7 +14,6 @@ from protonn_edge.extensions.studio.actions import FIELDS, RECORDING
 from protonn_edge.extensions.studio.request import PageRequest
 from protonn_edge.extensions.studio.sources import LOGGER
 from protonn_edge.extensions.studio.streams import BoardStream
-from protonn_edge.extensions.studio.words import in_words
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.schema import JsonObject
 
@@ -93,8 +92,7 @@ class AttachedBoard:
             self._take = {**self._source, **news["begun"]}
             return
         if "warning" in news:
-            news = {"error": True, **news, "warning": in_words(news["warning"])}
-            news["stage"] = self._stage
+            news = {"error": True, **news, "stage": self._stage}
         if "answer" in news and self._trying not in self.tried:
             self.tried |= {self._trying}
             news["changed"] = True

@@ -24,7 +24,6 @@ from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.tables import RawTable, opened_table
 from protonn_edge.data.usual_names import LABEL_NAMES
 from protonn_edge.extensions.studio.actions import LISTS, LONGEST, READ
-from protonn_edge.extensions.studio.words import in_words
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.schema import JsonObject
@@ -61,7 +60,7 @@ def _columns_of(path: Path, version: str, read: str) -> Mapping[str, object]:
     try:
         dataset = load_dataset(path, options, least_classes=1, target=target)
     except InputError as error:
-        return _unjudged(path, options, in_words(str(error).replace(str(path), path.name)))
+        return _unjudged(path, options, str(error).replace(str(path), path.name))
     answers = [column for column in dataset.columns if column.role == "label"]
     if not answers or (len(answers) == 1 and not _is_named(answers, options)):
         return _unjudged(path, options, "")

@@ -17,7 +17,7 @@ from pathlib import Path
 from protonn_edge.extensions.studio.actions import line_of
 from protonn_edge.extensions.studio.log import Log
 from protonn_edge.extensions.studio.processes import Launcher, Running
-from protonn_edge.extensions.studio.words import in_words
+from protonn_edge.extensions.studio.words import PAGE
 from protonn_edge.system.errors import InputError, counted
 from protonn_edge.system.schema import JsonObject
 
@@ -107,7 +107,7 @@ class Jobs:
             state = "stopped" if self._stopped else "failed"
             reason = "stopped" if self._stopped else (said or ["it ended without a reason"])[-1]
             record = {"error": reason, **record}
-            record["sentence"] = in_words(record["error"])
+            record["sentence"] = PAGE.worded(record["error"].removeprefix("error: "))
         last = code != 0 or self._stopped or at == self.latest["of"]
         ended = {"action": action, "line": line, "state": state, "record": record}
         news = {"state": state, "record": record, "records": [*self.latest["records"], ended]}

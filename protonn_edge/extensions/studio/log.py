@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from protonn_edge.extensions.studio.facts import identity
-from protonn_edge.extensions.studio.words import in_words, names_in
+from protonn_edge.extensions.studio.words import PAGE, names_in
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import read_file, write_atomically
 from protonn_edge.system.schema import Check, JsonObject, list_of, record_of, text, whole
@@ -123,7 +123,7 @@ class Log:
             for notice in entry["record"].get("notices", ()):
                 if record_of(_NOTICE)(notice):
                     text, action = notice["text"], entry["action"]
-                    shown = {**notice, "text": in_words(text), "action": action}
+                    shown = {**notice, "text": PAGE.worded(text), "action": action}
                     shown["names"] = names_in(text)
                     found += [shown] * (shown not in found)
         return found

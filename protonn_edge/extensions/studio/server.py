@@ -20,6 +20,7 @@ from urllib.parse import unquote
 from protonn_edge.extensions.studio.jobs import Busy
 from protonn_edge.extensions.studio.request import Changed
 from protonn_edge.extensions.studio.tabs import as_json
+from protonn_edge.extensions.studio.words import PAGE
 from protonn_edge.extensions.studio.workspace import (
     DROP_LIMIT_BYTES,
     ORDERS,
@@ -30,6 +31,7 @@ from protonn_edge.extensions.studio.workspace import (
 from protonn_edge.system.errors import ProtoNNEdgeError, shortened
 from protonn_edge.system.files import resource
 from protonn_edge.system.shell import WINDOWS
+from protonn_edge.system.wording import speaking
 
 _BODY_LIMIT_BYTES = 1 << 16
 _REQUEST_S = 30.0
@@ -69,6 +71,11 @@ class StudioServer(ThreadingHTTPServer):
         self.static = _static_files()
         super().__init__(("127.0.0.1", port), _Handler)
         self.hosts = tuple(f"{name}:{self.server_port}" for name in ("127.0.0.1", "localhost"))
+
+    def serve_forever(self, poll_interval: float = 0.5) -> None:
+        """Serve, with errors and notices in words of the page."""
+        with speaking(PAGE):
+            super().serve_forever(poll_interval)
 
     @property
     def url(self) -> str:

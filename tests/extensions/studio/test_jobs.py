@@ -19,7 +19,7 @@ from protonn_edge.extensions.studio.jobs import Jobs
 from protonn_edge.extensions.studio.log import LOG_FILE, Log
 from protonn_edge.extensions.studio.processes import Launcher, Running
 from protonn_edge.extensions.studio.sample import sample_files
-from protonn_edge.extensions.studio.words import in_words, names_in
+from protonn_edge.extensions.studio.words import PAGE, names_in
 from protonn_edge.system.shell import LINUX
 
 CUT = ["windows", "recording.csv", "-o", "windows.npz", "--window=50", "--stride=25"]
@@ -220,7 +220,7 @@ def test_a_long_log_is_halved_once_and_then_appended_to(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("sentence", "shown"),
     [
-        ("error: m.npz is missing; give --model NAME", "m.npz is missing"),
+        ("m.npz is missing; give --model NAME", "m.npz is missing"),
         ("--budget is 2kB, but it needs 3kB; try --epochs 5", "budget is 2kB, but it needs 3kB"),
         ("x is old; run 'protonn-edge build' again", "x is old"),
         ("x is old; wait a moment", "x is old; wait a moment"),
@@ -229,7 +229,7 @@ def test_a_long_log_is_halved_once_and_then_appended_to(folder: Path) -> None:
     ],
 )
 def test_sentences_of_commands_lose_what_is_typed(sentence: str, shown: str) -> None:
-    assert in_words(sentence) == shown
+    assert PAGE.worded(sentence) == shown
 
 
 def test_a_suggested_pattern_of_names_is_found() -> None:

@@ -26,7 +26,7 @@ from sentences.test_sentences import LISTED
 from protonn_edge.codegen.projects.built import built_file
 from protonn_edge.device.connection import LinkError
 from protonn_edge.extensions.studio import attached, sources
-from protonn_edge.extensions.studio.words import in_words
+from protonn_edge.extensions.studio.words import PAGE
 
 OPTION = re.compile(r"(?<![\w-])--?[a-z]|'protonn-edge ")
 SENTENCES = sorted({line.strip() for line in LISTED.splitlines() if line.startswith("  ")})
@@ -153,7 +153,7 @@ def desk(
 
 def test_no_sentence_has_an_option_in_the_page_whatever_its_values_are() -> None:
     worst = [re.sub(r"(?<!\w)\{[^}]*\}", "--value", each) for each in SENTENCES]
-    assert {each for each in map(in_words, worst) if OPTION.search(each)} == set()
+    assert {each for each in map(PAGE.worded, worst) if OPTION.search(each)} == set()
 
 
 def test_each_error_stands_in_view_in_the_stage_of_its_button(desk: Desk) -> None:
@@ -163,7 +163,7 @@ def test_each_error_stands_in_view_in_the_stage_of_its_button(desk: Desk) -> Non
             page.set_viewport_size(size)
             desk.press(stage, place, {action: End(2, {"error": error})})
             alert = page.locator(".alert .notice.error p:visible")
-            expect(alert).to_have_text([in_words(error)])
+            expect(alert).to_have_text([PAGE.worded(error)])
             assert desk.shown.in_view(f"#stage-{stage} .alert .notice.error") == []
             page.wait_for_function("() => !studio.job.running")
         if action not in ("logger", "upload-logger"):  # which would connect
@@ -242,7 +242,7 @@ def _expect_notices(page: Page, said: Mapping[str, Sequence[Mapping[str, Any]]])
         for action, notices in said.items():
             for each in notices:
                 if SHOWN_IN[action] == stage or (stage == "report" and each["warning"]):
-                    expected[each["warning"]].add(in_words(each["text"]))
+                    expected[each["warning"]].add(PAGE.worded(each["text"]))
         shown = page.locator(f"#stage-{stage}").evaluate(NOTICES)
         for _ in range(ASKED_AGAIN):
             if all({*shown[kind]} == expected[kind == "warnings"] for kind in shown):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
-from protonn_edge.system.errors import InvalidValue, counted
+from protonn_edge.system.errors import InvalidValue, counted, shortened
 from protonn_edge.system.files import read_file
 from protonn_edge.system.schema import JsonObject, list_of, nullable, one_of, record_of, text, whole
 
@@ -25,6 +25,7 @@ MODEL, TRAINING_DATA, FIRMWARE = "integer model", "training data", "firmware"
 
 POINTS = 8, 100_000  # the fewest and the most that executions are compared on
 
+_TOOL = {"name": "protonn-edge", "version": __version__}
 _FORMAT = 2  # increase it if a key changes; files of other formats are refused
 _LARGEST_FILE = 1 << 20
 _LONGEST = 1_000
@@ -89,7 +90,7 @@ class Certificate:
         """Return the certificate with the keys of its file."""
         return {
             "format": _FORMAT,
-            "tool": {"name": "protonn-edge", "version": __version__},
+            "tool": {**_TOOL},
             "subject": dict(self.subject),
             "settings": asdict(self.settings),
             "repeat": self.settings.command,
@@ -176,12 +177,12 @@ def read_certificate(path: Path) -> Certificate:
         raise InvalidValue(
             path, "not a certificate", "name a file that 'verify -o' wrote"
         ) from error
-    version = record["tool"].get("version")
-    if version != __version__:
+    if record["tool"] != _TOOL:
+        writer = shortened(" ".join(record["tool"].values()))
         raise InvalidValue(
             path,
-            f"written by version {version!r}, but this is version {__version__}",
-            "check the certificate with that version",
+            f"written by {writer!r}, but this is {' '.join(_TOOL.values())!r}",
+            "check the certificate with the program that wrote it",
         )
     certificate = Certificate(
         record["subject"],

@@ -89,7 +89,7 @@ def read_takes(path: Path) -> EditableRecording:
         raise InvalidValue(
             path,
             "neither a recording that 'record' wrote nor a folder of takes",
-            "name another file or folder",
+            "use another file or folder",
         )
     return _in_file(path, content)
 

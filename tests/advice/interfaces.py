@@ -1,0 +1,59 @@
+"""What messages advise in Python, to an agent and in the page, done there.
+
+Each interface reads the tables of the corpus, and then does what the messages about them advise.
+Extensions add their interfaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from advice.following import Followed
+from advice.readers import Given, Reader, set_options
+from corpus.cases import some_cases
+from extension_parts import additions
+
+from protonn_edge.data.options import TableOptions, options_of_texts
+from protonn_edge.data.reading import load_dataset
+from protonn_edge.system.errors import InputError
+from protonn_edge.system.wording import COMMAND_LINE, PYTHON, speaking
+
+
+def _in_python(path: Path, given: Given) -> tuple[bool, list[str]]:
+    with speaking(COMMAND_LINE):
+        try:
+            return True, [each.text for each in load_dataset(path, **given).notices]
+        except InputError as error:
+            return False, [str(error)]
+
+
+_KEYWORDS = {*vars(TableOptions()), "target"}
+INTERFACES: dict[str, Reader] = {
+    "python": Reader(PYTHON, _in_python, set_options, _KEYWORDS.__contains__),
+    **additions("interfaces"),
+}
+
+
+def tables(folder: Path, every: int = 1) -> Iterator[tuple[Path, TableOptions]]:
+    """Yield the tables of the corpus, or one of so many cases, with their options."""
+    for number, case in some_cases(every):
+        readings = [each.filled(case._filled) for each in case.readings if each.reader == "table"]
+        if not readings:
+            continue
+        given = folder / str(number)
+        given.mkdir()
+        path = case.write(given)
+        for reading in readings:
+            file, texts = reading._named(path, folder)
+            yield file, options_of_texts(texts)
+
+
+def follow(reader: Reader, folder: Path, every: int = 1) -> Iterator[Followed]:
+    """Yield what comes of all advice about the tables of the corpus that an interface can read."""
+    for path, options in tables(folder, every):
+        try:
+            given = reader.given(options)
+        except KeyError:
+            continue
+        yield from reader.follow(path, given)
