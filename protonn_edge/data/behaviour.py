@@ -33,6 +33,7 @@ _MOST_IN_TURN, _IN_ORDER, _ALIKE = 10, 0.75, 2
 # Rounds of devices: their least number, and how much rarer slips are than changes of the order;
 # the least ratio of the spreads of sensors of other kinds.
 _FEWEST_ROUNDS, _CLEAR, _MANY_FOLD = 10, 3, 10
+_LONGEST_PERIOD, _ROUNDING = 4, 1e-6  # in rounds; of numbers, as a share
 _ONCE = 0.75  # share of different times, if these recur
 SESSION_LIKE = "as a session does"
 """The end of the evidence for a session."""
@@ -190,16 +191,18 @@ def are_devices(codes: NDArray[np.int64], others: Iterable[NDArray[np.float64]])
         rises = falls <= _MOST_RESTARTS
         if not rises and len(np.unique(x[:_SAMPLED])) <= _FEWEST_ROWS:
             continue  # which may return in a fixed order itself
-        own, last = (_unlike(steps if rises else x, lag) for lag in (period, 1))
-        if last > 0 and _ALIKE * own <= last:
+        x = steps if rises else x
+        own, last = _unlike(x, period), _unlike(x, 1)
+        if last > _ROUNDING * np.abs(x).mean() and _ALIKE * own <= last:
             return True
     return False
 
 
 def _are_rounds(codes: NDArray[np.int64]) -> bool:
-    """Return whether nearly all rounds have each value once, in orders that differ.
+    """Return whether nearly all rounds have each value once, in orders that differ at random.
 
-    A value that is missing or repeated, as after lost rows, begins a new round.
+    A value that is missing or repeated, as after lost rows, begins a new round. Orders that recur
+    are those of a signal with a period.
     """
     k, full, rounds, seen = len(np.unique(codes)), 0, 1, set[int]()
     for code in codes.tolist():
@@ -207,7 +210,8 @@ def _are_rounds(codes: NDArray[np.int64]) -> bool:
             rounds, seen = rounds + 1, set()
         seen.add(code)
         full += len(seen) == k
-    in_order = float(np.mean(codes[k:] == codes[:-k]))  # in a fixed order, as rounds at a slip
+    periods = range(k, min(_LONGEST_PERIOD * k, len(codes) // 2) + 1)
+    in_order = max((float(np.mean(codes[p:] == codes[:-p])) for p in periods), default=1.0)
     are_complete = _CLEAR * (rounds - full) < (1 - in_order) * rounds
     return rounds >= _FEWEST_ROUNDS and in_order < _IN_ORDER and are_complete
 
