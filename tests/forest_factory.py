@@ -10,7 +10,7 @@ from chains import forest_chain, forest_model, random_parts, tiny_parts
 from model_factory import parts_for, random_points
 
 from protonn_edge.kinds.forest.integers import IntegerForest
-from protonn_edge.kinds.forest.table import LEAF
+from protonn_edge.kinds.forest.table import LEAF, Trees, most_of_a_leaf
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 
@@ -56,10 +56,12 @@ def random_chain(
     vote: int = 0,
     apart: bool = False,
     levels: int = 255,
+    boosted: bool = False,
 ) -> IntegerChain:
     """Return integers of random trees.
 
-    Their leaves may add one `vote` each; a feature has `levels` different thresholds.
+    Their leaves may add one `vote` each; a feature has `levels` different thresholds. Trees may
+    add to one score each, with leaves of 16 bits, in the order of their classes (`boosted`).
     """
     rng = np.random.default_rng(seed)
     nodes = random_shape(rng, trees, features, depth, apart=apart)
@@ -67,10 +69,19 @@ def random_chain(
     leaves = random_leaves(rng, len(nodes) - inner, classes, share)
     if vote:
         leaves = vote * np.eye(classes)[rng.integers(0, classes, len(leaves))]
+    if boosted:
+        roots = Trees(nodes).roots
+        classes_of = np.sort(rng.integers(0, classes, len(roots)))
+        tree_of = np.searchsorted(roots, np.flatnonzero(nodes == LEAF), side="right") - 1
+        leaves = np.eye(classes, dtype=np.int64)[classes_of[tree_of]]
+        limit = min(
+            most_of_a_leaf(Trees(nodes), leaves), (1 << 15) // np.bincount(classes_of).max() - 300
+        )
+        leaves = leaves * rng.integers(-limit, limit, (len(leaves), 1))
     return forest_chain(
         nodes=nodes,
         thresholds=(rng.integers(0, levels, inner) * (255 // levels)).astype(np.uint8),
-        leaves=leaves.astype(np.int8),
+        leaves=leaves.astype(np.int16),
         bias=rng.integers(-300, 300, classes),
         **random_parts(features, 255, classes),
     )
@@ -148,7 +159,7 @@ def tiny_chain(leaves: str = "shares") -> IntegerChain:
     return forest_chain(
         nodes=np.array([2, 5, LEAF, LEAF, LEAF, 0, LEAF, LEAF, LEAF]),
         thresholds=np.array([100, 0, 254], np.uint8),
-        leaves=np.array(TINY_LEAVES[leaves], np.int8),
+        leaves=np.array(TINY_LEAVES[leaves], np.int16),
         bias=np.array([600, -158, 0]),
         **tiny_parts(255),
     )

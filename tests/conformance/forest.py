@@ -29,6 +29,12 @@ def instances() -> Iterator[Instance]:
     yield _instance("many scores a leaf", random_chain(13, classes=12, **small))
     apart = small | {"features": 300, "trees": 4}
     yield _instance("many scores a leaf, many inputs", random_chain(14, classes=30, **apart))
+    boosted = {"trees": 24, "boosted": True}
+    yield _instance("one score a tree", random_chain(15, features=60, classes=5, **boosted))
+    wide = random_chain(16, features=300, depth=3, classes=30, trees=90, boosted=True)
+    yield _instance("one score a tree, many inputs and scores", wide)
+    deep = random_chain(17, trees=4, features=247, depth=9, classes=2, boosted=True)
+    yield _instance("one score a tree, long subtrees", deep)
     many = random_chain(7, trees=9, features=254, vote=1, classes=4)
     yield _instance("votes, and features like marks", many)
     yield _instance("many inputs", random_chain(2, features=400, depth=6, share=0, classes=2))

@@ -83,7 +83,8 @@ def calls_of(chain: IntegerChain, n: int) -> list[Call]:
 
 def compares_floats(chain: IntegerChain, plan: DevicePlan) -> bool:
     """Return whether trees of a program compare floats."""
-    return re.search(r"at_(most|least)\(x\[", render_c(chain, plan)["pnn_model.c"]) is not None
+    text = render_c(chain, plan)["pnn_model.c"]
+    return re.search(r"at_(most|least)\(x\[|float_score", text) is not None
 
 
 CHAINS = {
@@ -93,6 +94,7 @@ CHAINS = {
     "few tests": random_chain(9, features=50, trees=3, depth=2),
     "ranges of all sizes": with_odd_ranges(random_chain(3, features=30, trees=12)),
     "limits of zero": with_limits_of_zero(random_chain(7, vote=1, levels=1)),
+    "one score a tree": with_odd_ranges(random_chain(10, features=120, trees=20, boosted=True)),
     "a single score": with_odd_ranges(random_chain(4, classes=1)),
 }
 
@@ -156,7 +158,7 @@ def test_they_need_no_floating_point_routines(tmp_path: Path) -> None:
 def test_trees_that_would_fill_the_flash_convert_floats() -> None:
     large = random_chain(5, trees=60, depth=7, vote=1)
     for core, expected in (("avr4", False), ("avr5", True)):
-        middle = random_chain(6, trees=12, depth=6, vote=1)
+        middle = random_chain(6, trees=16, depth=6, vote=1)
         plan = plan_of(middle, {"forest": "if-else"}, CORES[core])
         assert compares_floats(middle, plan) == expected
     assert not compares_floats(large, plan_of(large, {"forest": "if-else"}))
@@ -180,7 +182,7 @@ def test_trees_that_would_fill_a_board_s_flash_convert_floats() -> None:
 
 
 def test_an_export_has_the_c_of_a_build_with_the_same_flash(tmp_path: Path) -> None:
-    model, told = random_forest_model(trees=24), []
+    model, told = random_forest_model(trees=32), []
     for flash in (12_000, 32_000):
         folder = tmp_path / f"{flash}"
         done = export(model, "c", folder, flash_bytes=flash, prefix="pnn", tries=False)

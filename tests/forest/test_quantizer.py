@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from forest_factory import random_chain, random_forest_model
@@ -15,10 +17,10 @@ from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.quantize import (
     byte_inputs,
     device_bytes,
-    quantized_leaves,
+    quantized_table,
     with_whole_steps,
 )
-from protonn_edge.kinds.forest.table import LEAF, Trees
+from protonn_edge.kinds.forest.table import LEAF, ForestTable, Trees, most_of_a_leaf
 from protonn_edge.model.integer_chain import named_stages
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.statistics import InputStatistics
@@ -49,10 +51,47 @@ def test_bytes_go_the_ways_of_the_points_that_they_stand_for(
     assert (error <= (rounded + 1e-6) * integers.score_scale).all()
 
 
+def interleaved(order: np.ndarray) -> ForestTable:
+    """Return the integers of trees of one test each, which add to the scores of an order."""
+    values = np.random.default_rng(0).normal(size=(2 * len(order), 1))
+    leaves = values * np.eye(3)[np.repeat(order, 2)]
+    shape = Trees(np.ravel([[tree, LEAF, LEAF] for tree in range(len(order))]))
+    return quantized_table(shape, np.arange(len(order), dtype=np.uint8), leaves, np.zeros(3))[0]
+
+
+def test_trees_of_one_score_each_are_sorted_and_have_leaves_of_16_bits() -> None:
+    table = interleaved(np.array([2, 0, 1, 2, 0, 2]))
+    assert table.classes is not None
+    assert table.classes.tolist() == [0, 0, 1, 2, 2, 2]
+    assert table.trees.features[::3].tolist() == [1, 4, 2, 0, 3, 5]
+    assert table.thresholds.tolist() == [1, 4, 2, 0, 3, 5]
+    assert np.abs(table.leaves).max() > 8_000
+    sums = np.maximum.reduceat(np.abs(table.leaves), np.arange(0, 12, 2)).sum(axis=0)
+    assert 32_000 < sums.max() < 1 << 15
+    assert len(table.content) == table.n_bytes
+
+
+@pytest.mark.parametrize("features", [1, 200, 246, 247, 300, 60_000])
+def test_values_leave_room_for_marks(features: int) -> None:
+    chain = random_chain(0, features=features, trees=1, depth=3, classes=1, boosted=True)
+    table = named_stages(chain)["forest"].table
+    most = most_of_a_leaf(table.trees, table.leaves)
+    whole = replace(table, leaves=np.resize([[most], [-most]], table.leaves.shape).astype(np.int16))
+    marks = {line[0] for line in whole.nodes if len(line) == 2}
+    assert min(marks) >= table.first_mark
+    assert table.first_mark > max(line[0] for line in whole.nodes if len(line) > 2)
+
+
+def test_wide_leaves_of_several_scores_are_refused() -> None:
+    stage = named_stages(random_chain(0))["forest"]
+    with refused_by("model.integer_stage"):
+        replace(stage, leaves=(4 * stage.leaves).astype(np.int16), bias=0 * stage.bias)
+
+
 def test_many_trees_have_coarser_values() -> None:
-    shape = Trees(np.array([0, LEAF, LEAF] * 1_000))
-    leaves, _, unit = quantized_leaves(shape, np.ones((2_000, 2)), np.zeros(2))
-    assert leaves.max() == 32
+    shape, thresholds = Trees(np.array([0, LEAF, LEAF] * 1_000)), np.zeros(1_000, np.uint8)
+    table, unit = quantized_table(shape, thresholds, np.ones((2_000, 2)), np.zeros(2))
+    assert table.leaves.max() == 32
     assert unit == pytest.approx(1 / 32, rel=0.05)
 
 

@@ -136,10 +136,15 @@ def _prototypes(stage: IntegerPrototypes, _number: int, inputs: str) -> PythonSt
 
 
 def _forest(stage: IntegerForest, _number: int, inputs: str) -> PythonStage:
-    trees, inner = stage.trees, stage.trees.inner
-    distinct, leaves = np.unique(stage.leaves, axis=0, return_inverse=True)
-    right = trees.right.copy()  # of a leaf: the row of its values
-    right[~inner] = leaves.ravel()
+    trees, inner, classes = stage.trees, stage.trees.inner, stage.table.classes
+    right = trees.right.copy()  # of a leaf: what it adds to the score of its tree, or its row
+    if classes is not None:
+        right[~inner] = stage.table.values + (1 << 15)
+        values = bytes_literal(classes)
+    else:
+        distinct, leaves = np.unique(stage.leaves, axis=0, return_inverse=True)
+        right[~inner] = leaves.ravel()
+        values = signed_literal(distinct.astype(np.int8))
     if len(right) > 1 << 16:
         raise unsupported(f"a forest of {len(right):,} nodes (at most {1 << 16:,})")
     wide = stage.n_features > 255
@@ -149,14 +154,15 @@ def _forest(stage: IntegerForest, _number: int, inputs: str) -> PythonStage:
         "_T": bytes_literal(trees.at_nodes(stage.thresholds)),
         "_R": bytes_literal(right & 255),
         "_H": bytes_literal(right >> 8),
-        "_V": signed_literal(distinct),
+        "_V": values,
         "_B": array_literal("i", stage.bias),
         "_S": f'array("i", [0] * {stage.n_outputs})',
         "_N": array_literal("i", [len(trees.roots), stage.n_outputs, stage.n_features]),
         "_G": array_literal("i", trees.roots),
     }
     call = f"_walk(_F, _T, _R, _H, _V, {inputs}, _S, _N, _G)"
-    return PythonStage("_S", tables, ("_S[:] = _B", call), {"walk": 16 if wide else 8})
+    how = {"bits": 16 if wide else 8, "one_score": classes is not None}
+    return PythonStage("_S", tables, ("_S[:] = _B", call), {"walk": how})
 
 
 def _window(stage: IntegerWindowFeatures, number: int, inputs: str) -> PythonStage:

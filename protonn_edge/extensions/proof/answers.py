@@ -248,6 +248,8 @@ def equal_bytes(found: Any, wanted: Value) -> bool:
     if not isinstance(wanted, Byte):
         return isinstance(wanted, int) and _is_always(found, wanted)
     x, y, modulus = found.form, wanted.form, 256 << wanted.bit
+    if x.root is not None and x.root is y.root:
+        return bool((found.array() == wanted.array()).all())
     return found.is_at(wanted.bit) and (
         congruent(x, y, modulus) or congruent(expanded(x), expanded(y), modulus)
     )

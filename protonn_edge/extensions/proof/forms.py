@@ -333,6 +333,18 @@ def recentred(form: SumForm, modulus: int) -> SumForm:
     return SumForm((form.constant + half) % modulus - half, tables)
 
 
+def nearest_numbers(numbers: ArrayLike, modulus: int) -> Integers:
+    """Return numbers congruent to these that span the least, such as 1 and -1 for 1 and 65535."""
+    given = np.asarray(numbers)
+    if np.ptp(given) < modulus >> 1:
+        return given
+    ascending = np.sort(given % modulus)
+    gap = int(np.diff(ascending, append=ascending[0] + modulus).argmax())
+    above = (given - ascending[(gap + 1) % len(ascending)]) % modulus
+    nearest: Integers = above + (given[0] - above[0])
+    return nearest
+
+
 def expanded(form: SumForm) -> SumForm:
     """Return a form with functions of other roots in place of those that stand for their values."""
     for root, table in form.tables.items():
@@ -346,13 +358,15 @@ def expanded(form: SumForm) -> SumForm:
     return form
 
 
-def where(root: Root, mask: Mask, x: SumForm, y: SumForm) -> SumForm | None:
-    """Return the form that is x where the mask is set, else y; None if other roots differ."""
+def where(
+    root: Root, mask: Mask, x: SumForm, y: SumForm, *, modulus: int = 1 << 62
+) -> SumForm | None:
+    """Return a form congruent to x where the mask is set, else to y; None if other roots differ."""
     if any(each is not root for each in minus(x, y).tables):
         return None
     one, other = x.table(root) + x.constant, y.table(root) + y.constant
     rest = plus(x.without(root), constant(-x.constant))
-    return plus(rest, single(root, np.where(mask, one, other)))
+    return plus(rest, single(root, nearest_numbers(np.where(mask, one, other), modulus)))
 
 
 def restricted(form: SumForm, root: Root, mask: Mask) -> SumForm:

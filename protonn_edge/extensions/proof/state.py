@@ -24,6 +24,7 @@ from protonn_edge.extensions.proof.forms import (
     different_parts,
     factor_of,
     minus,
+    nearest_numbers,
     plus,
     recentred,
     rest_of,
@@ -262,6 +263,7 @@ class Meeting:
     def _chosen(self, x: int | Byte, y: int | Byte) -> Value:
         """Return a table with the values of both, if the root is all that they depend on there."""
         bit = max((each.bit for each in (x, y) if isinstance(each, Byte)), default=0)
+        modulus = max(256 << bit, 1 << 16)
         x, y = (_moved(each, bit) for each in (x, y))
         joined = None
         if all(
@@ -269,7 +271,7 @@ class Meeting:
             for v in (x, y)
         ):
             forms = [self._as_root(constant(v) if isinstance(v, int) else v.form) for v in (x, y)]
-            joined = where(self._root, self._one, *forms)
+            joined = where(self._root, self._one, *forms, modulus=modulus)
         if joined is None:
             bit = 0
             try:
@@ -406,7 +408,8 @@ def over_way(way: Root, values: list[Any]) -> Any:
         if rest.tables:
             return None
         offsets.append(rest.constant)
-    return _byte_at(plus(base.form, single(way, offsets)), base.bit)
+    near = nearest_numbers(offsets, max(256 << base.bit, 1 << 16))
+    return _byte_at(plus(base.form, single(way, near)), base.bit)
 
 
 def words_over_way(

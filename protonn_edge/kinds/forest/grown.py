@@ -19,7 +19,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from protonn_edge.kinds.forest import quantize
 from protonn_edge.kinds.forest.packed import PackedTable
-from protonn_edge.kinds.forest.table import LEAF, ForestTable, Trees
+from protonn_edge.kinds.forest.table import LEAF, Trees
 from protonn_edge.model.checks import Float64
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, InvalidValue
@@ -109,8 +109,7 @@ class GrownTrees:
         """Bytes that the trees take on the device."""
         thresholds = np.floor(self.thresholds[self.shape.inner]) if self.on_bytes else 0
         of_inner = np.broadcast_to(np.uint8(thresholds), int(self.shape.inner.sum()))
-        leaves, bias, _ = quantize.quantized_leaves(self.shape, self.leaves, self.bias)
-        table = ForestTable(self.shape, of_inner, leaves, bias)
+        table, _ = quantize.quantized_table(self.shape, of_inner, self.leaves, self.bias)
         if self.on_bytes and (packed := PackedTable(table)).possible:
             return min(packed.n_bytes, table.n_bytes)
         return table.n_bytes
@@ -153,44 +152,6 @@ class GrownTrees:
             for children in (nodes + 1, self.shape.right[nodes]):
                 leaf[nodes] &= leaf[children] & (classes[children] == classes[nodes])
         return replace(self, values=votes).with_leaves(leaf)
-
-    def merged(self) -> Self:
-        """Return the trees with a leaf in place of each node that has only equal leaves."""
-        values, leaf = self.values.copy(), ~self.shape.inner
-        for nodes in reversed(self.shape.levels):
-            left, right = nodes + 1, self.shape.right[nodes]
-            equal = (values[left] == values[right]).all(axis=1)
-            leaf[nodes] = leaf[left] & leaf[right] & equal
-            values[nodes] = np.where(leaf[nodes, None], values[left], 0.0)
-        return replace(self, values=values).with_leaves(leaf)
-
-    def divided(self, parts: int) -> Self:
-        """Return trees with the same sums and int8 leaves that are `parts` times as fine.
-
-        The leaves of each tree are centred around 0, and the bias compensates. A tree with large
-        leaves occurs several times, each time with a part of its values.
-        """
-        shape, leaf = self.shape, ~self.shape.inner
-        leaves, rest = self.values[leaf], np.zeros_like(self.values)
-        ends = [each.reduceat(leaves, shape.leaf_starts) for each in (np.minimum, np.maximum)]
-        middle = (ends[0] + ends[1]) / 2
-        of_leaf = np.searchsorted(shape.roots, np.flatnonzero(leaf), side="right") - 1
-        rest[leaf] = leaves - middle[of_leaf]
-        most, forests = np.abs(rest).max() / parts, []
-        for _ in range(parts):
-            part = np.clip(rest, -most, most)
-            forests.append(replace(self, values=part).merged())
-            rest = rest - part
-        joined: dict[str, Any] = {
-            name: np.concatenate([getattr(each, name) for each in forests]) for name in _OF_NODES
-        }
-        several = replace(self, **joined, bias=self.bias + middle.sum(axis=0))
-        roots = several.shape.roots
-        alone = roots[~several.shape.inner[roots]]  # single leaves add the same to all points
-        if len(alone) == len(roots):
-            return several
-        kept = several._part(np.setdiff1d(np.arange(len(several.features)), alone))
-        return replace(kept, bias=several.bias + several.values[alone].sum(axis=0))
 
     def first(self, count: int) -> Self:
         """Return the first trees."""

@@ -1,5 +1,6 @@
 """Trees as instructions: each test is a comparison with a constant, followed by a branch.
 
+Tests compare bytes; those of `floats.py`, with which the same trees take raw floats, compare these.
 The smaller of two subtrees comes first, so that few branches are far. Leaves share code: a branch
 goes to the nearest place in its tree with the same action.
 """
@@ -10,12 +11,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from protonn_edge.codegen.kernels.listing import Listing
-from protonn_edge.kinds.forest.layout import Line, Reading, TreeLines
+from protonn_edge.codegen.kernels.listing import Facts, Listing
+from protonn_edge.kinds.forest.layout import Held, Line, Reading, TreeLines
 from protonn_edge.kinds.forest.leaves import LeafCode
 from protonn_edge.kinds.forest.table import ForestTable
 from protonn_edge.model.integer_stage import IntArray
@@ -33,6 +34,42 @@ def can_be_instructions(table: ForestTable) -> bool:
     )
 
 
+class Asked(NamedTuple):
+    """The instructions of a test, its branches to the left and to the right, and the state then."""
+
+    lines: list[str]
+    left: str
+    right: str
+    held: Held
+
+
+@dataclass(frozen=True, eq=False)
+class ByteTests:
+    """Each inner node compares a byte, which is less on the left."""
+
+    table: ForestTable
+    size: ClassVar[int] = 1  # bytes of an input
+
+    @cached_property
+    def _limits(self) -> list[int]:
+        return [round(each) + 1 for each in self.table.trees.at_nodes(self.table.thresholds)]
+
+    def begin(self) -> Iterator[str]:
+        """Yield the instructions before all others; none."""
+        yield from ()
+
+    @property
+    def facts(self) -> Facts:
+        """How often loops there are passed."""
+        return {}
+
+    def ask(self, node: int, reading: Reading, held: Held) -> Asked:
+        """Return the test of an inner node."""
+        feature = int(self.table.trees.features[node])
+        loading, register, held = reading.load(feature, held)
+        return Asked([*loading, f"cpi  r{register}, {self._limits[node]}"], "brcs", "brcc", held)
+
+
 class Written(NamedTuple):
     """The instructions, the label of each node, and the child to which each node branches."""
 
@@ -46,6 +83,7 @@ class IfElse:
     """The instructions of a forest; Z initially points to its inputs."""
 
     leaves: LeafCode
+    tests: ByteTests
 
     @property
     def table(self) -> ForestTable:
@@ -55,14 +93,15 @@ class IfElse:
     @cached_property
     def reading(self) -> Reading:
         """The places where inputs are read."""
-        trees, leaves = self.table.trees, self.leaves
-        asked = trees.features[trees.inner]
-        return Reading.of(asked, leaves.kept, leaves.pairs, moves=leaves.moves)
+        trees, leaves, size = self.table.trees, self.leaves, self.tests.size
+        kept = leaves.kept if size == 1 else ()
+        asked = size * trees.features[trees.inner]
+        return Reading.of(asked, kept, leaves.pairs, moves=leaves.moves, size=size)
 
-    @cached_property
-    def limits(self) -> list[int]:
-        """The constants with which inner nodes compare; smaller features go left."""
-        return [round(each) + 1 for each in self.table.trees.at_nodes(self.table.thresholds)]
+    @property
+    def facts(self) -> Facts:
+        """How often loops are passed."""
+        return {**self.tests.facts, **self.leaves.facts}
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -145,6 +184,7 @@ class IfElse:
         yield "start:"
         if self.reading.fixed is not None:
             yield from ("push r28", "push r29")
+        yield from self.tests.begin()
         yield from self.leaves.begin()
         yield from self.reading.set_up()
 
@@ -165,14 +205,15 @@ class IfElse:
             if not trees.inner[node]:
                 lines.leaf(node, self.does[node], last=not waiting)
                 continue
-            loading, register, held = self.reading.load(int(trees.features[node]), held)
-            lines.ask(node, [*loading, f"cpi  r{register}, {self.limits[node]}"])
+            asked = self.tests.ask(node, self.reading, held)
+            lines.ask(node, asked.lines)
             there, following = self._order(node, lines)
-            lines.branch("brcs" if there == node + 1 else "brcc", there, self.does[there])
+            branch = asked.left if there == node + 1 else asked.right
+            lines.branch(branch, there, self.does[there])
             jumps[node] = there
             if trees.inner[there]:
-                waiting.append((there, held))
-            waiting.append((following, held))
+                waiting.append((there, asked.held))
+            waiting.append((following, asked.held))
         return lines.finished(), jumps
 
     def _order(self, node: int, lines: TreeLines) -> tuple[int, int]:

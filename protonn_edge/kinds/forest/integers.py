@@ -17,6 +17,7 @@ from protonn_edge.model.integer_stage import IntArray, IntegerStage, Range, chec
 from protonn_edge.system.arrays import Array
 
 SCORE_BITS = 16
+_LEAF_BITS = 8  # where a tree adds to several scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,8 @@ class IntegerForest(IntegerStage):
     # (N,): the input that each node tests, `LEAF` at leaves; all trees in preorder
     features: IntArray
     thresholds: NDArray[np.uint8]  # (inner nodes,): the thresholds of inner nodes
-    leaves: NDArray[np.int8]  # (leaves, L): the values that a leaf adds to the scores
+    # (leaves, L): the values that a leaf adds to the scores; of 8 bits if a tree adds to several
+    leaves: NDArray[np.int16]
     bias: IntArray  # (L,): the initial scores
     n_features: int  # D
 
@@ -42,6 +44,9 @@ class IntegerForest(IntegerStage):
         """Refuse numbers with which a score could overflow."""
         check_bits("scores", self.output, SCORE_BITS)
         check_bits("biases", Range(self.bias, self.bias), SCORE_BITS)
+        if self.table.classes is None:
+            ends = Range(self.leaves.min(axis=0), self.leaves.max(axis=0))
+            check_bits("leaves", ends, _LEAF_BITS)
 
     @property
     def n_inputs(self) -> int:

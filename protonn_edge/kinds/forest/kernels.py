@@ -10,7 +10,7 @@ from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels.kernel import Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing
 from protonn_edge.kinds.forest import IF_ELSE, LEAF_LISTS
-from protonn_edge.kinds.forest.if_else import IfElse, can_be_instructions
+from protonn_edge.kinds.forest.if_else import ByteTests, IfElse, can_be_instructions
 from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.leaves import leaf_codes
 from protonn_edge.kinds.forest.packed_kernel import PackedKernel
@@ -39,7 +39,7 @@ class IfElseKernel(ForestKernel):
     @property
     def facts(self) -> Facts:
         """How often loops over lists are passed."""
-        return self.code.leaves.facts
+        return self.code.facts
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -73,7 +73,8 @@ def if_else_of(stage: IntegerForest) -> dict[str, IfElse]:
     if not can_be_instructions(stage.table):
         return {}
     codes = {LEAF_LISTS if each.moves else IF_ELSE: each for each in leaf_codes(stage.table)}
-    return {name: IfElse(leaves) for name, leaves in codes.items()}
+    tests = ByteTests(stage.table)
+    return {name: IfElse(leaves, tests) for name, leaves in codes.items()}
 
 
 def kernels(stage: IntegerForest, core: Core) -> tuple[Kernel, ...]:

@@ -3,7 +3,7 @@
 Inputs are read from registers or through two pointers.
 
 ``ldd``, one word, reaches 64 bytes from Y or Z on. Y stays where it covers most tests; Z is moved,
-by one word if a pair of registers has the address. The inputs tested most are loaded once.
+by one word if a pair of registers has the address. The bytes tested most are loaded once.
 """
 
 from __future__ import annotations
@@ -30,35 +30,45 @@ class Held:
 
 @dataclass(frozen=True)
 class Reading:
-    """The places from which inputs are read."""
+    """The places from which inputs are read; inputs are the offsets of their first bytes."""
 
     pinned: dict[int, int]  # registers of the inputs that are loaded once
     fixed: int | None  # the first input that Y reaches; None if Y is not needed
     windows: tuple[int, ...]  # the first input at each address of Z
     pairs: dict[int, int]  # the lower registers of pairs with addresses for Z
     moves: bool  # whether leaves change Z
+    reach: int = REACH  # bytes from a pointer within which inputs begin
 
     @classmethod
     def of(
-        cls, asked: IntArray, upper: Sequence[int], lower: Sequence[int], *, moves: bool = False
+        cls,
+        asked: IntArray,
+        upper: Sequence[int],
+        lower: Sequence[int],
+        *,
+        moves: bool = False,
+        size: int = 1,
     ) -> Reading:
-        """Choose the places for `asked`, the feature of each inner node.
+        """Choose the places for `asked`, the input of each inner node, of `size` bytes.
 
         `upper` are registers for inputs, `lower` the lower registers of pairs for addresses, and
         `moves` whether leaves change Z.
         """
+        reach = REACH + 1 - size
         features, counts = np.unique(asked, return_counts=True)
         uses = dict(zip(features.tolist(), counts.tolist(), strict=True))
         often = sorted(uses, key=lambda feature: (-uses[feature], feature))
         kept = [each for each in often if uses[each] > 1 or len(often) <= len(upper)]
         pinned = dict(zip(kept, upper, strict=False))
         left = sorted(feature for feature in uses if feature not in pinned)
-        fixed = max(left, key=lambda first: (_within(uses, left, first), -first), default=None)
-        beyond = [each for each in left if fixed is None or not 0 <= each - fixed < REACH]
-        windows = tuple(_cover(beyond))
-        by_use = sorted(windows, key=lambda first: -_within(uses, beyond, first))
+        fixed = max(
+            left, key=lambda first: (_within(uses, left, first, reach), -first), default=None
+        )
+        beyond = [each for each in left if fixed is None or not 0 <= each - fixed < reach]
+        windows = tuple(_cover(beyond, reach))
+        by_use = sorted(windows, key=lambda first: -_within(uses, beyond, first, reach))
         pairs = {} if len(windows) == 1 and not moves else dict(zip(by_use, lower, strict=False))
-        return cls(pinned, fixed, windows, pairs, moves)
+        return cls(pinned, fixed, windows, pairs, moves, reach)
 
     @property
     def at_root(self) -> Held:
@@ -93,13 +103,17 @@ class Reading:
             return [], self.pinned[feature], held
         if held.feature == feature:
             return [], SCRATCH, held
-        if self.fixed is not None and 0 <= feature - self.fixed < REACH:
-            lines = [f"ldd  r{SCRATCH}, Y+{feature - self.fixed}"]
-            return lines, SCRATCH, Held(held.window, feature)
+        lines, pointer, at, window = self.near(feature, held)
+        lines.append(f"ldd  r{SCRATCH}, {pointer}+{at}")
+        return lines, SCRATCH, Held(window, feature)
+
+    def near(self, feature: int, held: Held) -> tuple[list[str], str, int, int | None]:
+        """Return how a pointer gets near an input, the pointer, the bytes left, and Z's window."""
+        if self.fixed is not None and 0 <= feature - self.fixed < self.reach:
+            return [], "Y", feature - self.fixed, held.window
         window = next(first for first in reversed(self.windows) if first <= feature)
         lines = [] if window == held.window else self._to_window(window)
-        lines.append(f"ldd  r{SCRATCH}, Z+{feature - window}")
-        return lines, SCRATCH, Held(window, feature)
+        return lines, "Z", feature - window, window
 
     def _to_window(self, window: int) -> list[str]:
         if window in self.pairs:
@@ -108,20 +122,20 @@ class Reading:
         return ["movw r30, r28", *moved(30, window - self.fixed)]
 
 
-def _within(uses: dict[int, int], features: Sequence[int], first: int) -> int:
-    return sum(uses[each] for each in features if 0 <= each - first < REACH)
+def _within(uses: dict[int, int], features: Sequence[int], first: int, reach: int) -> int:
+    return sum(uses[each] for each in features if 0 <= each - first < reach)
 
 
-def _cover(features: Sequence[int]) -> Iterator[int]:
+def _cover(features: Sequence[int], reach: int) -> Iterator[int]:
     """Yield, in ascending order, the starts of the fewest windows that cover all features."""
     end = -1
     for feature in features:
         if feature >= end:
             yield feature
-            end = feature + REACH
+            end = feature + reach
 
 
-_INVERSE = {"brcs": "brcc", "brcc": "brcs"}
+_INVERSE = {"brcs": "brcc", "brcc": "brcs", "brlt": "brge", "brge": "brlt"}
 _NEAR, _FAR = 64, 2048  # words that branches and jumps reach backwards; forwards it is one less
 # in lines: the safe reach of a branch, and the age at which leaves are emitted
 _REACHED, _OLD = 56, 24
@@ -131,7 +145,7 @@ _REACHED, _OLD = 56, 24
 class Line:
     """A line of a tree."""
 
-    text: str = ""  # an instruction; for a branch or jump only the mnemonic (brcs, brcc, rjmp)
+    text: str = ""  # an instruction; for a branch or jump only the mnemonic (`_INVERSE`, rjmp)
     label: str = ""  # the label of the next instruction; a line has a label or a text
     does: str = ""  # the action at a label, or at the target of a branch
     target: str = ""  # the label to branch to; if an action is given, chosen at the end
@@ -169,7 +183,9 @@ class TreeLines:
     def ask(self, node: int, instructions: Iterable[str]) -> None:
         """Emit a node's test."""
         self._lines.append(Line(label=f"node_{node}", node=node))
-        self._lines += map(Line, instructions)
+        self._lines += [
+            Line(label=each[:-1]) if each.endswith(":") else Line(each) for each in instructions
+        ]
 
     def branch(self, mnemonic: str, node: int, does: str) -> None:
         """Emit a branch to a node; `does` is its action if it is a leaf."""

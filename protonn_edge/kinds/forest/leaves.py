@@ -1,9 +1,10 @@
 """What leaves do in trees that are instructions: they add values to scores.
 
-If leaves vote for few classes, a register counts the votes of each class. If each leaf adds to one
-score, it loads value and class into registers, and the end of a tree adds to the score. If leaves
-add to several of few scores, all scores are in registers. Otherwise, or in less flash, a leaf
-points to a list of what it adds, and a loop at the end of a tree adds it.
+If each tree adds to one score, two registers have the score of its class. If leaves vote for few
+classes, a register counts the votes of each class; for many, a leaf loads its class, and the end
+of a tree adds to the score. If leaves add to several of few scores, all scores are in registers.
+Otherwise, or in less flash, a leaf points to a list of what it adds, and a loop at the end of a
+tree adds it.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ from protonn_edge.kinds.forest.table import ForestTable
 from protonn_edge.model.integer_stage import IntArray
 
 _CLASS, _VALUE = 23, 25  # registers
+_SCORE = 22  # the lower of two registers
+_STORED = (f"st   X+, r{_SCORE}", f"st   X+, r{_SCORE + 1}")
 _FIRST = 2  # the first register of counts, sums or the address of scores
 # limits of classes, and of votes for one, that registers can count
 _MOST_COUNTED, _MOST_VOTES = 12, 255
 _MOST_SUMMED = 10  # sums of two registers
 _MOST_CLASSES = 128
-_BYTE = 0xFF
+_MANY_LEAVES = 32  # of a tree, of which some have the same values
+_BYTE, _WORD = 0xFF, 0xFFFF
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,60 +101,100 @@ class LeafCode(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class OneScoreLeaves(LeafCode):
-    """Each leaf adds to one score, at the end of its tree."""
+class ClassByClassLeaves(LeafCode):
+    """Trees are in the order of their classes, and the score of the present one is in registers.
+
+    A leaf adds its value. In large trees with values of one byte, from the least one on, it loads
+    this byte, which more leaves share, and the end of the tree adds it; the initial score has the
+    least value.
+    """
+
+    @property
+    def kept(self) -> Sequence[int]:
+        """The registers for inputs."""
+        return [*range(16, _SCORE), *([] if any(self._loads) else [_VALUE])]
+
+    def begin(self) -> Iterator[str]:
+        """Yield the initial score of the first class with trees, and those before it."""
+        yield from (*_address(26), *self._from(0, self._class_of(0)))
+
+    def action(self, leaf: int) -> Iterator[str]:
+        """Yield the addition of a leaf's value, or its byte."""
+        tree = self.tree_of[leaf]
+        if self._loads[tree]:
+            yield f"ldi  r{_VALUE}, {self.table.values[leaf] - self._least[tree]}"
+            return
+        low, high = (-int(self.table.values[leaf]) & _WORD).to_bytes(2, "little")
+        yield from (f"subi r{_SCORE}, {low}", f"sbci r{_SCORE + 1}, {high}")
+
+    def at_end(self, tree: int) -> Iterator[str]:
+        """Yield the end of a class behind its last tree."""
+        if self._loads[tree]:
+            yield from (f"add  r{_SCORE}, r{_VALUE}", f"adc  r{_SCORE + 1}, r1")
+        own, following = self._class_of(tree), self._class_of(tree + 1)
+        if following != own:
+            yield from (*_STORED, *self._from(own + 1, following))
+
+    @cached_property
+    def _least(self) -> IntArray:
+        """The least value in each tree, (T,)."""
+        least: IntArray = np.minimum.reduceat(self.table.values, self.table.trees.leaf_starts)
+        return least
+
+    @cached_property
+    def _loads(self) -> list[bool]:
+        """Whether leaves of a tree load their bytes."""
+        values, starts = self.table.values, self.table.trees.leaf_starts
+        spans = np.maximum.reduceat(values, starts) - self._least
+        many = np.diff(starts, append=len(values)) >= _MANY_LEAVES
+        return [*map(bool, many & (spans <= _BYTE))]
+
+    @cached_property
+    def _begun(self) -> IntArray:
+        """What the initial scores have besides, (L,)."""
+        classes = [self._class_of(tree) for tree in range(len(self._loads))]
+        begun = np.zeros(len(self.table.bias), np.int64)
+        np.add.at(begun, classes, self._least * self._loads)
+        return begun
+
+    def _class_of(self, tree: int) -> int:
+        """Return the class of a tree, or the number of classes behind the last one."""
+        classes = self.table.classes
+        assert classes is not None
+        return int(classes[tree]) if tree < len(classes) else len(self.table.bias)
+
+    def _from(self, first: int, last: int) -> Iterator[str]:
+        """Yield the initial scores of classes, of which only the last one has trees, if any."""
+        for label in range(first, min(last + 1, len(self.table.bias))):
+            start = int(self.table.bias[label] + self._begun[label])
+            low, high = (start & _WORD).to_bytes(2, "little")
+            yield from (f"ldi  r{_SCORE}, {low}", f"ldi  r{_SCORE + 1}, {high}")
+            yield from _STORED if label < last else ()
+
+
+@dataclass(frozen=True, eq=False)
+class MarkedLeaves(LeafCode):
+    """Leaves vote: each loads its class, whose score the end of a tree adds to."""
 
     @cached_property
     def classes(self) -> IntArray:
         """The class of each leaf."""
-        classes: IntArray = np.abs(self.table.leaves.astype(np.int64)).argmax(axis=1)
+        classes: IntArray = self.table.leaves.argmax(axis=1)
         return classes
-
-    @cached_property
-    def values(self) -> IntArray:
-        """The value that each leaf adds to the score of its class."""
-        leaves = self.table.leaves.astype(np.int64)
-        return leaves[np.arange(len(leaves)), self.classes]
-
-    @cached_property
-    def vote(self) -> int:
-        """The value that every leaf adds; 0 if they differ."""
-        values = self.values
-        return int(values[0]) if values.min() == values.max() > 0 else 0
-
-    @cached_property
-    def only_class(self) -> list[int | None]:
-        """The class of each tree with leaves of one class but different values."""
-        if self.vote:
-            return [None] * len(self.table.trees.roots)
-        starts = self.table.trees.leaf_starts
-        ends = (each.reduceat(self.classes, starts) for each in (np.minimum, np.maximum))
-        pairs = zip(*(each.tolist() for each in ends), strict=True)
-        return [least if least == most else None for least, most in pairs]
 
     def action(self, leaf: int) -> Iterator[str]:
         """Yield what a leaf does."""
-        if self.only_class[self.tree_of[leaf]] is None:
-            yield f"ldi  r{_CLASS}, {2 * self.classes[leaf]}"
-        if not self.vote:
-            yield f"ldi  r{_VALUE}, {self.values[leaf] & _BYTE}"
+        yield f"ldi  r{_CLASS}, {2 * self.classes[leaf]}"
 
-    def at_end(self, tree: int) -> Iterator[str]:
+    def at_end(self, tree: int) -> Iterator[str]:  # noqa: ARG002
         """Yield the addition to a score at the end of a tree."""
-        only = self.only_class[tree]
-        yield from _address(26, 2 * (only or 0))
-        if only is None:
-            yield from (f"add  r26, r{_CLASS}", "adc  r27, r1")
-        if self.vote:
-            yield f"ldi  r{_VALUE}, {self.vote}"
-        yield from ("ld   r0, X", f"add  r0, r{_VALUE}", "st   X+, r0", "ld   r0, X", "adc  r0, r1")
-        if self.values.min() < 0:
-            yield from (f"sbrc r{_VALUE}, 7", "dec  r0 ; its sign")
-        yield "st   X, r0"
+        yield from (*_address(26), f"add  r26, r{_CLASS}", "adc  r27, r1")
+        yield from (f"ldi  r{_VALUE}, {self.table.vote}", "ld   r0, X", f"add  r0, r{_VALUE}")
+        yield from ("st   X+, r0", "ld   r0, X", "adc  r0, r1", "st   X, r0")
 
 
 @dataclass(frozen=True, eq=False)
-class VotingLeaves(OneScoreLeaves):
+class VotingLeaves(MarkedLeaves):
     """Registers count the votes for each class."""
 
     @property
@@ -178,7 +222,7 @@ class VotingLeaves(OneScoreLeaves):
     def finish(self) -> Iterator[str]:
         """Yield the scores of the counts."""
         yield from _address(30)
-        yield f"ldi  r{SCRATCH}, {self.vote}"
+        yield f"ldi  r{SCRATCH}, {self.table.vote}"
         for label, start in enumerate(self.table.bias.tolist()):
             yield f"mul  r{_FIRST + label}, r{SCRATCH}"
             if start:
@@ -312,16 +356,18 @@ class ListedLeaves(LeafCode):
 
 def leaf_codes(table: ForestTable) -> Iterator[LeafCode]:
     """Yield the ways in which leaves can add, the fastest first."""
-    single, classes = OneScoreLeaves(table), len(table.bias)
-    if classes > _MOST_CLASSES:
+    classes, trees = len(table.bias), len(table.trees.roots)
+    if table.classes is not None:
+        yield ClassByClassLeaves(table)
+    elif classes > _MOST_CLASSES:
         return
-    if int(table.pairs.max()) > 1:
+    elif table.vote:
+        few = classes <= _MOST_COUNTED and trees <= _MOST_VOTES
+        yield VotingLeaves(table) if few else MarkedLeaves(table)
+    else:
         if classes <= _MOST_SUMMED:
             yield SummedLeaves(table)
         yield ListedLeaves(table)
-        return
-    few = classes <= _MOST_COUNTED and len(table.trees.roots) <= _MOST_VOTES
-    yield VotingLeaves(table) if single.vote and few else single
 
 
 def _address(register: int, ahead: int = 0, of: str = "scores") -> tuple[str, str]:

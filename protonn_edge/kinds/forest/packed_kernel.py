@@ -10,7 +10,7 @@ import numpy as np
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest import PACKED
 from protonn_edge.kinds.forest.packed import Children, PackedTable
-from protonn_edge.kinds.forest.walk import ADD, BEGIN, END_OF_TREE, STORE, ForestKernel
+from protonn_edge.kinds.forest.walk import ADD, BEGIN, END_OF_TREE, STORE, TREE, ForestKernel
 from protonn_edge.model.integer_stage import IntArray
 
 _TEST = """
@@ -67,6 +67,7 @@ class PackedKernel(ForestKernel):
         return Listing(
             f"""
             {BEGIN}
+            {TREE}
             node:
                 lpm  %[a], Z+ ; the test, or the mark of a leaf
                 cpi  %[a], {mark}

@@ -2,7 +2,8 @@
 
 In an `IntegerForest`, nodes compare a feature's byte with a threshold byte. Trees trained on bytes
 stay the same in integers, node by node; other thresholds become the nearest byte. The values of
-leaves share the scale of the scores, the finest for which leaves fit int8 and scores 16 bits.
+leaves share the scale of the scores, the finest for which scores fit 16 bits and, where a tree adds
+to several, leaves 8 bits. Trees that add to one score each, as in boosting, are sorted by it.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from numpy.typing import NDArray
 
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import SCORE_BITS, IntegerForest
-from protonn_edge.kinds.forest.table import MOST_FEATURES, Trees
+from protonn_edge.kinds.forest.table import MOST_FEATURES, ForestTable, Trees, most_of_a_leaf
 from protonn_edge.model.checks import only_zeros
 from protonn_edge.model.features import Features, feeding
-from protonn_edge.model.folding import RESIDUAL_MAXIMUM, check_computable, coarser, input_quantizer
+from protonn_edge.model.folding import check_computable, coarser, input_quantizer
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.model.integer_chain import IntegerChain, chain_for, scores_in_two_steps
 from protonn_edge.model.integer_stage import IntArray, run_through
@@ -28,6 +29,7 @@ from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check_range
 
 _ROWS_AT_ONCE = 512
+_ROUNDING = 1 / 2_000  # of the range of a number
 _SCORE_LIMIT = (1 << (SCORE_BITS - 1)) - 1  # with either sign
 
 
@@ -82,7 +84,6 @@ def quantize(model: Model) -> IntegerChain:
     assert isinstance(head, ForestHead)
     check_range("features of a forest", model.n_inputs, 1, MOST_FEATURES)
     inputs = byte_inputs(model.inputs)
-    leaves, bias, unit = quantized_leaves(head.trees, head.leaves, head.bias)
     asked, normalizer = head.features[head.trees.inner], model.normalizer
     with np.errstate(divide="ignore", invalid="ignore"):  # refused below
         raw = head.thresholds / normalizer.scale[asked] + normalizer.offset[asked]
@@ -90,20 +91,26 @@ def quantize(model: Model) -> IntegerChain:
     check_computable(steps)
     # the largest byte whose feature is at most the threshold
     thresholds = np.clip(np.rint(steps - 0.5), 0, BYTE_MAXIMUM - 1).astype(np.uint8)
-    stage = IntegerForest(head.features, thresholds, leaves, bias, model.n_inputs)
-    return chain_for(model, inputs, (stage,), unit)
+    table, unit = quantized_table(head.trees, thresholds, head.leaves, head.bias)
+    numbers = table.trees.features, table.thresholds, table.leaves, table.bias
+    return chain_for(model, inputs, (IntegerForest(*numbers, model.n_inputs),), unit)
 
 
-def quantized_leaves(
-    trees: Trees, leaves: Array, bias: NDArray[np.float64]
-) -> tuple[NDArray[np.int8], IntArray, float]:
-    """Return the leaves (leaves, L) and the bias (L,) as integers, and their unit.
+def quantized_table(
+    trees: Trees, thresholds: NDArray[np.uint8], leaves: Array, bias: NDArray[np.float64]
+) -> tuple[ForestTable, float]:
+    """Return the forest of these thresholds with leaves and bias as integers, and their unit.
 
-    Raises `InputError` if all leaves are 0, or no integer scale fits leaves and bias.
+    Leaves are (leaves, L), the bias (L,). Raises `InputError` if all leaves are 0, or no integer
+    scale fits leaves and bias.
     """
     values, starts = leaves.astype(np.float64), trees.leaf_starts
     largest = np.maximum.reduceat(np.abs(values), starts).sum(axis=0) + np.abs(bias)
-    finest = max(np.abs(values).max() / RESIDUAL_MAXIMUM, float(largest.max()) / _SCORE_LIMIT)
+    most = most_of_a_leaf(trees, values)
+    finest = max(np.abs(values).max() / most, float(largest.max()) / _SCORE_LIMIT)
+    if len(bias) == 1:
+        bytes_ = 2 * np.abs(values).max() / BYTE_MAXIMUM
+        finest = max(finest, min(_unit_of_numbers(values, starts), bytes_))
     for unit in coarser(float(finest)) if finest > 0 else ():
         rounded = np.rint(values / unit)
         begin = np.rint(bias / unit)
@@ -111,8 +118,20 @@ def quantized_leaves(
         if reached.max() <= _SCORE_LIMIT:
             if not rounded.any():
                 break
-            return rounded.astype(np.int8), begin.astype(np.int64), unit
+            table = ForestTable(trees, thresholds, rounded.astype(np.int16), begin.astype(np.int64))
+            return table.ordered(), unit
     raise only_zeros("leaves", "train with more --trees or a larger --size-budget")
+
+
+def _unit_of_numbers(values: Array, starts: IntArray) -> float:
+    """Return the unit of a single score with which leaves are as fine as the sum of trees needs.
+
+    Rounding them then changes it by a deviation of `_ROUNDING` of its range. In averages, more
+    leaves then have the same value, which they share.
+    """
+    ends = (each.reduceat(values[:, 0], starts).sum() for each in (np.maximum, np.minimum))
+    most, least = (float(each) for each in ends)
+    return _ROUNDING * (most - least) * float(np.sqrt(12 / len(starts)))
 
 
 scores_by_step = partial(scores_in_two_steps, last_step="leaves")

@@ -4,9 +4,8 @@ Trees are defined only by their nodes in preorder: an inner node is followed by 
 its right subtree, and a tree ends with the leaf that completes it. So nodes need no pointers, which
 could be invalid.
 
-A forest in flash is read from front to back, except for jumps to right subtrees. The initial scores
-come first, two bytes each in little-endian order. For each tree, the size of its nodes in two bytes
-and the nodes in preorder follow::
+A forest in flash is read from front to back, except for jumps to right subtrees. Words have two
+bytes in little-endian order. A tree is the size of its nodes, a word, and the nodes in preorder::
 
     inner node   feature, threshold, bytes of its left subtree
     leaf         its mark, and the values that it adds to scores
@@ -14,16 +13,21 @@ and the nodes in preorder follow::
 A feature has one byte, or two in big-endian order if one could be mistaken for a mark. The size of
 a subtree has one byte, or two in little-endian order if any is larger than 255.
 
-If each leaf adds to one score, its mark, one of the last L values of a byte, is the class, and its
-value follows unless all leaves have the same one. If some leaf adds to several scores, every mark
-is 255, followed by the number of scores and, for each, class and value.
+If each tree adds to one score, as in boosting, the trees are in the order of their classes. For
+each class, its initial score, the number of its trees, a word, and the trees follow. A leaf is two
+bytes in big-endian order, the value plus an offset, with which the upper byte is a mark. The
+initial score has the offsets subtracted; sums are those of 16 bits.
+
+Otherwise, all initial scores precede the trees. If leaves vote, that is, all add the same to one
+score, a leaf is its mark, one of the last L values of a byte: the class. Else, every mark is 255,
+followed by the number of scores and, for each, class and value, of 8 bits.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,8 +140,31 @@ def sum_of_leaves(leaves: NDArray[np.int64], values: Array, start: Array) -> Arr
     return total
 
 
+def classes_of(trees: Trees, leaves: Array) -> IntArray | None:
+    """Return the only score to which each tree adds, (T,); None if some tree adds to several.
+
+    A tree that adds nothing has class 0. `leaves` (leaves, L) are the values of leaves.
+    """
+    added = np.logical_or.reduceat(leaves != 0, trees.leaf_starts)
+    return None if (added.sum(axis=1) > 1).any() else added.argmax(axis=1)
+
+
+def most_of_a_leaf(trees: Trees, leaves: Array) -> int:
+    """Return the largest number, with either sign, that a leaf may add."""
+    if classes_of(trees, leaves) is None:
+        return _BYTE >> 1
+    return (_WORD - (_upper(trees)[1] << 8)) // 2
+
+
+def _upper(trees: Trees) -> tuple[int, int]:
+    """Return the bytes of a feature, and the smallest mark, if marks are upper bytes of leaves."""
+    last = int(trees.features.max())
+    return (1, last + 1) if last < _BYTE - _LEAST_MARKS else (2, (last >> 8) + 1)
+
+
 MOST_FEATURES = 255 << 8
 _BYTE, _WORD = 0xFF, 0xFFFF  # the largest numbers of one byte, and of two
+_LEAST_MARKS = 8  # of leaves, if features have one byte
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,18 +174,49 @@ class ForestTable:
     trees: Trees
     # as in `IntegerForest`
     thresholds: NDArray[np.uint8]
-    leaves: NDArray[np.int8]
+    leaves: NDArray[np.int16]
     bias: IntArray
+
+    def ordered(self) -> ForestTable:
+        """Return the table with its trees in the order of their classes, if each has only one."""
+        classes = classes_of(self.trees, self.leaves)
+        if classes is None or (np.diff(classes) >= 0).all():
+            return self
+        parts = np.split(np.arange(len(self.trees.features)), self.trees.roots[1:])
+        nodes = np.concatenate([parts[tree] for tree in np.argsort(classes, kind="stable")])
+        inner = self.trees.inner[nodes]
+        number = np.where(
+            inner, *(np.cumsum(each)[nodes] - 1 for each in (self.trees.inner, ~self.trees.inner))
+        )
+        features = self.trees.features[nodes]
+        thresholds, leaves = self.thresholds[number[inner]], self.leaves[number[~inner]]
+        return ForestTable(Trees(features), thresholds, leaves, self.bias)
+
+    @cached_property
+    def classes(self) -> IntArray | None:
+        """The class of each tree, (T,), in ascending order; None if they are not such trees."""
+        classes = classes_of(self.trees, self.leaves)
+        return None if classes is None or (np.diff(classes) < 0).any() else classes
+
+    @cached_property
+    def values(self) -> IntArray:
+        """The number that each leaf adds, (leaves,), if it adds to one score."""
+        values: IntArray = self.leaves.sum(axis=1, dtype=np.int64)
+        return values
 
     @property
     def feature_bytes(self) -> int:
         """Bytes of a feature."""
+        if self.classes is not None:
+            return _upper(self.trees)[0]
         return 1 if int(self.trees.features.max()) < self.first_mark else 2
 
     @property
     def first_mark(self) -> int:
         """The smallest mark of a leaf, which stands where a feature or its upper byte would."""
-        return _BYTE if self.counts else _BYTE + 1 - len(self.bias)
+        if self.classes is not None:
+            return _upper(self.trees)[1]
+        return _BYTE + 1 - len(self.bias) if self.vote else _BYTE
 
     @cached_property
     def pairs(self) -> IntArray:
@@ -166,18 +224,18 @@ class ForestTable:
         pairs: IntArray = np.maximum(1, np.count_nonzero(self.leaves, axis=1))
         return pairs
 
-    @cached_property
+    @property
     def counts(self) -> bool:
         """Whether leaves store the number of scores that they add to."""
-        last = int(self.trees.features.max()) >> 8
-        return int(self.pairs.max()) > 1 or last > _BYTE - len(self.bias)
+        return self.classes is None and not self.vote
 
     @cached_property
     def vote(self) -> int:
         """The value that every leaf adds to the score of its mark; 0 if they differ."""
-        values = self.leaves[self.leaves != 0]
+        values, last = self.leaves[self.leaves != 0], int(self.trees.features.max()) >> 8
         alike = len(values) == len(self.leaves) and values.min() == values.max() > 0
-        return int(values[0]) if alike and not self.counts else 0
+        votes = alike and int(self.pairs.max()) == 1 and last <= _BYTE - len(self.bias)
+        return int(values[0]) if votes and self.classes is None else 0
 
     @cached_property
     def skip_bytes(self) -> int:
@@ -188,7 +246,7 @@ class ForestTable:
         """Return the offsets (N + 1,) of the nodes, followed by the end of the last one."""
         inner = self.trees.inner
         sizes = np.full(len(inner), self.feature_bytes + 1 + skip_bytes)
-        sizes[~inner] = 2 + 2 * self.pairs if self.counts else 1 + (not self.vote)
+        sizes[~inner] = 2 + 2 * self.pairs if self.counts else 1 if self.vote else 2
         return np.concatenate([[0], np.cumsum(sizes)])
 
     def _subtrees(self, skip_bytes: int) -> IntArray:
@@ -205,39 +263,62 @@ class ForestTable:
     @property
     def n_bytes(self) -> int:
         """The size in bytes."""
-        return 2 * len(self.bias) + 2 * len(self.tree_bytes) + int(self.tree_bytes.sum())
+        words = len(self.bias) * (1 if self.classes is None else 2) + len(self.tree_bytes)
+        return 2 * words + int(self.tree_bytes.sum())
 
     @cached_property
-    def content(self) -> bytes:
-        """The bytes; `InputError` if trees are too large or too many."""
+    def lines(self) -> tuple[bytes, ...]:
+        """The bytes of initial scores and of each tree; `InputError` if trees are too large."""
         for what, most in (
             ("trees", len(self.tree_bytes)),
             ("bytes in its largest tree", int(self.tree_bytes.max())),
         ):
             check_range(what, most, 0, _WORD)
-        sizes = iter(self.tree_bytes.tolist())
-        roots = set(self.trees.roots.tolist())
-        inner = zip(self.thresholds.tolist(), self._subtrees(self.skip_bytes).tolist(), strict=True)
-        leaves = iter(self.leaves)
-        made = [word(int(start)) for start in self.bias]
-        for place, feature in enumerate(self.trees.features.tolist()):
-            if place in roots:
-                made.append(word(next(sizes)))
-            if feature < 0:
-                made.append(self._leaf(next(leaves)))
-            else:
-                threshold, skip = next(inner)
-                made.append(feature.to_bytes(self.feature_bytes, "big") + bytes([threshold]))
-                made.append(skip.to_bytes(self.skip_bytes, "little"))
-        return b"".join(made)
+        ends = [*self.trees.roots[1:].tolist(), None]
+        parts = zip(self.tree_bytes.tolist(), self.trees.roots.tolist(), ends, strict=True)
+        trees = [word(size) + b"".join(self.nodes[start:end]) for size, start, end in parts]
+        if self.classes is None:
+            return b"".join(map(word, self.bias.tolist())), *trees
+        lines, left = list[bytes](), iter(trees)
+        counts = np.bincount(self.classes, minlength=len(self.bias)).tolist()
+        for start, count in zip(self.bias.tolist(), counts, strict=True):
+            lines += [word(start - count * self._offset) + word(count), *islice(left, count)]
+        return tuple(lines)
 
-    def _leaf(self, values: NDArray[np.int8]) -> bytes:
-        every = enumerate(values.tolist())
-        pairs = [(label, value & 0xFF) for label, value in every if value] or [(0, 0)]
+    @property
+    def content(self) -> bytes:
+        """All bytes."""
+        return b"".join(self.lines)
+
+    @cached_property
+    def _offset(self) -> int:
+        """The number that makes words of the values of leaves, with marks as upper bytes."""
+        offset = _WORD - int(self.values.max())
+        check_range("leaves", int(self.values.min()), (self.first_mark << 8) - offset, _WORD)
+        return offset
+
+    @cached_property
+    def nodes(self) -> list[bytes]:
+        """The bytes of each node."""
+        tests = zip(self.thresholds.tolist(), self._subtrees(self.skip_bytes).tolist(), strict=True)
+        leaves = iter(range(len(self.leaves)))
+        return [
+            self._leaf(next(leaves)) if feature == LEAF else self._test(feature, *next(tests))
+            for feature in self.trees.features.tolist()
+        ]
+
+    def _test(self, feature: int, threshold: int, skip: int) -> bytes:
+        test = feature.to_bytes(self.feature_bytes, "big") + bytes([threshold])
+        return test + skip.to_bytes(self.skip_bytes, "little")
+
+    def _leaf(self, leaf: int) -> bytes:
+        if self.classes is not None:
+            return int(self.values[leaf] + self._offset).to_bytes(2, "big")
+        values = self.leaves[leaf].tolist()
+        pairs = [(label, value & _BYTE) for label, value in enumerate(values) if value] or [(0, 0)]
         if self.counts:
             return bytes([self.first_mark, len(pairs), *chain.from_iterable(pairs)])
-        label, value = pairs[0]
-        return bytes([self.first_mark + label, *([] if self.vote else [value])])
+        return bytes([self.first_mark + pairs[0][0]])
 
 
 def word(number: int) -> bytes:

@@ -13,7 +13,6 @@ from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kinds.forest import WALK
 from protonn_edge.kinds.forest.integers import IntegerForest
-from protonn_edge.kinds.forest.table import ForestTable
 from protonn_edge.model.integer_stage import IntArray
 
 BEGIN = """
@@ -26,6 +25,8 @@ start:
     dec  %[left]
     brne start
 tree:
+"""
+TREE = """
     lpm  %A[end], Z+ ; where the next tree begins
     lpm  %B[end], Z+
     add  %A[end], r30
@@ -49,10 +50,6 @@ ADD = """
     ld   r0, X
     adc  r0, __zero_reg__
 """
-_SIGN = """
-    sbrc %[b], 7
-    dec  r0 ; its sign
-"""
 STORE = """
     st   X, r0
 """
@@ -61,9 +58,36 @@ _COUNTED = f"""
     pair:
     lpm  %[a], Z+ ; the class
     lpm  %[b], Z+ ; the value to add to its score
-    {ADD}{_SIGN}{STORE}
+    {ADD}
+    sbrc %[b], 7
+    dec  r0 ; its sign
+    {STORE}
     dec  %[left]
     brne pair
+"""
+_CLASS = """
+class:
+    lpm  %A[score], Z+ ; the initial score
+    lpm  %B[score], Z+
+    lpm  r24, Z+ ; how many trees add to it
+    lpm  r25, Z+
+tree:
+    sbiw r24, 1
+    brcs added
+"""
+_ADDED = """
+    lpm  %[b], Z+
+    add  %A[score], %[b]
+    adc  %B[score], %[a]
+    movw r30, %[end]
+    rjmp tree
+added:
+    movw r26, %[scores]
+    st   X+, %A[score]
+    st   X+, %B[score]
+    movw %[scores], r26
+    dec  %[left]
+    brne class
 """
 
 
@@ -84,9 +108,12 @@ class ForestKernel(Kernel):
         more_feature = "lpm %[b], Z+ ; its lower byte" if table.feature_bytes == 2 else ""
         more_skip = "lpm %[b], Z+" if table.skip_bytes == 2 else ""
         skip_upper = "%[b]" if table.skip_bytes == 2 else "__zero_reg__"
+        voted = f"subi %[a], {table.first_mark}\nldi %[b], {table.vote}\n{ADD}{STORE}"
+        marked = (_COUNTED if table.counts else voted) + END_OF_TREE
         return Listing(
             f"""
-            {BEGIN}
+            {BEGIN if table.classes is None else _CLASS}
+            {TREE}
             node:
                 lpm  %[a], Z+ ; the feature, or the mark of a leaf
                 cpi  %[a], {table.first_mark}
@@ -108,8 +135,7 @@ class ForestKernel(Kernel):
                 adc  r31, {skip_upper}
                 rjmp node
             leaf:
-                {_COUNTED if table.counts else _marked(table)}
-            {END_OF_TREE}
+                {marked if table.classes is None else _ADDED}
             """
         )
 
@@ -128,8 +154,10 @@ class ForestKernel(Kernel):
         way, trees, table = self._way, self.stage.trees, self.stage.table
         every = np.ones(len(trees.features), np.int64)
         left, right = (way("node", "node", leaf=0, right=taken) * every for taken in (0, 1))
-        tree = way("tree", "node") + way("node", "leaf", leaf=1) + way("ended", "tree", tree=1)
-        tree += way("leaf", "pair") - 1 if table.counts else 0
+        tree = way("tree", "node") + way("node", "leaf", leaf=1)
+        if table.classes is not None:
+            return tree + way("leaf", "tree") + trees.down(left, right)[~trees.inner]
+        tree += way("ended", "tree", tree=1) + (way("leaf", "pair") - 1 if table.counts else 0)
         pair = way("pair", "pair", pair=1) if table.counts else way("leaf", "ended")
         return tree + trees.down(left, right)[~trees.inner] + pair * table.pairs
 
@@ -144,8 +172,10 @@ class ForestKernel(Kernel):
         ends = (each.reduceat(leaves, trees.leaf_starts) for each in (np.maximum, np.minimum))
         most, least = (int(each.sum()) for each in ends)
         weights = {"node": left, "right": right - left, "pair": pair}
-        roots = trees.roots.size
-        return {"start": Passed(scores, scores), "tree": Passed(roots, roots)} | {
+        roots, start = trees.roots.size, "start"
+        if table.classes is not None:
+            roots, start = roots + scores, "class"  # the loop over trees is left once a class
+        return {start: Passed(scores, scores), "tree": Passed(roots, roots)} | {
             label: Passed(most, least, name="way", weight=weight)
             for label, weight in weights.items()
             if weight
@@ -154,6 +184,11 @@ class ForestKernel(Kernel):
     @property
     def cycles_once(self) -> float:
         """Cycles of the assembly outside trees, and of its call."""
+        if self.stage.table.classes is not None:
+            of_class = self._way("class", "tree") + self._way(
+                "tree", "class", added=1, **{"class": 1}
+            )
+            return of_class * self.stage.n_outputs - 1 + compiled.calls(1, self.core)
         # X is set already; the last branches of two loops are not taken.
         around = self._way("start", "start", start=1) * self.stage.n_outputs + 1 - 2
         return around + compiled.calls(1, self.core)
@@ -178,14 +213,5 @@ class ForestKernel(Kernel):
 
     @property
     def lines(self) -> tuple[bytes, ...]:
-        """The bytes of the initial scores, and of each tree."""
-        content = self.stage.table.content
-        sizes = [2 * self.stage.n_outputs, *(2 + self.stage.table.tree_bytes).tolist()]
-        ends = np.cumsum(sizes).tolist()
-        return tuple(content[end - size : end] for size, end in zip(sizes, ends, strict=True))
-
-
-def _marked(table: ForestTable) -> str:
-    """Return the instructions that add to the score of a leaf's mark."""
-    value = f"ldi %[b], {table.vote}" if table.vote else "lpm %[b], Z+"
-    return f"subi %[a], {table.first_mark}\n{value}\n{ADD}{'' if table.vote else _SIGN}{STORE}"
+        """The bytes of initial scores and of each tree."""
+        return self.stage.table.lines

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-import numpy as np
-
 from protonn_edge.codegen.kernels.words import Words
 from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.table import LEAF
@@ -19,17 +17,10 @@ _INDENT = 16  # levels; deeper lines begin where these end
 
 
 def words(stage: IntegerForest) -> Words:
-    """Return the lines of each tree.
-
-    If each leaf adds to one score, a tree returns which one and, unless all leaves add the same,
-    256 times the value. Otherwise, leaves add.
-    """
-    single, tested = is_single(stage), stage.features[stage.trees.inner].tolist()
-    leaves = returned(stage) if single else [_added(leaf) for leaf in stage.leaves.tolist()]
-    limits = zip(tested, stage.thresholds.tolist(), strict=True)
-    lines = lines_of_trees(stage, (f"x[{feature}] <= {limit}" for feature, limit in limits), leaves)
-    more = {"trees": lines, "single": single, "vote": stage.table.vote}
-    return Words(other_bytes=_NODE_BYTES * len(stage.features), more=more)
+    """Return the lines of each tree."""
+    limits = zip(stage.features[stage.trees.inner].tolist(), stage.thresholds.tolist(), strict=True)
+    lines = lines_of_trees(stage, (f"x[{feature}] <= {limit}" for feature, limit in limits))
+    return Words(other_bytes=_NODE_BYTES * len(stage.features), more={"trees": lines})
 
 
 def small_words(stage: IntegerForest) -> Words:
@@ -37,23 +28,18 @@ def small_words(stage: IntegerForest) -> Words:
     return Words(other_bytes=stage.table.n_bytes)
 
 
-def is_single(stage: IntegerForest) -> bool:
-    """Return whether each leaf adds to at most one score."""
-    return bool((np.count_nonzero(stage.leaves, axis=1) <= 1).all())
+def lines_of_trees(stage: IntegerForest, tests: Iterable[str]) -> list[list[str]]:
+    """Return the lines of each tree, of the conditions of inner nodes.
 
-
-def returned(stage: IntegerForest) -> list[list[str]]:
-    """Return the lines of leaves that add to one score: its label and 256 times what they add.
-
-    If all add the same, they return the label alone.
+    A leaf returns its value if its tree adds to one score, or its label if it votes; or it adds.
     """
-    return [_chosen(leaf, stage.table.vote) for leaf in stage.leaves.tolist()]
-
-
-def lines_of_trees(
-    stage: IntegerForest, tests: Iterable[str], leaves: Sequence[list[str]]
-) -> list[list[str]]:
-    """Return the lines of each tree, of the conditions of inner nodes and the lines of leaves."""
+    table = stage.table
+    if table.classes is not None:
+        leaves = [[f"return {value};"] for value in table.values.tolist()]
+    elif table.vote:
+        leaves = [[f"return {label};"] for label in table.leaves.argmax(axis=1).tolist()]
+    else:
+        leaves = [_added(leaf) for leaf in table.leaves.tolist()]
     roots = [*stage.trees.roots.tolist(), len(stage.features)]
     every = list(_lines(stage, tests, leaves))
     trees = [every[first:end] for first, end in pairwise(roots)]
@@ -66,11 +52,6 @@ def _added(leaf: list[int]) -> list[str]:
         for label, value in enumerate(leaf)
         if value
     ]
-
-
-def _chosen(leaf: list[int], vote: int) -> list[str]:
-    label = next((label for label, value in enumerate(leaf) if value), 0)
-    return [f"return {label if vote else 256 * leaf[label] + label};"]
 
 
 def _lines(

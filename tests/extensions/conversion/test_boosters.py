@@ -88,21 +88,15 @@ def test_less_of_whole_numbers_is_exact(threshold: float, scaled: bool, tmp_path
     assert found.steps[-1].agreement == 1.0
 
 
-@pytest.mark.parametrize("parts", [1, 2, 4])
 @pytest.mark.parametrize("name", FILES)
-def test_divided_leaves_have_the_same_sums(name: str, parts: int):
+def test_trees_are_stored_once_in_the_order_of_their_classes(name: str):
     X = points(name)
-    rule = load_booster(BOOSTERS / name).rule
-    before = np.abs(rule.grown.divided(1).values).max()
-    divided = rule.grown.divided(parts)
-    assert np.abs(divided.values).max() == pytest.approx(before / parts)
-    again = scores(replace(rule, grown=divided), X)
-    np.testing.assert_allclose(again, scores(rule, X), atol=1e-9)
-    assert divided.shape.inner[divided.shape.roots].all()
-    pairs = [at for at in np.flatnonzero(divided.shape.inner) if not divided.shape.inner[at + 1]]
-    for left, right in ((at + 1, divided.shape.right[at]) for at in pairs):
-        both = divided.shape.inner[right] or (divided.values[left] != divided.values[right]).any()
-        assert both  # otherwise they are one leaf
+    found = from_sklearn(load_booster(BOOSTERS / name), X)
+    grown, table = found.source.rule.grown, quantize(found.model).stages[0].table
+    assert len(table.trees.roots) == len(grown.shape.roots)
+    assert table.classes is not None
+    assert np.abs(table.values).max() > 1_000
+    assert np.bincount(table.classes).max() == len(grown.shape.roots) // grown.boosted
 
 
 def test_trees_without_a_question_are_refused(tmp_path: Path):
@@ -111,7 +105,7 @@ def test_trees_without_a_question_are_refused(tmp_path: Path):
             each["left_children"][0] = -1
 
     path = changed("iris.json", cut, tmp_path / "leaves.json")
-    with refused_by("kinds.forest.quantize"):
+    with refused_by("extensions.conversion.trees.trees"):
         from_sklearn(load_booster(path), points("iris"))
 
 

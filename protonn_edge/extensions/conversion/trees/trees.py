@@ -40,8 +40,6 @@ _ROUNDED = 1e-4  # more than the rounding error of a scaler for a whole number
 _WHOLE, _MOST_NUMBERS = 0.1, 16  # of counts that are rounded; of numbers to try
 _TELLING = 20  # splits that hardly all send missing values to one side by chance
 BY_GAPS = 2  # the side of a split between missing values and all numbers
-# Leaves become finer until this share of answers agrees.
-_NEARLY_ALL, _PARTS = 0.9998, (1, 2, 3, 4, 6, 8)
 _LEAST_SHARE = float(np.finfo(np.float32).eps)  # as scikit-learn bounds the shares of classes
 
 
@@ -51,7 +49,7 @@ class TreeRule(Rule):
 
     grown: GrownTrees  # trees with thresholds of the estimator's own features
     strict: bool = False  # whether these are the largest float32 below the estimator's
-    fine: bool = False  # whether to search for steps and leaves that change fewer answers
+    fine: bool = False  # whether to search for steps that change fewer answers
     # (N,): which nodes send missing values (NaN) to the left; None if the estimator refuses these
     gaps: NDArray[np.bool_] | None = None
     learned: int = 0  # how many sides for them may have been learned
@@ -117,27 +115,12 @@ class TreeRule(Rule):
                 return None
             name = "exact" if trees is self.grown else "pruned"
             try:
-                return replace(self, grown=trees)._divided(search, name)
+                rule = replace(self, grown=trees)
+                model = forest_model(rule, search.estimator.features, search.X, search.names)
+                return search.candidate((name, model))
             except CheckFailed:
                 continue
         return None
-
-    def _divided(self, search: ModelSearch, name: str) -> Candidate:
-        """Return these trees, with finer leaves if these fit and change fewer answers."""
-        candidates: list[Candidate] = []
-        for parts in _PARTS if self.fine else (0,):
-            trees = self.grown.divided(parts) if parts else self.grown
-            features, rule = search.estimator.features, replace(self, grown=trees)
-            model = forest_model(rule, features, search.X, search.names)
-            try:
-                candidates.append(search.candidate((name, model)))
-            except CheckFailed:
-                if not candidates:
-                    raise
-                break
-            if candidates[-1].agreement >= _NEARLY_ALL:
-                break
-        return max(candidates, key=lambda candidate: candidate.agreement)
 
     def warned(self, X: Float32, features: AffineMap, model: Model) -> str | None:  # noqa: ARG002
         """Return a warning if missing values in training are probable, for raw points X (n, D)."""
@@ -304,6 +287,8 @@ def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: dict[st
             "fit the trees without the PCA, on unscaled features",
         )
     grown, inner = rule.grown, rule.grown.shape.inner
+    if not inner.any():
+        raise InvalidValue("the trees", "each is a single leaf", "fit trees that test features")
     asked = grown.features[inner]
     raw = (grown.thresholds[inner] - features.shift[asked]) / features.scale[asked]
     thresholds = raw + features.offset[asked]
