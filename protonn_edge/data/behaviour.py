@@ -191,9 +191,9 @@ def are_devices(codes: NDArray[np.int64], others: Iterable[NDArray[np.float64]])
         rises = falls <= _MOST_RESTARTS
         if not rises and len(np.unique(x[:_SAMPLED])) <= _FEWEST_ROWS:
             continue  # which may return in a fixed order itself
-        x = steps if rises else x
-        own, last = _unlike(x, period), _unlike(x, 1)
-        if last > _ROUNDING * np.abs(x).mean() and _ALIKE * own <= last:
+        moves = steps if rises else x
+        own, last = _unlike(moves, period), _unlike(moves, 1)
+        if last > _ROUNDING * np.abs(moves).mean() and _ALIKE * own <= last:
             return True
     return False
 
