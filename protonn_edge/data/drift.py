@@ -1,13 +1,13 @@
 """Rows that were recorded one after the other, while something drifted.
 
-Whoever records each class in one go has columns that tell the classes apart because they drift: a
-board warms up, a battery empties. On another day they do not, and held-out rows from between the
-training rows hide it. The evidence is drift and not order: *inside* blocks of rows with one label,
-columns depend on the place, and a linear model needs that to answer well.
+If each class is recorded in one go, a column that drifts distinguishes the classes: a board warms
+up, a battery runs down. On another day it does not, and held-out rows that lie between training
+rows hide this. The evidence is drift and not order: *inside* blocks of rows with one label, columns
+depend on the place, and a linear model needs that dependence to answer well.
 
-Whole blocks are then held out, or the ends of blocks if a class has only one. In the latter, the
-*course* of each drifting column, a parabola per block that goes on in the next one, is exchanged at
-random, as another day would (a permutation of features; Breiman, 2001). The jumps between blocks,
+Whole blocks are then held out, or the ends of blocks if a class has only one. In the ends, the
+*course* of each drifting column, a parabola per block that continues in the next one, is exchanged
+at random, as on another day (a permutation of features; Breiman, 2001). The jumps between blocks,
 which are the classes' own, and all that is not slow remain.
 """
 
