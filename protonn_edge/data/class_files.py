@@ -11,7 +11,7 @@ from protonn_edge.data.expected import Expected
 from protonn_edge.data.naming import Notice, listed
 from protonn_edge.data.options import TableOptions
 from protonn_edge.data.points import read_table
-from protonn_edge.data.tables import opened_table
+from protonn_edge.data.table_file import opened_table
 from protonn_edge.data.take_names import unsaid_names
 from protonn_edge.data.take_notices import repeated, unread
 from protonn_edge.data.takes import (

@@ -20,7 +20,7 @@ from protonn_edge.data.division import Division
 from protonn_edge.data.named import find_column
 from protonn_edge.data.naming import Notice, quoted
 from protonn_edge.data.options import USUAL_DELIMITERS, TableOptions
-from protonn_edge.data.tables import opened_table
+from protonn_edge.data.table_file import opened_table
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import check_file

@@ -15,7 +15,7 @@ from protonn_edge.data.division import digest_of
 from protonn_edge.data.expected import Expected
 from protonn_edge.data.naming import Notice, label_text, listed, names_at
 from protonn_edge.data.options import USUAL_DELIMITERS, TableOptions, options_of_texts
-from protonn_edge.data.tables import opened_table
+from protonn_edge.data.table_file import opened_table
 from protonn_edge.data.usual_names import ANSWER, LABEL_NAMES
 
 _JUDGED_POINTS = 5  # some values of fewer points, up to a share, may be out of range by chance

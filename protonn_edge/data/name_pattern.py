@@ -91,10 +91,10 @@ class NamePattern:
             return None
         place = (words or few or [0])[0]
         after, last = len(columns) - place - 1, len(columns) - 1
-        person = {0: 1, 1: 0}.get(place) if after + place > 1 else None
+        beside = {0: 1, 1: 0}.get(place) if after + place > 1 else None
         fields = [f"{{{chr(ord('a') + n)}}}" for n in range(len(columns))]
         fields[last if after else 0] = "{take}"
         fields[place] = "{class}"
-        if person is not None:
-            fields[person] = "{person}"
+        if beside is not None:
+            fields[beside] = "{person}"
         return cls("".join(chain(*zip(fields, (*between.pop(), ""), strict=True))))

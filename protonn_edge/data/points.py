@@ -32,7 +32,8 @@ from protonn_edge.data.preparation import (
 from protonn_edge.data.roles import Judge, Roles
 from protonn_edge.data.row_labels import RowLabels
 from protonn_edge.data.row_times import refuse_slower, times_of, usual_row
-from protonn_edge.data.tables import RawTable, TableFile
+from protonn_edge.data.table_file import TableFile
+from protonn_edge.data.tables import RawTable
 from protonn_edge.data.text import recording_head
 from protonn_edge.data.text_columns import about_new_texts
 from protonn_edge.system.errors import InputError, counted

@@ -23,16 +23,16 @@ if TYPE_CHECKING:
         def set_params(self, **params: Any) -> Self: ...  # noqa: D102
         def __sklearn_tags__(self) -> Any: ...
 
-    class _Scored:
+    class _WithScore:
         def score(
             self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
         ) -> float: ...
         def __sklearn_tags__(self) -> Any: ...
 
-    class ClassifierMixin(_Scored):
+    class ClassifierMixin(_WithScore):
         """Its score is the accuracy."""
 
-    class RegressorMixin(_Scored):
+    class RegressorMixin(_WithScore):
         """Its score is R2."""
 
     class TransformerMixin:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protonn_edge.data import cells, tables
+from protonn_edge.data import cells, table_file
 from protonn_edge.data.dataset import Table
 from protonn_edge.data.options import SHOWN, TableOptions
 from protonn_edge.data.points import read_table
@@ -30,7 +30,7 @@ OPTIONS = TableOptions(missing=SHOWN, label="label", delimiter="semicolon")
 def read(path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> Table | str:
     """Return a table, or why it is refused."""
     with monkeypatch.context() as patch:
-        patch.setattr(tables, "_BLOCK_CELLS", at_once)
+        patch.setattr(table_file, "_BLOCK_CELLS", at_once)
         patch.setattr(cells, "_MOST_TEXTS", 6)
         try:
             return read_table(path, options=OPTIONS)
@@ -76,7 +76,7 @@ def test_names_that_come_again_far_below_are_no_point(tmp_path: Path, header: st
     path, points = tmp_path / "joined.csv", ["4;5;a", "6;7;b", "4;7;b", "6;5;b"] * 10
     path.write_text("\n".join([header, *points, header, *points]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "_BLOCK_CELLS", 12)
+        patch.setattr(table_file, "_BLOCK_CELLS", 12)
         table = read_table(path, options=TableOptions(label="last"))
     assert len(table.X) == 80
     assert {*table.labels} == {"a", "b"}

@@ -12,23 +12,25 @@ from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section, SymbolTableSection
 
 from protonn_edge.chips.avr import instruction_set
+from protonn_edge.chips.avr.flash import (
+    EEPROM_BASE,
+    SRAM_BASE,
+    flash_of,
+    is_allocated,
+    is_in_sram,
+)
 from protonn_edge.chips.avr.instructions import Decoded, decode
 from protonn_edge.chips.avr.names import MARK, Names, Symbol, Variable, declared_in
 from protonn_edge.chips.cores import CORES, Core
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.system.files import read_file
 
-# avr-gcc puts all memories into one address space: flash from 0, SRAM from here, EEPROM further up.
-_SRAM_BASE = 0x800000
-_EEPROM_BASE = 0x810000
 # A firmware of 32 kB with all of its debug information is far below; anything above is no firmware.
 _LARGEST_FILE = 16 << 20
-_LARGEST_FLASH = 256 << 10  # of an ATmega2560
 _LONGEST_NAME = 200
 
 
@@ -45,9 +47,9 @@ class Sections:
         """Return the sums of parts, by their address, size, and whether they have values."""
         text = data = bss = 0
         for address, size, holds_values in parts:
-            text += size * (address < _SRAM_BASE)
-            data += size * (_SRAM_BASE <= address < _EEPROM_BASE and holds_values)
-            bss += size * (_SRAM_BASE <= address < _EEPROM_BASE and not holds_values)
+            text += size * (address < SRAM_BASE)
+            data += size * (SRAM_BASE <= address < EEPROM_BASE and holds_values)
+            bss += size * (SRAM_BASE <= address < EEPROM_BASE and not holds_values)
         return cls(text, data, bss)
 
     @property
@@ -254,18 +256,18 @@ def _program(path: Path, contents: bytes) -> LinkedProgram:
         ends = [
             each["sh_addr"] + each["sh_size"]
             for each in elf.iter_sections()
-            if _is_allocated(each) and _is_in_sram(each)
+            if is_allocated(each) and is_in_sram(each)
         ]
-        symbols = _code_symbols(elf)
+        symbols, sizes = _code_symbols(elf), _sizes(elf)
         return LinkedProgram(
             path=path,
-            sections=_sizes(elf),
-            code=_flash(elf, path),
+            sections=sizes,
+            code=flash_of(elf, path, sizes.flash_bytes, sizes.sram_bytes),
             symbols=tuple(each for each in symbols if not MARK.fullmatch(each.name)),
             marks=tuple(each for each in symbols if MARK.fullmatch(each.name)),
-            data_end=min(max(ends, default=_SRAM_BASE) - _SRAM_BASE, 0xFFFF),
+            data_end=min(max(ends, default=SRAM_BASE) - SRAM_BASE, 0xFFFF),
             core=_core(elf, path),
-            initial_values=_constants(elf, _is_in_sram),
+            initial_values=_constants(elf, is_in_sram),
             compilers=_compilers(elf),
             variables=tuple(_variables(elf, kept=False)),
             kept=tuple(_variables(elf, kept=True)),
@@ -273,15 +275,6 @@ def _program(path: Path, contents: bytes) -> LinkedProgram:
         )
 
     return _parsed(path, read, contents)
-
-
-def _is_allocated(section: Section) -> bool:
-    """Return whether a section takes memory: not debug information, symbols, notes."""
-    return bool(section["sh_flags"] & SH_FLAGS.SHF_ALLOC)
-
-
-def _is_in_sram(section: Section) -> bool:
-    return bool(_SRAM_BASE <= section["sh_addr"] < _EEPROM_BASE)
 
 
 class _NamedPlace(NamedTuple):
@@ -309,58 +302,8 @@ def _sizes(elf: ELFFile) -> Sections:
     """Sort the sections by the memory that they take."""
     return Sections.of(
         (each["sh_addr"], each["sh_size"], each["sh_type"] != "SHT_NOBITS")
-        for each in filter(_is_allocated, elf.iter_sections())
+        for each in filter(is_allocated, elf.iter_sections())
     )
-
-
-def _flash(elf: ELFFile, path: Path) -> bytes:
-    """Return the contents of flash from address 0 on, with initial values at their load addresses.
-
-    Raises `ValueError` if they exceed the flash of all chips, or a section has another size, and
-    `InputError` if sections, of which avr-objcopy makes HEX files, have other bytes.
-    """
-    flash, loaded, in_sram = bytearray(), 0, 0
-    sizes = _sizes(elf)
-    for segment in elf.iter_segments("PT_LOAD"):
-        start, size = segment["p_paddr"], segment["p_filesz"]
-        end = start + size
-        if _SRAM_BASE <= segment["p_vaddr"] < _EEPROM_BASE:
-            in_sram += segment["p_memsz"]
-        if size and start < _SRAM_BASE:
-            contents, loaded = segment.data(), loaded + size
-            if end > _LARGEST_FLASH or len(contents) != size:
-                raise ValueError(f"{end} bytes of flash")
-            flash.extend(b"\xff" * (end - len(flash)))
-            flash[start:end] = contents
-    if (sizes.flash_bytes, sizes.sram_bytes) != (loaded, in_sram):
-        raise ValueError("sections are missing")
-    if not _in_sections(elf, flash, loaded):
-        raise InvalidValue(
-            path, "an ELF file whose sections and segments differ", "link the program again"
-        )
-    return bytes(flash)
-
-
-def _in_sections(elf: ELFFile, flash: bytearray, loaded: int) -> bool:
-    """Return whether sections have all bytes that segments load into flash, and no others."""
-    named = [each.name for each in elf.iter_sections() if each.name in (".text", ".data")]
-    held = bytearray(len(flash))
-    for section in filter(_is_allocated, elf.iter_sections()):
-        size, start = section["sh_size"], section["sh_addr"]
-        if section["sh_type"] == "SHT_NOBITS" or not size or start >= _EEPROM_BASE:
-            continue
-        moved = [
-            segment["p_paddr"] - segment["p_vaddr"]
-            for segment in elf.iter_segments("PT_LOAD")
-            if 0 <= start - segment["p_vaddr"] <= segment["p_filesz"] - size
-        ]
-        if not moved or (moved[0] and not _is_in_sram(section)):
-            return False
-        place = slice(start + moved[0], start + moved[0] + size)
-        if flash[place] != section.data():
-            return False
-        held[place] = b"\1" * size
-    return held.count(1) == loaded and len(named) == len({*named})
 
 
 def _core(elf: ELFFile, path: Path) -> Core:
@@ -386,7 +329,7 @@ def _code_symbols(elf: ELFFile) -> tuple[Symbol, ...]:
         for each in _symbols(elf)
         if each.name
         and not each.name.startswith(_LOCAL)
-        and each.value < _SRAM_BASE
+        and each.value < SRAM_BASE
         and 0 < each.section < _NO_SECTION
         and each.kind in _CODE_TYPES
     ]
@@ -406,7 +349,7 @@ def _variables(elf: ELFFile, *, kept: bool) -> Iterator[Variable]:
     held = {
         index
         for index, each in enumerate(elf.iter_sections())
-        if _is_allocated(each) and _is_in_sram(each) and each.name.startswith(".noinit") == kept
+        if is_allocated(each) and is_in_sram(each) and each.name.startswith(".noinit") == kept
     }
     source = ""
     for each in _symbols(elf):  # a file's own symbols are behind its name, all others at the end
@@ -415,7 +358,7 @@ def _variables(elf: ELFFile, *, kept: bool) -> Iterator[Variable]:
         elif each.is_global:
             source = ""
         if each.kind == _STT_OBJECT and each.size and each.section in held:
-            yield Variable(_printable(each.name), each.value - _SRAM_BASE, each.size, source)
+            yield Variable(_printable(each.name), each.value - SRAM_BASE, each.size, source)
 
 
 def _sized_names(elf: ELFFile) -> dict[str, tuple[int, int, bool]]:
@@ -437,7 +380,7 @@ def _constants(elf: ELFFile, wanted: Callable[[Section], bool]) -> tuple[Constan
     return tuple(
         Constants(each.name, _names_in(elf, index), each.data(), each["sh_addr"] & 0xFFFF)
         for index, each in enumerate(elf.iter_sections())
-        if _is_allocated(each)
+        if is_allocated(each)
         and each["sh_type"] != "SHT_NOBITS"
         and each["sh_size"] > 0
         and wanted(each)

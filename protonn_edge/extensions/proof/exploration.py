@@ -228,24 +228,12 @@ class Explorer:
         live = AT_RETURN if states[0].place == RETURN else self._live(states[0])
         groups: dict[Any, list[ChipState]] = {}
         for state in states:
-            groups.setdefault(self._pointers(state, live), []).append(state)
+            groups.setdefault(_pointers(self.machine, state, live), []).append(state)
         every &= len(groups) == 1
         joined: list[ChipState] = []
         for group in groups.values():
             joined += group if len(group) == 1 else self._joined_group(group, live, every=every)
         return joined
-
-    def _pointers(self, state: ChipState, live: Live) -> Any:
-        """Return the addresses in registers: states with different ones cannot meet.
-
-        If there are counters, a byte without another one is no address, but an index.
-        """
-        addresses = live.addresses
-        if self.machine.kept:
-            low = addresses & addresses >> 1 & _LOW
-            addresses = low | low << 1
-        held = [state.registers[number] if addresses >> number & 1 else 0 for number in range(32)]
-        return tuple(_key(each) for each in (*held, *state.stack))
 
     def _joined_group(self, states: list[ChipState], live: Live, *, every: bool) -> list[ChipState]:
         """Join states whose addresses are equal."""
@@ -325,6 +313,19 @@ class Explorer:
             state.cycles = spanned(states)
             self.ways.append(way)
         return state
+
+
+def _pointers(machine: Machine, state: ChipState, live: Live) -> Any:
+    """Return the addresses in registers: states with different ones cannot meet.
+
+    If there are counters, a byte without another one is no address, but an index.
+    """
+    addresses = live.addresses
+    if machine.kept:
+        low = addresses & addresses >> 1 & _LOW
+        addresses = low | low << 1
+    held = [state.registers[number] if addresses >> number & 1 else 0 for number in range(32)]
+    return tuple(_key(each) for each in (*held, *state.stack))
 
 
 def _chosen(

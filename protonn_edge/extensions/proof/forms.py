@@ -336,13 +336,10 @@ def recentred(form: SumForm, modulus: int) -> SumForm:
 def nearest_numbers(numbers: ArrayLike, modulus: int) -> Integers:
     """Return numbers congruent to these that span the least, such as 1 and -1 for 1 and 65535."""
     given = np.asarray(numbers)
-    if np.ptp(given) < modulus >> 1:
-        return given
     ascending = np.sort(given % modulus)
     gap = int(np.diff(ascending, append=ascending[0] + modulus).argmax())
     above = (given - ascending[(gap + 1) % len(ascending)]) % modulus
-    nearest: Integers = above + (given[0] - above[0])
-    return nearest
+    return given if np.ptp(given) < modulus >> 1 else np.asarray(above + (given[0] - above[0]))
 
 
 def expanded(form: SumForm) -> SumForm:

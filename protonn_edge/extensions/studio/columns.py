@@ -21,7 +21,8 @@ from protonn_edge.data.named import find_column
 from protonn_edge.data.options import SHOWN, TableOptions
 from protonn_edge.data.preparation import ONE_HOT_LIMIT
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.tables import RawTable, opened_table
+from protonn_edge.data.table_file import opened_table
+from protonn_edge.data.tables import RawTable
 from protonn_edge.data.usual_names import LABEL_NAMES
 from protonn_edge.extensions.studio.actions import LISTS, LONGEST, READ
 from protonn_edge.system.arrays import Array

@@ -240,24 +240,12 @@ class ForestTable:
     @cached_property
     def skip_bytes(self) -> int:
         """Bytes of the size of a left subtree."""
-        return 1 if int(self._subtrees(1).max(initial=0)) <= _BYTE else 2
-
-    def _starts(self, skip_bytes: int) -> IntArray:
-        """Return the offsets (N + 1,) of the nodes, followed by the end of the last one."""
-        inner = self.trees.inner
-        sizes = np.full(len(inner), self.feature_bytes + 1 + skip_bytes)
-        sizes[~inner] = 2 + 2 * self.pairs if self.counts else 1 if self.vote else 2
-        return np.concatenate([[0], np.cumsum(sizes)])
-
-    def _subtrees(self, skip_bytes: int) -> IntArray:
-        """Return the bytes of the left subtrees of inner nodes."""
-        starts, inner = self._starts(skip_bytes), np.flatnonzero(self.trees.inner)
-        return starts[self.trees.right[inner]] - starts[inner + 1]
+        return 1 if int(_subtrees(self, 1).max(initial=0)) <= _BYTE else 2
 
     @cached_property
     def tree_bytes(self) -> IntArray:
         """Bytes of the nodes of each tree, (T,)."""
-        starts = self._starts(self.skip_bytes)
+        starts = _starts(self, self.skip_bytes)
         return np.diff(np.append(starts[self.trees.roots], starts[-1]))
 
     @property
@@ -300,25 +288,42 @@ class ForestTable:
     @cached_property
     def nodes(self) -> list[bytes]:
         """The bytes of each node."""
-        tests = zip(self.thresholds.tolist(), self._subtrees(self.skip_bytes).tolist(), strict=True)
+        skips = _subtrees(self, self.skip_bytes).tolist()
+        tests = zip(self.thresholds.tolist(), skips, strict=True)
         leaves = iter(range(len(self.leaves)))
         return [
-            self._leaf(next(leaves)) if feature == LEAF else self._test(feature, *next(tests))
+            _leaf(self, next(leaves)) if feature == LEAF else _test(self, feature, *next(tests))
             for feature in self.trees.features.tolist()
         ]
 
-    def _test(self, feature: int, threshold: int, skip: int) -> bytes:
-        test = feature.to_bytes(self.feature_bytes, "big") + bytes([threshold])
-        return test + skip.to_bytes(self.skip_bytes, "little")
 
-    def _leaf(self, leaf: int) -> bytes:
-        if self.classes is not None:
-            return int(self.values[leaf] + self._offset).to_bytes(2, "big")
-        values = self.leaves[leaf].tolist()
-        pairs = [(label, value & _BYTE) for label, value in enumerate(values) if value] or [(0, 0)]
-        if self.counts:
-            return bytes([self.first_mark, len(pairs), *chain.from_iterable(pairs)])
-        return bytes([self.first_mark + pairs[0][0]])
+def _starts(table: ForestTable, skip_bytes: int) -> IntArray:
+    """Return the offsets (N + 1,) of the nodes, followed by the end of the last one."""
+    inner = table.trees.inner
+    sizes = np.full(len(inner), table.feature_bytes + 1 + skip_bytes)
+    sizes[~inner] = 2 + 2 * table.pairs if table.counts else 1 if table.vote else 2
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def _subtrees(table: ForestTable, skip_bytes: int) -> IntArray:
+    """Return the bytes of the left subtrees of inner nodes."""
+    starts, inner = _starts(table, skip_bytes), np.flatnonzero(table.trees.inner)
+    return starts[table.trees.right[inner]] - starts[inner + 1]
+
+
+def _test(table: ForestTable, feature: int, threshold: int, skip: int) -> bytes:
+    test = feature.to_bytes(table.feature_bytes, "big") + bytes([threshold])
+    return test + skip.to_bytes(table.skip_bytes, "little")
+
+
+def _leaf(table: ForestTable, leaf: int) -> bytes:
+    if table.classes is not None:
+        return int(table.values[leaf] + table._offset).to_bytes(2, "big")
+    values = table.leaves[leaf].tolist()
+    pairs = [(label, value & _BYTE) for label, value in enumerate(values) if value] or [(0, 0)]
+    if table.counts:
+        return bytes([table.first_mark, len(pairs), *chain.from_iterable(pairs)])
+    return bytes([table.first_mark + pairs[0][0]])
 
 
 def word(number: int) -> bytes:

@@ -318,14 +318,13 @@ def measure(
         repetition = _repeated(sessions[0], Q[0], board, repeat, instrument, host)
     if repetition is not None:
         repetition.check(everything[0], possible)
-    agreement = compared.compare_results(executed, expected, everything, possible)
     return Measurement(
         board,
         reference,
         plan,
         usage,
         summarize(everything, board),
-        agreement,
+        compared.compare_results(executed, expected, everything, possible),
         possible,
         reference.quantizer.saturations(X),
         stack_peak_bytes=_stack_peak(shares),

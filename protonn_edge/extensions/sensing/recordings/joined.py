@@ -17,7 +17,7 @@ from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.named import renamed
 from protonn_edge.data.naming import Notice, listed
 from protonn_edge.data.options import TableOptions
-from protonn_edge.data.tables import opened_table
+from protonn_edge.data.table_file import opened_table
 from protonn_edge.data.units import split_unit
 from protonn_edge.system.errors import InputError
 
