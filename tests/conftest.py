@@ -28,6 +28,7 @@ from schedule import (
 
 from protonn_edge.codegen import renderer
 from protonn_edge.system.rounding import fix_rounding
+from protonn_edge.system.wording import COMMAND_LINE, speaking
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -87,6 +88,13 @@ os.fsync = lambda _: None
 
 # From here on: some templates are rendered when tests are collected.
 renderer._environment = with_kept_templates(_BUILDS / "templates", renderer._environment)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interface() -> Iterator[None]:
+    """Have sentences as they are written, for the command line; `advice` tests other interfaces."""
+    with speaking(COMMAND_LINE):
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -31,6 +31,7 @@ PLACEHOLDER = re.compile(r"(?:NAME|COLUMN)S?|[A-Z]+x[A-Z]+")
 
 _WAYS = re.compile(r",? or, |, or ")
 _ASIDE = re.compile(r" ?\([^()]*\)")
+_TOLD = re.compile(rf"(?<!\w)'[^']*'(?!\w)|{_NAMED}")  # options, and quoted texts, which are kept
 
 
 def options_in(sentence: str) -> list[tuple[str, str]]:
@@ -60,11 +61,13 @@ class Interface:
         for aside in filter(_OPTION.search, _ASIDE.findall(sentence)):
             sentence = sentence.replace(aside, self._advised(aside))
         fault, *remedies = sentence.split("; ")
-        parts = (re.sub(_NAMED, self._named, fault), *map(self._ways, remedies))
+        parts = (_TOLD.sub(self._named, fault), *map(self._ways, remedies))
         return "; ".join(filter(None, parts))
 
     def _named(self, found: re.Match[str]) -> str:
-        """Return what it calls an option in the first part of a sentence."""
+        """Return what it calls an option in the first part of a sentence, but not inside quotes."""
+        if found[0][0] != "-":
+            return found[0]
         name = found["name"] or "output"
         return self.options.get(name, name.replace("-", " "))
 
