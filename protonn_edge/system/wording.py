@@ -31,7 +31,8 @@ PLACEHOLDER = re.compile(r"(?:NAME|COLUMN)S?|[A-Z]+x[A-Z]+")
 
 _WAYS = re.compile(r",? or, |, or ")
 _ASIDE = re.compile(r" ?\([^()]*\)")
-_TOLD = re.compile(rf"(?<!\w)'[^']*'(?!\w)|{_NAMED}")  # options, and quoted texts, which are kept
+_SHORT = re.compile(r"(?<![\w-])-[a-np-z]\b")  # an option of another program
+_TOLD = re.compile(rf"(?<!\w)'pio [^']*'|{_NAMED}")  # options, and what another program ran
 
 
 def options_in(sentence: str) -> list[tuple[str, str]]:
@@ -65,9 +66,9 @@ class Interface:
         return "; ".join(filter(None, parts))
 
     def _named(self, found: re.Match[str]) -> str:
-        """Return what it calls an option in the first part of a sentence, but not inside quotes."""
+        """Return what it calls an option in the first part of a sentence."""
         if found[0][0] != "-":
-            return found[0]
+            return re.sub(_NAMED, self._named, found[0]) if self.form is None else found[0]
         name = found["name"] or "output"
         return self.options.get(name, name.replace("-", " "))
 
@@ -78,6 +79,8 @@ class Interface:
 
     def _advised(self, way: str) -> str:
         """Return an alternative in its words, or "" if it lacks something of it."""
+        if self.form is None and _SHORT.search(way):
+            return ""
         try:
             return _ADVICE.sub(self._written, way)
         except KeyError:

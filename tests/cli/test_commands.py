@@ -188,7 +188,10 @@ def test_hil_never_writes_over_a_file_that_holds_something_else(
     before = data.read_bytes()
     other = folder / "other.csv"
     other.write_bytes(before)
-    for output, words in ((data, "which is also given as DATA"), (other, "not a results file")):
+    for output, words in (
+        (data, "which is also given as DATA"),
+        (other, "would be overwritten"),
+    ):
         result = run("hil", data, "--project", project, "-o", output)
         assert result.exit_code == 2
         assert words in result.stderr

@@ -185,8 +185,8 @@ def test_missing_sources_are_told_before_an_upload(
         run_json("upload", project(folder, f"[platformio]\nsrc_dir = {where}\n{SETTINGS}"))
     project(folder)
     (folder / "src" / "main.c").unlink()
-    monkeypatch.setenv("PLATFORMIO_SRC_DIR", str(folder / "code"))
-    run_json("upload", folder)
+    monkeypatch.setenv("PLATFORMIO_SRC_DIR", str(folder / "code"))  # which is not passed on
+    assert "src contains no sources to compile" in refusal(run("upload", folder))
 
 
 def test_the_next_step_is_a_command_for_every_shell(tmp_path: Path) -> None:

@@ -70,7 +70,8 @@ class Tool:
 def interface_of(tool: Tool, tools: Mapping[str, Tool]) -> Interface:
     """Return the words for messages of a tool: its arguments, then those of others."""
     others = {option: each for one in tools.values() for option, each in one.options.items()}
-    further = {name: f"{OPTIONS}.{name}" for name in tool.schema.get(OPTIONS, {}).get(ALLOWED, ())}
+    allowed = tool.schema.get(OPTIONS, {}).get(ALLOWED, ())
+    further = {name: f"{OPTIONS}.{name}" for name in READ_HELP if name in allowed}
 
     def form(argument: str, text: str) -> str:
         _, is_option, name = argument.partition(".")

@@ -59,7 +59,7 @@ REMEDIES = {
 }
 IMAGES = ("--image-shape", "8x8", "--features", "conv:4x3,max2", "--augment", "--epochs", "2")
 QUICK = {"basis-images": (*IMAGES, "--teacher-epochs", "1"), "dense": ("--epochs", "5")}
-LIMITS = (20_000, 4_800, 4_500, 3_000)  # bytes of flash; the first that refuses a model counts
+LIMITS = (9_000, 4_800, 4_500, 3_000)  # bytes of flash; the first that refuses a model counts
 
 
 def fits(*build: object) -> bool:

@@ -45,9 +45,13 @@ def _given(options: TableOptions) -> dict[str, Any]:
 
 def _controls(_: str, sentence: str) -> Iterator[tuple[str, Any]]:
     """Yield the fields whose controls do what a sentence of the command line advises."""
-    for name, value in options_in(sentence.partition("; ")[2]):
-        if name in _FIELDS and value and not PLACEHOLDER.fullmatch(value):
-            yield _FIELDS[name], [*names_in(value, "")] if name in LISTS else value
+    for way in re.split(r"; |,? or ", sentence.partition("; ")[2]):
+        options = options_in(way)
+        if any(name not in _FIELDS for name, _ in options):
+            continue  # of which the page says nothing
+        for name, value in options:
+            if value and not PLACEHOLDER.fullmatch(value):
+                yield _FIELDS[name], [*names_in(value, "")] if name in LISTS else value
 
 
 ADDITIONS: Mapping[str, Mapping[str, Any]] = {

@@ -113,8 +113,8 @@ def test_the_command_prints_a_curve(words: list[object], tmp_path: Path) -> None
 def test_people_of_points_that_were_held_out(words: list[object], tmp_path: Path) -> None:
     with np.load(tmp_path / "data.npz") as data:
         y, people = data["y"], np.unique(data["people"], return_inverse=True)[1]
-    division = Division(digest_of(tmp_path / "data.npz"), groups="people")
-    held_out = division.holding_out(0.2, 0, y, people).to_record()
+    division = Division(digest_of(tmp_path / "data.npz"), 0.2, groups="people")
+    held_out = division.checked(y, people).to_record()
     save_model(replace(FLOATS, record=held_out), tmp_path / "model.npz")
     found = run_json(*words, "--groups", "people", "--teach", 1)["teaching"]
     assert len(found["people"]) == 1

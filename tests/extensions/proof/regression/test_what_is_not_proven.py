@@ -378,7 +378,7 @@ EDITED: dict[str, tuple[Callable[[Any], object], int, str]] = {
         2,
         "not a certificate",
     ),
-    "the tool": (lambda it: it["tool"].update(name="another"), 2, "edited"),
+    "the tool": (lambda it: it["tool"].update(name="another"), 2, "written by 'another"),
 }
 
 
