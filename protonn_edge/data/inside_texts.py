@@ -18,6 +18,7 @@ _MOST_TEXTS = 4_000  # that are searched for numbers
 _FEW = 20  # texts, which may be names
 _MOST = 0.9  # share of cells with such digits
 _NUMBER = re.compile(r"[+-]?(\d+(?:[.,]\d+)?)")
+_NAME = re.compile(r"[^\W\d_]+[-_ ]?\d+")  # such as of a product
 
 
 def unread_numbers(column: Column, begins: NDArray[np.bool_], *, recorded: bool) -> str:
@@ -38,6 +39,8 @@ def unread_numbers(column: Column, begins: NDArray[np.bool_], *, recorded: bool)
         return int(counts[np.array([*map(bool, cells)], np.bool_)].sum())
 
     least = _MOST * rows(not is_gap(text) for text in texts)
+    if not recorded and is_identifier(column) and rows(map(_NAME.fullmatch, texts)) >= least:
+        return ""
     digits = rows(numbers)
     bare = rows(
         of and not any(map(str.isalpha, text)) for of, text in zip(numbers, texts, strict=True)
