@@ -28,7 +28,7 @@ from schedule import (
 
 from protonn_edge.codegen import renderer
 from protonn_edge.system.rounding import fix_rounding
-from protonn_edge.system.wording import COMMAND_LINE, speaking
+from protonn_edge.system.wording import COMMAND_LINE, PYTHON, speaking
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -94,6 +94,13 @@ renderer._environment = with_kept_templates(_BUILDS / "templates", renderer._env
 def interface() -> Iterator[None]:
     """Have sentences as they are written, for the command line; `advice` tests other interfaces."""
     with speaking(COMMAND_LINE):
+        yield
+
+
+@pytest.fixture
+def python_words() -> Iterator[None]:
+    """Have sentences in the words of Python."""
+    with speaking(PYTHON):
         yield
 
 

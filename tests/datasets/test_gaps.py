@@ -161,6 +161,7 @@ def test_keywords_are_options(gappy: Path) -> None:
         load_dataset(gappy, lable="colour")
 
 
+@pytest.mark.usefixtures("python_words")
 def test_an_error_in_python_names_keywords(gappy: Path) -> None:
     with pytest.raises(InputError, match=r"use missing='drop' to omit"):
         load_dataset(gappy)

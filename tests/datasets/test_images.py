@@ -18,6 +18,8 @@ from refusals import refused_by, refuses
 from protonn_edge import load_dataset, load_model
 from protonn_edge.system.errors import InputError
 
+pytestmark = pytest.mark.usefixtures("python_words")
+
 SHADES = {"dark": 40, "light": 220}
 
 

@@ -23,6 +23,8 @@ from protonn_edge.data.options import TableOptions
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.system.errors import InputError
 
+pytestmark = pytest.mark.usefixtures("python_words")
+
 CASES = int(os.environ.get("PROTONN_EDGE_ROLE_CASES", "40"))
 """Random tables of each sort; 500 take a few minutes."""
 

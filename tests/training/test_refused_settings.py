@@ -12,6 +12,8 @@ from trainings import DIGITS
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 
+pytestmark = pytest.mark.usefixtures("python_words")
+
 N = 120
 X, Y = DIGITS.X_train[:N].astype(np.float64), DIGITS.y_train[:N]
 SETS = np.stack([Y > 4, Y <= 4], axis=1).astype(int)
