@@ -139,6 +139,11 @@ def _codes(y: Array) -> Array:
     return np.unique(y, axis=0, return_inverse=True)[1].ravel()
 
 
+def _labels_of_blocks(y: Array) -> Array:
+    """Return the number of the label of each block."""
+    return np.asarray(_codes(y)[np.cumsum(np.bincount(blocks_of(y))) - 1])
+
+
 def _is_in_order(y: Array) -> bool:
     """Whether labels change more seldom, or numbers by less, than in random order."""
     if are_numbers(y):
@@ -151,8 +156,7 @@ def _part_of(y: Array) -> str:
     """Return the part to hold out: whole blocks if each label has several."""
     if are_numbers(y):
         return ENDS
-    counts = np.bincount(blocks_of(y))
-    labels = _codes(y)[np.cumsum(counts) - 1]
+    counts, labels = np.bincount(blocks_of(y)), _labels_of_blocks(y)
     most = [counts[labels == each].max() / counts[labels == each].sum() for each in set(labels)]
     return WHOLE if max(most) <= _ONE_BLOCK else ENDS
 
@@ -301,14 +305,13 @@ def _promised(
 
 def _folds_of_blocks(y: Array, generator: np.random.Generator) -> Ints:
     """Return the fold of each row, of which each has whole blocks of each label."""
-    blocks, codes = blocks_of(y), _codes(y)
-    labels = codes[np.cumsum(np.bincount(blocks)) - 1]
+    labels = _labels_of_blocks(y)
     n_folds = min(_FOLDS, int(np.bincount(labels).min()))
     folds = np.zeros(len(labels), np.int64)
     for label in set(labels.tolist()):
         own = np.flatnonzero(labels == label)
         folds[own] = generator.permutation(len(own)) % n_folds
-    return folds[blocks]
+    return folds[blocks_of(y)]
 
 
 def _right(X: Float64, Y: Float64, X_test: Float64, Y_test: Float64, divided: int) -> Float64:

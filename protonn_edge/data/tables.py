@@ -27,21 +27,11 @@ from protonn_edge.data.delimiters import DELIMITERS
 from protonn_edge.data.naming import Notice, listed, quoted
 from protonn_edge.data.options import TableOptions
 from protonn_edge.data.table_file import TableFile
-from protonn_edge.data.text import (
-    Row,
-)
 from protonn_edge.system.checks import check_choice
 from protonn_edge.system.errors import InputError, counted
 
 _OTHER = {".": ",", ",": "."}
 _DECIMALS = {None: None, "comma": ",", "point": "."}
-_LINE_LIMIT = 1 << 20
-_FIRST_ROWS = 200
-_FIRST_CELLS = 200_000
-_MOST_SKIPPED = 50  # lines above a table
-_BLOCK_CELLS = 250_000
-
-_Line = tuple[int, Row]
 
 
 @dataclass(eq=False)
