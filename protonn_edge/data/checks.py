@@ -1,7 +1,7 @@
 """The checks of training data: functions from a data set to warnings about probable mistakes.
 
 Each is for classes, numbers and sets of labels alike, and for tables with and without names. Others
-wait for a command that trains: `leaks`, and `about_neighbours` for rows that are held out.
+wait for a command that trains: `leaks`, and `drift` for rows that are held out.
 """
 
 from __future__ import annotations
