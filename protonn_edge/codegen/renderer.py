@@ -14,6 +14,7 @@ from functools import cache
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from protonn_edge import __version__
+from protonn_edge.codegen.compiled_templates import CompiledTemplates
 from protonn_edge.codegen.context import c_float, program_context, render_context
 from protonn_edge.codegen.plan import DevicePlan, Plan
 from protonn_edge.codegen.planner import device_plans, own_program
@@ -175,6 +176,8 @@ def html_environment() -> Environment:
 def _environment(loader: FileSystemLoader, *, html: bool) -> Environment:
     return Environment(
         loader=loader,
+        bytecode_cache=CompiledTemplates(),
+        optimized=False,  # a filter's result would be compiled, too, and outlive a change of it
         undefined=StrictUndefined,
         autoescape=html,  # noqa: S701  (contexts escape names for C)
         trim_blocks=True,

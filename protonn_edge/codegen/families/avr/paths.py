@@ -5,11 +5,14 @@ An emulator counts how often the places of these facts are passed, to check them
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import asdict, dataclass
+from functools import cache, lru_cache
+from pathlib import Path as File
 from typing import TYPE_CHECKING, NamedTuple
 
+from protonn_edge.chips import avr
 from protonn_edge.chips.avr.facts import Fact, facts_of, span_labels
 from protonn_edge.chips.avr.graph import first_write
 from protonn_edge.chips.avr.program import LinkedProgram
@@ -17,11 +20,13 @@ from protonn_edge.chips.boards import Board
 from protonn_edge.chips.emulator.uno import EmulatorStats, Watch
 from protonn_edge.codegen.plan import DevicePlan, Plan
 from protonn_edge.system.errors import CheckFailed, InputError
+from protonn_edge.system.kept_results import KeptResults
 
 if TYPE_CHECKING:
     from protonn_edge.chips.avr.paths import Path, Paths
 
 _IO_REGISTERS = 0x20  # where they begin, in data addresses
+_KEPT = KeptResults("paths", most=1000)  # of some 2 kB
 _LONGEST_WATCH = 100_000  # characters of the emulator's option
 
 
@@ -41,10 +46,32 @@ def longest_pushes(program: LinkedProgram, plan: Plan, board: Board) -> Path:
 
 
 def _paths_of_spans(program: LinkedProgram, spans: Mapping[str, int], board: Board) -> Paths:
-    from protonn_edge.chips.avr.paths import Times, paths_between  # they take SciPy
+    def solve() -> bytes:
+        from protonn_edge.chips.avr.paths import Times, paths_between  # SciPy takes half a second
 
-    times = {name: Times(number, number) for name, number in spans.items()}
-    return paths_between(program, _register(board), times)
+        times = {name: Times(number, number) for name, number in spans.items()}
+        return json.dumps(asdict(paths_between(program, register, times))).encode()
+
+    register = _register(board)
+    read = (program.symbols, program.marks, program.core, spans, register)
+    found = _KEPT.of([_source(), program.code, repr(read).encode()], solve)
+    return _read(found)
+
+
+def _read(found: bytes) -> Paths:
+    from protonn_edge.chips.avr.paths import Path, Paths
+
+    kept = json.loads(found)
+    for each in (kept["longest"], kept["shortest"]):
+        each["functions"] = {name: tuple(both) for name, both in each["functions"].items()}
+    return Paths(Path(**kept["longest"]), Path(**kept["shortest"]), tuple(kept["given"]))
+
+
+@cache
+def _source() -> bytes:
+    """Return the source of all that finds paths."""
+    files = sorted(File(avr.__file__).parent.glob("*.py"))
+    return b"".join(path.read_bytes() for path in files)
 
 
 class _Sum(NamedTuple):

@@ -1,0 +1,76 @@
+"""Results in the user's cache, kept by the content of all that they were computed from.
+
+They only save time: where the cache cannot be read or written, results are computed again. A file
+begins with a digest of its content, so one that is incomplete after a power failure is not used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from protonn_edge.system.folders import cache_folder, scratch_folder
+
+_DIGEST_BYTES = 32
+
+
+def digest(ingredients: Iterable[bytes]) -> str:
+    """Return what tells ingredients apart, each with its place among them."""
+    whole = hashlib.sha256()
+    for each in ingredients:
+        whole.update(len(each).to_bytes(8, "big") + each)
+    return whole.hexdigest()
+
+
+class KeptResults:
+    """A folder of results, of which the last used ones stay.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the user's cache folder.
+    most : int
+        The largest number of results. If there are more, the older half is removed.
+    """
+
+    def __init__(self, name: str, most: int) -> None:
+        self._name, self._most = name, most
+
+    @property
+    def _folder(self) -> Path:
+        return cache_folder() / self._name
+
+    def get(self, key: str) -> bytes | None:
+        """Return the result of a key, a file name; None if it is not kept."""
+        try:
+            path = self._folder / key
+            content = path.read_bytes()
+            os.utime(path)  # it was used
+        except (OSError, RuntimeError):  # also of a user without a home
+            return None
+        kept = content[_DIGEST_BYTES:]
+        return kept if content[:_DIGEST_BYTES] == hashlib.sha256(kept).digest() else None
+
+    def put(self, key: str, result: bytes) -> None:
+        """Keep a result, if that is possible."""
+        with suppress(OSError, RuntimeError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with scratch_folder(self._folder) as scratch:
+                (scratch / key).write_bytes(hashlib.sha256(result).digest() + result)
+                (scratch / key).replace(self._folder / key)
+            kept = [path for path in self._folder.iterdir() if path.is_file()]
+            if len(kept) > self._most:
+                for path in sorted(kept, key=lambda path: path.stat().st_mtime)[: len(kept) // 2]:
+                    path.unlink()
+
+    def of(self, ingredients: Iterable[bytes], compute: Callable[[], bytes]) -> bytes:
+        """Return the result of ingredients, computed now if it is not kept."""
+        key = digest(ingredients)
+        result = self.get(key)
+        if result is None:
+            result = compute()
+            self.put(key, result)
+        return result
