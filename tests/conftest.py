@@ -15,8 +15,7 @@ import pytest
 from arduino_ide import build_core
 from forked_workers import ForkedWorkers
 from hypothesis import settings
-from kept import FOLDER, keep_builds
-from kept_templates import with_kept_templates
+from kept import KEPT, keep_builds
 from programs import kill_heirs
 from schedule import (
     pytest_collection_modifyitems,
@@ -26,7 +25,7 @@ from schedule import (
     pytest_xdist_make_scheduler,
 )
 
-from protonn_edge.codegen import renderer
+from protonn_edge.system.folders import cache_folder
 from protonn_edge.system.rounding import fix_rounding
 from protonn_edge.system.wording import COMMAND_LINE, PYTHON, speaking
 
@@ -40,6 +39,8 @@ __all__ = [  # hooks
     "pytest_xdist_auto_num_workers",
     "pytest_xdist_make_scheduler",
 ]
+
+_RUN = "PROTONN_EDGE_TEST_RUN"  # names a folder of this run, which its processes share
 
 # The same examples on every run and no deadline: a test fails by its code, not by chance or load.
 settings.register_profile("protonn-edge", deadline=None, derandomize=True, print_blob=True)
@@ -70,24 +71,17 @@ os.environ.setdefault("PROTONN_EDGE_TRACEBACK", "1")
 # pytester gives each test a home; in a new home, the emulator would be compiled anew.
 os.environ.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))
 
-# PlatformIO compiles what many tests link once: the processes share its cache of object files.
-if "PLATFORMIO_BUILD_CACHE_DIR" not in os.environ:
-    _OBJECTS = TemporaryDirectory(prefix="protonn-edge-objects-")
-    atexit.register(_OBJECTS.cleanup)
-    os.environ["PLATFORMIO_BUILD_CACHE_DIR"] = _OBJECTS.name
-if FOLDER not in os.environ:
-    _REPLAYED = TemporaryDirectory(prefix="protonn-edge-builds-")
-    atexit.register(_REPLAYED.cleanup)
-    os.environ[FOLDER] = _REPLAYED.name
+# What compilers made is kept between runs, in the user's cache unless another folder is named.
+os.environ.setdefault(KEPT, str(cache_folder() / "test-builds"))
+if _RUN not in os.environ:
+    _FOLDER = TemporaryDirectory(prefix="protonn-edge-tests-")
+    atexit.register(_FOLDER.cleanup)
+    os.environ[_RUN] = _FOLDER.name
     # Whatever happened, nothing that tests have started outlives them.
-    atexit.register(kill_heirs, FOLDER)
-_BUILDS = Path(os.environ[FOLDER])
+    atexit.register(kill_heirs, _RUN)
 
 # A power failure ends the tests, too; to wait for the disk takes milliseconds for each file.
 os.fsync = lambda _: None
-
-# From here on: some templates are rendered when tests are collected.
-renderer._environment = with_kept_templates(_BUILDS / "templates", renderer._environment)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -107,7 +101,7 @@ def python_words() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _kept_builds() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        keep_builds(_BUILDS, patch.setattr)
+        keep_builds(patch.setattr)
         patch.setattr("protonn_edge.learn.search.workers.multiprocessing", ForkedWorkers)
         yield
 
@@ -115,7 +109,7 @@ def _kept_builds() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def arduino_core() -> Path:
     """Return the Arduino core for the Uno, compiled once for all tests of sketches."""
-    folder = _BUILDS / "core"
+    folder = Path(os.environ[_RUN]) / "core"
     folder.mkdir(exist_ok=True)
     return build_core(folder)
 

@@ -5,28 +5,69 @@ Programs of other processes of the tests do that, too, with the folder that they
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kept_analyses import kept_analyses, of_paths, of_stack
-from kept_programs import KeptPrograms
-from replayed_builds import ReplayedBuilds
+from kept_analyses import kept_stacks
+from kept_compilers import KeptCompilers
 
-from protonn_edge.chips.toolchain import platformio
-from protonn_edge.codegen import host
-from protonn_edge.codegen.families.avr import paths, programs
+from protonn_edge.chips.toolchain import direct, process
+from protonn_edge.codegen.families.avr import programs
 
-FOLDER = "PROTONN_EDGE_REPLAYED_BUILDS"
-"""The variable that names the folder, which processes share."""
+KEPT = "PROTONN_EDGE_KEPT_BUILDS"
+"""The variable that names the folder of what compilers made, which runs share."""
+
+_PLAIN_RUN = subprocess.run
+_RUN_WITHIN = process.run_within
 
 
-def keep_builds(folder: Path, put: Callable[[Any, str, Any], object] = setattr) -> None:
-    """Let PlatformIO run once for each kind of project; it takes a second before it compiles.
+def keep_builds(put: Callable[[Any, str, Any], object] = setattr) -> None:
+    """Let compilers run once for all programs of the same sources, in tests and in the package.
 
-    A program for this computer is compiled once, too, and one for the board analysed once.
+    A program for the board is analysed once, too.
     """
-    put(platformio, "run_within", ReplayedBuilds(folder, platformio.run_within))
-    put(host, "build_host_executable", KeptPrograms(folder, host.build_host_executable))
-    put(programs, "worst_case_stack", kept_analyses(programs.worst_case_stack, of_stack))
-    put(paths, "_paths_of_spans", kept_analyses(paths._paths_of_spans, of_paths))
+    kept = KeptCompilers(Path(os.environ[KEPT]))
+
+    def run(words: Any, *more: Any, **rest: Any) -> subprocess.CompletedProcess[Any]:
+        def compile_() -> subprocess.CompletedProcess[Any]:
+            return _PLAIN_RUN(words, *more, **rest)
+
+        if more or isinstance(words, str | bytes | os.PathLike) or {"input", "stdin"} & {*rest}:
+            return compile_()
+        place, environment = Path(rest.get("cwd") or "."), rest.get("env") or os.environ
+        texts = [os.fspath(word) for word in words]
+        done = kept.run(texts, place, environment, compile_) or compile_()
+        if isinstance(done.stdout, str) and not rest.keys() & {"text", "encoding"}:
+            done.stdout = done.stderr = b""
+        return done
+
+    def run_within(
+        deadline_s: float,
+        words: Sequence[str],
+        *,
+        folder: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+        **rest: Any,
+    ) -> subprocess.CompletedProcess[str]:
+        def compile_() -> subprocess.CompletedProcess[str]:
+            return _RUN_WITHIN(deadline_s, words, folder=folder, environment=environment, **rest)
+
+        place = folder or Path()
+        return kept.run(words, place, environment or os.environ, compile_) or compile_()
+
+    def run_in_turn(
+        deadline_s: float, commands: Sequence[Sequence[str]], **rest: Any
+    ) -> subprocess.CompletedProcess[str]:
+        for words in commands:
+            done = run_within(deadline_s, words, **rest)
+            if done.returncode != 0 or done.stderr:
+                break
+        return done
+
+    put(subprocess, "run", run)
+    put(process, "run_within", run_within)
+    put(direct, "run_in_turn", run_in_turn)
+    put(programs, "worst_case_stack", kept_stacks(programs.worst_case_stack))

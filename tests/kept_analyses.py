@@ -1,8 +1,8 @@
-"""What is found out about a linked program, once for all tests of a process that link the same.
+"""What is found out about the stack of a program, once for all programs of a process.
 
 `build`, `hil` and `report` each analyse the firmware that they compile, and many tests do that with
 the same model. A result is kept by all that the analysis reads: the code, its symbols and marks,
-and the files beside it. What the analysis refuses is not kept. ``tests/avr`` calls it itself.
+and the .su files beside it. What the analysis refuses is not kept. ``tests/avr`` calls it itself.
 """
 
 from __future__ import annotations
@@ -14,26 +14,17 @@ from typing import Any
 from protonn_edge.chips.avr.program import LinkedProgram
 
 
-def kept_analyses(analyse: Callable[..., Any], rest: Callable[..., Hashable]) -> Callable[..., Any]:
-    """Return the analysis, with its results kept by the program and `rest` of the arguments."""
+def kept_stacks(analyse: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the analysis, with its results kept by the program and its .su files."""
     results: dict[Hashable, Any] = {}
 
     @wraps(analyse)
-    def analysed(program: LinkedProgram, *arguments: Any, **named: Any) -> Any:
-        own = (program.code, program.symbols, program.marks, program.core)
-        key = (own, rest(*arguments, **named))
+    def analysed(program: LinkedProgram, su_files: Any = ()) -> Any:
+        files = [*su_files]
+        notes = tuple((path.name, path.read_bytes()) for path in files)
+        key = (program.code, program.symbols, program.marks, program.core, notes)
         if key not in results:
-            results[key] = analyse(program, *arguments, **named)
+            results[key] = analyse(program, files)
         return results[key]
 
     return analysed
-
-
-def of_stack(su_files: Any) -> Hashable:
-    """Return what else `worst_case_stack` depends on: the names and lines of .su files."""
-    return tuple((path.name, path.read_bytes()) for path in su_files)
-
-
-def of_paths(spans: Any, board: Any) -> Hashable:
-    """Return what else the paths of spans depend on."""
-    return tuple(spans.items()), board

@@ -389,7 +389,7 @@ def prepare(folder: Path) -> None:
         "PYTHONPATH": str(folder),
         "OMP_NUM_THREADS": "1",
     }
-    for name in ("PLATFORMIO_BUILD_CACHE_DIR", "PROTONN_EDGE_REPLAYED_BUILDS"):
+    for name in ("PLATFORMIO_BUILD_CACHE_DIR", "PROTONN_EDGE_TEST_RUN"):
         os.environ.setdefault(name, str(folder.parent / name.lower()))
         Path(os.environ[name]).mkdir(exist_ok=True)
     for name in LIBRARIES:

@@ -10,10 +10,7 @@ from tempfile import mkdtemp
 
 import numpy as np
 from faults.file_operations import Written, run_command
-from kept import FOLDER, keep_builds
-from replayed_builds import ReplayedBuilds
-
-from protonn_edge.chips.toolchain import platformio
+from kept import KEPT, keep_builds
 
 CHANNELS = "time,ax,ay\n"
 
@@ -25,8 +22,9 @@ def warmed_up() -> None:
     import protonn_edge.report.page  # noqa: F401
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    if not isinstance(platformio.run_within, ReplayedBuilds):
-        keep_builds(Path(os.environ.get(FOLDER) or mkdtemp(prefix="faults-")))
+    if KEPT not in os.environ:  # without pytest
+        os.environ[KEPT] = mkdtemp(prefix="faults-")
+        keep_builds()
 
 
 def _done(folder: Path, *arguments: str) -> None:

@@ -35,6 +35,7 @@ def _own_settings(monkeypatch, tmp_path):
     for name in [*os.environ]:
         if name.startswith(("PLATFORMIO_", "PROTONN_EDGE_")):
             monkeypatch.delenv(name)
+    monkeypatch.setattr(platformio, "_has_address", lambda _: True)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     platformio._registry_is_reachable.cache_clear()
@@ -233,20 +234,27 @@ def test_the_shim_is_made_once_and_left_alone(offline):
 # --- building ------------------------------------------------------------------------------------
 
 
-def test_a_project_is_built_without_a_registry(offline, project):
-    elf = build_firmware(project(MAIN))
+@pytest.fixture(params=["without PlatformIO", "by PlatformIO"])
+def built(request, monkeypatch):
+    """Return what builds a project, each of both ways."""
+    if request.param == "by PlatformIO":
+        monkeypatch.setattr(platformio.direct, "build", lambda *_: False)
+    return build_firmware
+
+
+def test_a_project_is_built_without_a_registry(offline, project, built):
+    elf = built(project(MAIN))
     assert elf.name == "firmware.elf"
     assert read_program(elf).sections.flash_bytes > 100
-    assert elf.with_suffix(".hex").read_text().endswith(":00000001FF\n")
     assert [path.name for path in elf.parent.rglob("*.su")] == ["main.su"]
 
 
 def test_the_same_sources_give_the_same_bytes_whatever_a_user_has(
-    offline, project, monkeypatch, tmp_path
+    offline, project, built, monkeypatch, tmp_path
 ):
     """No variable adds a file, a flag or a path; a folder of tests makes pio fetch nothing."""
     folder = project(MAIN)
-    first = build_firmware(folder).with_suffix(".hex").read_bytes()
+    first = built(folder).read_bytes()
     shutil.rmtree(folder / ".pio")
     (tmp_path / "avr").mkdir()
     for header in ("evil.h", "avr/io.h", "evil.py"):
@@ -254,7 +262,7 @@ def test_the_same_sources_give_the_same_bytes_whatever_a_user_has(
     for name, value in CHANGING.items():
         monkeypatch.setenv(name, value.format(tmp_path))
     (folder / "test" / "test_of_the_user").mkdir(parents=True)
-    assert build_firmware(folder).with_suffix(".hex").read_bytes() == first
+    assert built(folder).read_bytes() == first
 
 
 def test_build_flags_of_platformio_ini_are_used(offline, project):

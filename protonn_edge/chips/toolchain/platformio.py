@@ -3,7 +3,7 @@
 A board's section of platformio.ini, and its description, are generated from the board's file. On a
 machine with internet access, PlatformIO downloads the platform and the compiler as usual.
 Otherwise, a stand-in for its platform (the folder `shim`) runs the `avr-gcc` on PATH with the same
-file.
+file; a project with settings as ours is then compiled without PlatformIO (`direct`).
 """
 
 from __future__ import annotations
@@ -13,18 +13,21 @@ import json
 import os
 import queue
 import shutil
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.request import getproxies
 
 import platformio
 from platformio.dependencies import get_core_dependencies
 from platformio.project.options import get_default_core_dir
 
 from protonn_edge.chips.boards import Board, board_names, load_board
+from protonn_edge.chips.toolchain import direct
 from protonn_edge.chips.toolchain.process import (
     BUSY,
     compiling_environment,
@@ -70,11 +73,14 @@ def build_firmware(project: Path, environment: str = "uno") -> Path:
             "build the model for this board in a new folder, or choose another board",
         )
     builds = project.resolve() / ".pio" / "build"
+    elf = builds / environment / "firmware.elf"
+    stands_in = "PLATFORMIO_PLATFORMS_DIR" in pio_variables()
+    if stands_in and direct.build(project.resolve(), environment, _BUILD_DEADLINE_S):
+        return elf
     # The settings' own build_dir would move the ELF away.
     variables = {"PLATFORMIO_BUILD_DIR": str(builds)}
     arguments = ("run", "--environment", environment)
     run_pio(project, *arguments, variables=variables, accepted=_TOO_LARGE)
-    elf = builds / environment / "firmware.elf"
     if not elf.is_file():
         raise CheckFailed(f"pio run succeeded without writing {elf}; remove {builds} and try again")
     return elf
@@ -195,8 +201,18 @@ def _registry_is_reachable() -> bool:
         return False
 
 
+def _has_address(host: str) -> bool:
+    try:
+        return bool(socket.getaddrinfo(host, 443))
+    except OSError:
+        return False
+
+
 def _ask(mirror: str, answers: queue.SimpleQueue[bool]) -> None:
     """Put into `answers` whether a mirror of the registry knows the platform."""
+    if not getproxies() and not _has_address(f"api.{mirror}"):
+        answers.put(False)
+        return
     # A dependency of PlatformIO: its way to the registry is the one to try. It is slow to import.
     import requests
 

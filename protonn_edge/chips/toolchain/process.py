@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -118,6 +119,20 @@ def run_within(
         os.close(watched)
         os.close(held)
     return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
+
+
+def run_in_turn(
+    deadline_s: float,
+    commands: Sequence[Sequence[str]],
+    *,
+    name: str,
+    folder: Path,
+    environment: Mapping[str, str],
+) -> subprocess.CompletedProcess[str]:
+    """Run commands by one shell, each if those before have succeeded, as `run_within` runs one."""
+    script = "\n".join(["set -e", *map(shlex.join, commands)])
+    command = ["/bin/sh", "-c", script]
+    return run_within(deadline_s, command, name=name, folder=folder, environment=environment)
 
 
 def compiling_environment() -> dict[str, str]:

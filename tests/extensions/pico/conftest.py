@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,10 +9,9 @@ from pathlib import Path
 import pytest
 from avr_tools import missing
 from fake_firmware import FAKE_MODEL, Line
-from kept import FOLDER
-from kept_programs import KeptFirmware
 
 from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.toolchain import process
 from protonn_edge.codegen.families import family_of
 from protonn_edge.extensions.pico import family
 from protonn_edge.extensions.pico.emulator import EmulatedRP2040
@@ -27,9 +25,8 @@ Build = Callable[..., Path]
 @pytest.fixture(scope="session", autouse=True)
 def _kept_firmware() -> Iterator[None]:
     """Compile firmware of the same sources once."""
-    kept = KeptFirmware(Path(os.environ[FOLDER]), family.run_within)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(family, "run_within", kept)
+        patch.setattr(family, "run_within", process.run_within)
         yield
 
 

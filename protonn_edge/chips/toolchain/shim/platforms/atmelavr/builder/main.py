@@ -4,9 +4,14 @@ The flags equal the stock platform's for a program without a framework, so that 
 `build_unflags` of a platformio.ini mean the same here.
 """
 
+import json
+from pathlib import Path
+
 from SCons.Script import AlwaysBuild, Builder, Default, DefaultEnvironment
 
 env = DefaultEnvironment()
+# In a file of its own, because a project with our own settings is compiled without SCons.
+flags = Path(env.PioPlatform().get_dir(), "builder", "flags.json")
 
 env.Replace(
     AR="avr-gcc-ar",
@@ -35,11 +40,9 @@ if not over_serial_line:  # by a programmer, which erases the chip and has its o
 env.Append(
     ASFLAGS=["-mmcu=$BOARD_MCU"],
     ASPPFLAGS=["-x", "assembler-with-cpp"],
-    CFLAGS=["-std=gnu11", "-fno-fat-lto-objects"],
-    CCFLAGS=["-mmcu=$BOARD_MCU", "-Os", "-Wall", "-ffunction-sections", "-fdata-sections", "-flto"],
+    **json.loads(flags.read_text("utf-8")),
     CXXFLAGS=["-std=gnu++11", "-fno-exceptions", "-fno-threadsafe-statics"],
     CPPDEFINES=[("F_CPU", "$BOARD_F_CPU")],
-    LINKFLAGS=["-mmcu=$BOARD_MCU", "-Os", "-Wl,--gc-sections", "-flto", "-fuse-linker-plugin"],
     LIBS=["m"],
     BUILDERS={
         "ElfToHex": Builder(

@@ -1,0 +1,163 @@
+"""Compile a project with the commands of `pio run`, without PlatformIO.
+
+PlatformIO starts four Pythons before it compiles anything: a second, of which the compiler takes a
+third. Where the stand-in for its platform (the folder `shim`) would run the ``avr-gcc`` on PATH,
+the commands follow from platformio.ini and from the stand-in's flags. This module knows the options
+and flags that this package writes; a project with any others is left to PlatformIO. ``tests``
+compare the commands with those that `pio run -v` prints.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from configparser import ConfigParser, Error
+from pathlib import Path
+
+import platformio
+
+from protonn_edge.chips.toolchain.process import compiling_environment, run_in_turn
+
+_SHIM = Path(__file__).parent / "shim" / "platforms" / "atmelavr"
+_OF_PROJECTS = re.compile("default_envs|src_dir|test_dir")
+_OF_BOARDS = re.compile(
+    r"extends|platform|board|board_build\.(mcu|f_cpu)|build_(flags|unflags|src_filter)"
+    r"|test_framework|(board_upload\.|upload_|monitor_|custom_)\w+"
+)
+_FLAG = re.compile(
+    r"-O\w+|-std=[\w+]+|-W[a-z][\w=-]*|-f(?!lto|openmp|sanitize)[\w=-]+"
+    r"|-D\w+(=((0|[1-9]\d*)[ULul]*|[A-Za-z_]\w*))?|-Wl,(?!-R|-rpath)[\w=,.-]+"
+)
+_REMOVED_FLAG = re.compile(r"-[OWfs][\w=+-]*")
+_FILTER = re.compile(r"\+<\*>|-<\w+/>")
+_VALUE = re.compile(r"\$\{([\w:]+)\.(\w+)\}")
+_FOLDERS_OF_USERS = ("lib", "include", "boards")  # of which PlatformIO would take more
+# What else PlatformIO would compile.
+_OTHER_SOURCES = re.compile(r"\.(cc|cpp|cxx|c\+\+|s|sx|spp|asm|ino|pde)", re.IGNORECASE)
+
+
+class _NotKnown(Exception):
+    """A project has settings or sources whose commands are not known."""
+
+
+def commands(project: Path, environment: str) -> list[list[str]] | None:
+    """Return the calls of ``avr-gcc``, from the project's folder: for each source, and to link.
+
+    Returns None if only PlatformIO knows them.
+    """
+    try:
+        settings = _Settings(project, environment)
+        sources, (compiling, linking) = settings.sources(), settings.flags()
+    except (_NotKnown, Error, KeyError, OSError, UnicodeDecodeError):
+        return None
+    made = f".pio/build/{environment}"
+    objects = [f"{made}/src/{source.removesuffix('.c')}.o" for source in sources]
+    return [
+        *(
+            ["avr-gcc", "-o", each, "-c", *compiling, f"{settings.folder}/{source}"]
+            for source, each in zip(sources, objects, strict=True)
+        ),
+        [
+            *("avr-gcc", "-o", f"{made}/firmware.elf", *linking, *objects, f"-L{made}"),
+            *("-Wl,--start-group", "-lm", "-Wl,--end-group"),
+        ],
+    ]
+
+
+class _Settings:
+    """What a platformio.ini says about one environment; `_NotKnown` if that is more than we know.
+
+    Parameters
+    ----------
+    project : Path
+        The project's folder.
+    environment : str
+        The name of the section, without ``env:``.
+    """
+
+    def __init__(self, project: Path, environment: str) -> None:
+        self._project = project
+        self._file = ConfigParser(inline_comment_prefixes=("#", ";"), interpolation=None)
+        with (project / "platformio.ini").open(encoding="utf-8") as file:
+            self._file.read_file(file)
+        own = dict(self._file[f"env:{environment}"])
+        shared = self._file[own["extends"]] if "extends" in own else {}
+        whole = dict(self._file["platformio"]) if "platformio" in self._file else {}
+        self._values = {**shared, **own}
+        _require("env" not in self._file and "extends" not in shared)
+        _require(all(map(_OF_PROJECTS.fullmatch, whole)))
+        _require(all(map(_OF_BOARDS.fullmatch, self._values)))
+        version = json.loads((_SHIM / "platform.json").read_text("utf-8"))["version"]
+        _require(self._values.get("platform") == f"atmelavr@{version}")
+        _require({"board_build.mcu", "board_build.f_cpu"} <= {*self._values})
+        self.folder = whole.get("src_dir", "src")
+        _require(re.fullmatch(r"\w+", self.folder) is not None)
+
+    def _words(self, option: str, known: re.Pattern[str]) -> list[str]:
+        text = _VALUE.sub(
+            lambda found: self._file[found[1]][found[2]], self._values.get(option, "")
+        )
+        words = text.split()
+        _require(all(map(known.fullmatch, words)))
+        return words
+
+    def flags(self) -> tuple[list[str], list[str]]:
+        """Return the flags of the compiler, and those of the linker."""
+        mcu, frequency = (self._values[f"board_build.{name}"] for name in ("mcu", "f_cpu"))
+        text = (_SHIM / "builder" / "flags.json").read_text("utf-8")
+        flags = json.loads(text.replace("$BOARD_MCU", mcu))
+        standard, common, linking = (flags[kind] for kind in ("CFLAGS", "CCFLAGS", "LINKFLAGS"))
+        defined = [f"-DF_CPU={frequency}", f"-DPLATFORMIO={_version()}"]
+        kinds = {"-std=": standard, "-Wl,": linking, "-D": defined}
+        for flag in self._words("build_flags", _FLAG):
+            next((kinds[start] for start in kinds if flag.startswith(start)), common).append(flag)
+        _require(len({flag.partition("=")[0] for flag in defined}) == len(defined))
+        removed = self._words("build_unflags", _REMOVED_FLAG)
+        compiling = [*standard, *common, *defined]
+        return (
+            [*(flag for flag in compiling if flag not in removed), f"-I{self.folder}"],
+            [flag for flag in linking if flag not in removed],
+        )
+
+    def sources(self) -> list[str]:
+        """Return the names of the C files in the sources' folder that are not filtered out."""
+        folder = self._project / self.folder
+        left_out = tuple(word[2:-1] for word in self._words("build_src_filter", _FILTER))
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        names = {path.relative_to(folder).as_posix(): path.suffix for path in files}
+        taken = {name: end for name, end in names.items() if not name.startswith(left_out)}
+        _require(not any(map(_OTHER_SOURCES.fullmatch, taken.values())))
+        _require(not any((self._project / name).exists() for name in _FOLDERS_OF_USERS))
+        return sorted(name for name, end in taken.items() if end == ".c")
+
+
+def _require(known: bool) -> None:
+    if not known:
+        raise _NotKnown
+
+
+def _version() -> str:
+    """Return the version of PlatformIO as a program sees it: 60200 for 6.2.0."""
+    major, minor, patch = map(int, re.findall(r"\d+", platformio.__version__)[:3])
+    return f"{major}{minor:02d}{patch:02d}"
+
+
+def build(project: Path, environment: str, deadline_s: float) -> bool:
+    """Compile and link a project; return False if that is left to PlatformIO.
+
+    That is so if only PlatformIO knows how, or if a compiler has a message. What PlatformIO has
+    made before is removed with its notes, or its next run would take these objects for its own.
+    Raises `CheckFailed` after the deadline.
+    """
+    steps = commands(project, environment)
+    if os.name == "nt" or not steps:  # Windows has no shell for them
+        return False
+    shutil.rmtree(project / ".pio" / "build" / environment, ignore_errors=True)
+    for step in steps:
+        (project / step[2]).parent.mkdir(parents=True, exist_ok=True)
+    done = run_in_turn(
+        deadline_s, steps, name="avr-gcc", folder=project, environment=compiling_environment()
+    )
+    return done.returncode == 0 and not done.stderr
