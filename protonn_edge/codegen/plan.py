@@ -16,8 +16,6 @@ from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels.compiled import bytes_of
 from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import cycles_of
-from protonn_edge.codegen.kernels.matvec import kernels as matvec
-from protonn_edge.model import registry
 from protonn_edge.model.integer_stage import stage_names
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.facts_repr import FactsRepr
@@ -27,9 +25,6 @@ from protonn_edge.system.schema import JsonObject
 # measured on linked programs.
 _CODE_BYTES = 3_300
 _FIRMWARE_SRAM_BYTES = 200
-
-PLANS = (*matvec.KERNELS, *registry.PLANS)
-"""Names of plans, which are names of kernels of one stage of a model."""
 
 ENTRY_BYTES = bytes_of("uint16_t", "uint8_t", "uint8_t")
 """SRAM of the public functions: the number of features left, whether a prediction has begun, and

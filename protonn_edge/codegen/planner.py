@@ -20,7 +20,6 @@ from protonn_edge.codegen.plan import (
 )
 from protonn_edge.model.integer_chain import IntegerChain, named_stages
 from protonn_edge.system.checks import check_choice
-from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import extensions, parts_of
 
 READABLE_BYTES = 0x10000
@@ -109,15 +108,10 @@ def plans(
 def device_plans(
     model: IntegerChain, limits: Limits | None = None, **chosen: Any
 ) -> Sequence[DevicePlan]:
-    """Return `plans`, chosen in the same way, or those of a model with its own program.
-
-    Raises `InputError` if a kernel is chosen for such a program.
-    """
+    """Return `plans`, chosen in the same way, or those of a model with its own program."""
     limits = limits or Limits()
     core = limits.core
     if program := own_program(model, core):
-        if chosen.get("kernel") is not None:
-            raise unneeded("--plan", f"is {chosen['kernel']}, but only one plan exists")
         *faster, smallest = program.plans_for(model, core, limits.whole_bytes)
         return [*(plan for plan in faster if plan.flash_bytes <= limits.flash_bytes), smallest]
     if core in EXPORTED_CORES.values():
@@ -158,7 +152,8 @@ def _able(model: IntegerChain, core: Core, kernel: str | None) -> list[tuple[Ker
     able = [kernels_of(stage, core) for stage in model.stages]
     if kernel is not None:
         place = next(place for place, each in enumerate(able) if each[0].names_plan)
-        able[place] = _named(able[place], kernel)
+        check_choice("kernel", kernel, [each.name for each in able[place]])
+        able[place] = tuple(each for each in able[place] if each.name == kernel)
     return able
 
 
@@ -197,14 +192,3 @@ def plan_of(
         feedable.remove("streamed")
     check_choice(f"feeding of {kernels[0].stage.kind} on {core.chip}", feeding, feedable)
     return plan_with(kernels, held=feeding == "held")
-
-
-def _named(able: tuple[Kernel, ...], name: str) -> tuple[Kernel, ...]:
-    """Return the stage's kernel with this name."""
-    named = tuple(kernel for kernel in able if kernel.name == name)
-    if not named:
-        raise InputError(
-            f"--plan {name} needs {able[0].needed_for(name)}; choose one of "
-            f"{', '.join(kernel.name for kernel in able)}"
-        )
-    return named

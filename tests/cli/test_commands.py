@@ -99,10 +99,9 @@ def test_build_keeps_firmware_that_a_user_changed(folder: Path) -> None:
 
 @needs_avr_gcc
 def test_build_says_what_each_stage_takes(folder: Path) -> None:
-    options = ["--plan", "columns", "--max-sram", 400, "--max-flash", 20_000]
+    options = ["--max-sram", 400, "--max-flash", 20_000]
     arguments = ["build", folder / "model.npz", "-o", folder / "planned", *options]
     plan = run_json(*arguments)["plan"]
-    assert plan["kernel"] == "columns"
     names = [stage["name"] for stage in plan["stages"]]
     assert names == ["projection", "prototypes", "decision"]
     assert all(stage["flash_bytes"] > 0 for stage in plan["stages"][:2])

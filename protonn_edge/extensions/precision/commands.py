@@ -38,4 +38,4 @@ class PrecisionOptions(AddedOptions):
 class BuildPrecisionOptions(PrecisionOptions):
     """The same, for `build`, some options of which are for integers only."""
 
-    APART: ClassVar[Mapping[str, str]] = {f"--precision={NAME}": "--sensor --plan --observe"}
+    APART: ClassVar[Mapping[str, str]] = {f"--precision={NAME}": "--sensor --observe"}
