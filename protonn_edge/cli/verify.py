@@ -110,7 +110,7 @@ def verify_command(
 
     if compared.disagreement(agreements) is not None:
         out.say("scores against the NumPy model:", _table(agreements))
-    say_agreement(agreements, out, reference.score_tolerance)
+    say_agreement(agreements, out)
     claims = [] if checks is None else checks.point_claims(reference, X, Q)
     for claim in claims[1:]:
         out.say(f"{claim.standing}: {claim.statement}")

@@ -123,22 +123,6 @@ def test_build_with_data_compares_float_and_integers(folder: Path) -> None:
 
 
 @needs_emulated_avr
-def test_a_float_build_is_measured_and_verified_like_an_integer_one(folder: Path) -> None:
-    target = folder / "floats"
-    built = run_json("build", folder / "model.npz", "-o", target, "--precision", "float32",
-                     "--data", folder / "iris.csv")  # fmt: skip
-    assert built["plan"] == {"kernel": "float32"}
-    assert built["accuracy"] == pytest.approx(built["float_accuracy"], abs=0.02)
-    measured = run_json("hil", folder / "iris.csv", "--project", target)
-    assert (measured["n"], measured["mismatches"], measured["lost"]) == (150, 0, 0)
-    assert measured["model_sha256"] == built["model_sha256"]
-    verified = succeed(
-        "verify", folder / "model.npz", folder / "iris.csv", "--precision", "float32"
-    )
-    assert " units on 150 points: NumPy ~ host C ~ emulated uno" in verified.stdout
-
-
-@needs_emulated_avr
 def test_values_beyond_the_training_data_are_counted(folder: Path) -> None:
     (folder / "beyond.csv").write_text("label,a,b,c,d\nsetosa,5,99,1,-7\nsetosa,5,3,1.5,0.2\n")
     record = run_json("verify", folder / "model.npz", folder / "beyond.csv")
