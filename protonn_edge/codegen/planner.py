@@ -130,21 +130,10 @@ def own_program(model: IntegerChain, core: Core | None) -> Any:
     return words
 
 
-def feedings(first: Kernel) -> tuple[bool, ...]:
-    """Return whether firmware may hold all values of a first stage: the options, preferred first.
-
-    Without a multiplier, a chip is too slow for the line.
-    """
-    if not first.core.multiplies:
-        return (True,)
-    return first.holds_inputs
-
-
 def every_plan(model: IntegerChain, core: Core = UNO_CORE) -> Iterator[Plan]:
     """Yield every plan for a kind of chip, whether it fits or not; many layers have very many."""
     for kernels in product(*reversed(_able(model, core, None))):
-        for held in feedings(kernels[-1]):
-            yield plan_with(kernels[::-1], held=held)
+        yield plan_with(kernels[::-1])
 
 
 def _able(model: IntegerChain, core: Core, kernel: str | None) -> list[tuple[Kernel, ...]]:
@@ -167,8 +156,7 @@ def _pareto_plans(able: Sequence[Sequence[Kernel]]) -> Iterator[Plan]:
         grown = [end.behind(kernel) for kernel in able[place] for end in ends]
         ends = [end for end in grown if not any(other.dominates(end) for other in grown)]
     for first, end in product(able[0], ends):
-        for held in feedings(first):
-            yield end.completed(first, held=held)
+        yield end.completed(first)
 
 
 def plan_of(
@@ -187,8 +175,4 @@ def plan_of(
         choice = choices.get(name, next(iter(able)))
         check_choice(f"kernel for {name} on {core.chip}", choice, able)
         kernels.append(able[choice])
-    feeding, feedable = choices.get("feeding", "held"), ["held", "streamed"]
-    if False not in feedings(kernels[0]):
-        feedable.remove("streamed")
-    check_choice(f"feeding of {kernels[0].stage.kind} on {core.chip}", feeding, feedable)
-    return plan_with(kernels, held=feeding == "held")
+    return plan_with(kernels)

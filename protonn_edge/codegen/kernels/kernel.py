@@ -59,9 +59,9 @@ class Cost:
 class Kernel(ABC):
     """An implementation of an integer stage for one kind of chip."""
 
-    # whether firmware may hold all values before it computes, or collects a `chunk` of them before
-    # it pushes these; the options, preferred first
-    holds_inputs: ClassVar[tuple[bool, ...]] = (True,)
+    # whether firmware holds all values before it computes; else, it collects a `chunk` of them
+    # before it pushes these
+    holds_inputs: ClassVar[bool] = True
     chunk: ClassVar[int] = 64
     # whether a plan is named after it if it is the first such kernel; each kind of classifier has
     # one
