@@ -16,7 +16,7 @@ from plans import of_weights_for
 from protonn_edge.chips.cores import UNO_CORE
 from protonn_edge.codegen.kernels.kernel import kernels_of
 from protonn_edge.codegen.plan import Plan, plan_with
-from protonn_edge.codegen.planner import Limits, feedings
+from protonn_edge.codegen.planner import Limits
 from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.features.window_features.making import window_features
@@ -81,7 +81,7 @@ def random_plan(rng: Rng, model: IntegerChain) -> Plan:
     """Return one of the plans of a model, whether an Uno holds it or not."""
     able = [kernels_of(stage, UNO_CORE) for stage in model.stages]
     kernels = [each[int(rng.integers(len(each)))] for each in able]
-    return plan_with(kernels, held=bool(rng.choice(feedings(kernels[0]))))
+    return plan_with(kernels)
 
 
 def _parameters(shape: Shape) -> int:

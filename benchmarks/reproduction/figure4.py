@@ -26,7 +26,7 @@ from runner import Benchmark
 from trained import Row
 
 from protonn_edge.data.dataset import Dataset
-from protonn_edge.extensions.precision.model import float_build
+from protonn_edge.extensions.research.floats.model import float_build
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.model import Model

@@ -17,7 +17,6 @@ from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.codegen.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.codegen.families import family_of
-from protonn_edge.codegen.plan import PLANS
 from protonn_edge.codegen.projects.built import built_text
 from protonn_edge.codegen.projects.checks import OverBudget
 from protonn_edge.codegen.projects.folder import BUILT_FILE, GENERATED, check_folder
@@ -47,7 +46,7 @@ from protonn_edge.system.shell import command_line
     needs={
         f"--max-drop {READ_FLAGS}": "--data",
         "--port": "--upload",
-        "--data --plan --max-flash --max-sram": "model_file",
+        "--data --max-flash --max-sram": "model_file",
     },
     examples=(
         "model.npz",
@@ -76,12 +75,6 @@ def build_command(
     max_sram: int | None = option(
         "SRAM limit for the whole firmware, including the stack.  [default: the board's]",
         options.BYTES,
-    ),
-    kernel: str | None = option(
-        "How the firmware reads weights (columns, unrolled, ...) or evaluates trees "
-        "(if-else or walk).  [default: the fastest plan that fits]",
-        click.Choice(PLANS),
-        flag="--plan",
     ),
     added: list[AddedOptions] = additions("build"),
     tries: bool = options.TRY,
@@ -132,7 +125,7 @@ def build_command(
             without = source.floats.policy.without_words
             out.say(*stage_parts(compared.losses, compared.n, without=without))
         _check_drop(out, record, max_drop, source.floats.head.remedies)
-    settings = BuildOptions(max_flash, max_sram, kernel, tries=tries)
+    settings = BuildOptions(max_flash, max_sram, tries=tries)
     try:
         with refused_wrong_answers(out, record), out.status(f"building for {board.name}"):
             built = build(source, board, output, settings)

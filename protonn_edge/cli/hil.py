@@ -143,7 +143,7 @@ def hil_command(
             raise _interrupted(bar.done, output) from None
     out.notice(_troubles(measurement))
     show(measurement, out, model)
-    say_agreement([measurement.agreement], out, measurement.reference.score_tolerance)
+    say_agreement([measurement.agreement], out)
     say_unproven(measurement.possible, out)
     if output is not None and measurement.summary.labelled:
         out.say("write a report:", f"  {_report_line(output, folder, data, board_name, table)}")
@@ -212,9 +212,7 @@ def say_unproven(possible: PossibleCycles, out: Output) -> None:
         )
 
 
-def say_agreement(agreements: Sequence[Agreement], out: Output, tolerance: int = 0) -> None:
+def say_agreement(agreements: Sequence[Agreement], out: Output) -> None:
     """Print which executions gave the same scores, if all did."""
     if disagreement(agreements) is None:
-        within = f" within {tolerance:,} units" if tolerance else ""
-        points = counted(agreements[0].n, "point")
-        out.say(f"equal{within} on {points}: {outcome(agreements, tolerance)}")
+        out.say(f"equal on {counted(agreements[0].n, 'point')}: {outcome(agreements)}")

@@ -13,7 +13,7 @@ import numpy as np
 from protonn_edge.chips.boards import export_board_names
 from protonn_edge.cli.board_table import show_boards
 from protonn_edge.cli.command import OUTPUT, Output, additions, argument, command, option
-from protonn_edge.cli.options import MODEL_PATH, POINTS_PATH
+from protonn_edge.cli.options import PATH, POINTS_PATH
 from protonn_edge.cli.tables import READ_FLAGS, TABLE, points_for
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.data.naming import channel_names
@@ -57,7 +57,7 @@ _FEATURES_SHOWN = 4
     examples=("model.npz --data test.csv", "--boards", "my_board.toml"),
 )
 def inspect_command(
-    file: Path | None = argument(MODEL_PATH, metavar="[FILE]", required=False),
+    file: Path | None = argument(PATH, metavar="[FILE]", required=False),
     data: Path | None = option(
         "Labelled points for measuring the cost of quantization.", POINTS_PATH
     ),

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from protonn_edge.cli.former_options import in_its_place
 from protonn_edge.cli.paths import OutputFile
 from protonn_edge.system.meant import did_you_mean, meant
 from protonn_edge.system.shell import command_line
@@ -58,8 +57,6 @@ def explained(
 
 
 def _of_option(flag: str, said: str, ctx: click.Context, words: Sequence[str]) -> str:
-    if sentence := in_its_place(flag, words, ctx.command.params):
-        return sentence
     if not flag.startswith("--"):  # click reads -epochs as -e -p ...
         flag = next((word for word in words if word.startswith(flag)), flag).partition("=")[0]
         said = f"no such option {flag!r}"

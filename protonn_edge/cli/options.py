@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from protonn_edge.cli.command import Declared, argument, option
-from protonn_edge.cli.paths import LABELLED, MODEL, GivenPath, InputFile, NameOrPath, OutputFile
+from protonn_edge.cli.paths import MODEL, GivenPath, NameOrPath, OutputFile, PointsFile
 from protonn_edge.system.errors import shortened
 
 PATH = GivenPath()
@@ -206,10 +206,9 @@ SHARE = Parsed(
 )
 
 
-MODEL_PATH = InputFile(MODEL)
-POINTS_PATH = InputFile(LABELLED)
-MODEL_FILE = argument(MODEL_PATH, metavar="MODEL")
-MODEL_OR_NONE = argument(MODEL_PATH, metavar="[MODEL]", required=False)
+POINTS_PATH = PointsFile()
+MODEL_FILE = argument(PATH, metavar="MODEL")
+MODEL_OR_NONE = argument(PATH, metavar="[MODEL]", required=False)
 POINTS = argument(POINTS_PATH)
 PROJECT = option(
     "The folder that 'build' wrote.  [default: the current folder]",

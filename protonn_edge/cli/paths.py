@@ -1,33 +1,29 @@
-"""Check paths: inputs are of the right kind, and no output replaces an input.
+"""Check paths: no output replaces an input or a file of another kind, and points are points.
 
-A command declares a file that it writes as an `OutputFile`, and one that it reads as an `InputFile`
-of a kind. `check_paths`, which every command calls first, refuses an output that is also an input,
-under any name, two outputs that are the same file, and an input that is recognized as a file of
-another kind. Where an output is, there may be an earlier one, but no file of another kind, which
-would be lost. An option ``-o`` is an output even if it is not declared.
+A command declares a file that it writes as an `OutputFile`, and data that it reads as a
+`PointsFile`. `check_paths`, which every command calls first, refuses an output that is also an
+input, under any name, two outputs that are the same file, and files without points where points are
+read. Where an output is, there may be an earlier one, but no file of another kind, which would be
+lost. An option ``-o`` is an output even if it is not declared. Each reader refuses what it cannot
+read.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from protonn_edge.data.options import RECORDING_MARK
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import check_file
 
-_HEAD_BYTES = 4096
-_LIMIT_BYTES = 1 << 30
-_ZIP = b"PK"  # how an archive begins
-_LINE_BYTES = 1 << 20  # of the names of columns
-_CONTROL = re.compile(rb"[\0-\x08]")  # characters of no text
+_HEAD_BYTES = 1 << 20  # with the names of all columns
 PREDICTED = {
     "class": "predicted_class",
     "value": "predicted_value",
@@ -42,39 +38,20 @@ LIVE_FOLDER = Path("live")
 
 @dataclass(frozen=True)
 class FileKind:
-    """Files that commands read or write, and recognize."""
+    """Files that commands write, and recognize."""
 
     name: str  # with an article, for messages
     includes: Callable[[Path], bool]  # whether a regular file that is not empty is one of them
-    source: str = ""  # for messages: who writes such files
 
 
 def _arrays(path: Path) -> set[str]:
-    if not _head(path).startswith(_ZIP):
+    if not _head(path).startswith(b"PK"):
         return set()
     from protonn_edge.data.archive import ArrayArchive
 
-    try:
-        with ArrayArchive(path, limit_bytes=_LIMIT_BYTES) as archive:
-            return set(archive.names)
-    except InputError:
-        return set()
-
-
-def _is_report(path: Path) -> bool:
-    head = _head(path)
-    # The second is in all reports, the first only in newer ones.
-    marks = (b'<meta name="generator" content="protonn-edge">', b" protonn-edge</title>")
-    return head.startswith(b"<!doctype html>") and any(mark in head for mark in marks)
-
-
-def _has_key(name: str) -> Callable[[Path], bool]:
-    def includes(path: Path) -> bool:
-        if not _head(path).startswith(b"{") or path.stat().st_size > _LIMIT_BYTES:
-            return False
-        return f'"{name}"'.encode() in path.read_bytes()
-
-    return includes
+    with suppress(InputError), ArrayArchive(path, limit_bytes=1 << 30) as archive:
+        return set(archive.names)
+    return set()
 
 
 def _head(path: Path) -> bytes:
@@ -82,55 +59,49 @@ def _head(path: Path) -> bytes:
         return stream.read(_HEAD_BYTES)
 
 
+def begins(*marks: str, within: Iterable[str] = ("",)) -> Callable[[Path], bool]:
+    """Return whether a file begins with one of these marks, as a function of its path.
+
+    Near its beginning, it also has one of those `within`.
+    """
+
+    def includes(path: Path) -> bool:
+        head = _head(path)
+        has_begin = head.startswith(tuple(mark.encode() for mark in marks))
+        return has_begin and any(mark.encode() in head for mark in within)
+
+    return includes
+
+
 def _has_answers(path: Path) -> bool:
-    with path.open("rb") as stream:
-        first = stream.readline(_LINE_BYTES)
+    first = _head(path).partition(b"\n")[0]
     return any(name.encode() in first for name in PREDICTED.values())
 
 
-def begins(*marks: str) -> Callable[[Path], bool]:
-    """Return whether a file begins with one of these marks, as a function of its path."""
-    return lambda path: _head(path).startswith(tuple(mark.encode() for mark in marks))
-
-
-def _is_table(path: Path) -> bool:
-    first, _, rest = _head(path).partition(b"\n")
-    is_text = not _CONTROL.search(first + rest)
-    return is_text and any(mark in first for mark in (b",", b";", b"\t"))
-
-
-MODEL = FileKind(
-    "a model file",
-    lambda path: "format_version" in _arrays(path),
-    "'train' or 'convert' writes",
-)
+MODEL = FileKind("a model file", lambda path: "format_version" in _arrays(path))
 WINDOWS = FileKind(
     "a data set of windows",
     lambda path: any(
         {"X_train", "y_train", name} <= _arrays(path) for name in ("class_names", "value_name")
     ),
 )
-REPORT = FileKind("a report", _is_report)
-RECORDING = FileKind("a recording", begins(RECORDING_MARK))
+REPORT = FileKind(
+    "a report",
+    begins(
+        "<!doctype html>",  # the second is in all reports, the first only in newer ones
+        within=('<meta name="generator" content="protonn-edge">', " protonn-edge</title>"),
+    ),
+)
 RESULTS = FileKind(
     "a results file",
     begins(*(f"index,{right},predicted,cycles,mismatch," for right in ("label", "true"))),
-    "'hil -o' writes",
 )
-CERTIFICATE = FileKind("a certificate", _has_key("claims"))
-TABLE = FileKind("a table", _is_table)
+CERTIFICATE = FileKind("a certificate", begins("{", within=('"claims"',)))
 ANSWERS = FileKind("a table of answers", _has_answers)
 NETWORK = FileKind(
     "a network that 'convert' wrote",
     lambda path: _head(path)[2:].startswith(b"\x12\x0cprotonn-edge"),  # the producer's name
 )
-_NO_POINTS = (MODEL, RESULTS, REPORT, CERTIFICATE)
-LABELLED = FileKind(
-    "a table, or another file of points",
-    lambda path: not any(kind.includes(path) for kind in _NO_POINTS),
-)
-_RECOGNIZED = (*_NO_POINTS, WINDOWS, RECORDING, TABLE)
-_KEPT = (*_RECOGNIZED, FileKind("a file of arrays", lambda path: bool(_arrays(path))))
 
 
 class GivenPath(click.Path):
@@ -164,70 +135,106 @@ class OutputFile(GivenPath):
         self.replaced = replaced
 
 
-class InputFile(GivenPath):
-    """The path of a file of a kind that a command reads; a folder may have its place."""
-
-    def __init__(self, kind: FileKind) -> None:
-        super().__init__()
-        self.kind = kind
+class PointsFile(GivenPath):
+    """The path of a table, or of another file or folder of points, that a command reads."""
 
 
 class NameOrPath(click.types.StringParamType):
     """A name of something, or the path of a file that a command reads."""
 
 
-_Named = tuple[str, Path, FileKind | None]  # an option or an argument, its path, and its kind
-_Written = tuple[str, Path, tuple[FileKind, ...]]
+@dataclass(frozen=True)
+class _Given:
+    """A path on a command line, and the type of its option or argument."""
+
+    option: str
+    path: Path
+    type: click.ParamType[Any]
+
+    @property
+    def is_content(self) -> bool:
+        """Whether there is a regular file that can be read and is not empty."""
+        with suppress(OSError, ValueError):
+            state = self.path.stat()
+            return (
+                stat.S_ISREG(state.st_mode) and state.st_size > 0 and os.access(self.path, os.R_OK)
+            )
+        return False
 
 
 def check_paths(command: click.Command, values: dict[str, object]) -> None:
     """Raise `InputError` if a command, by its parameters' types, reads or writes a wrong file."""
     read, written = _paths_of(command.params, values)
-    for each in read:
-        _check_kind(each, read)
-    for number, (option, output, replaced) in enumerate(written):
-        _check_is_regular(output, option)
-        _check_folder(output, option)
-        for other, path, _ in read:
-            if _is_same_file(output, path):
+    for given in read:
+        if isinstance(given.type, PointsFile) and given.is_content:
+            _check_has_points(given)
+    for number, output in enumerate(written):
+        _check_can_be_written(output)
+        for other in (*read, *written[:number]):
+            if _is_same_file(output.path, other.path):
                 raise InputError(
-                    f"{option} is {output}, which is also given as {other} and would be "
-                    f"overwritten; choose another file with {option}"
+                    f"{output.option} is {output.path}, which is also given as {other.option} and "
+                    f"would be overwritten; choose another file with {output.option}"
                 )
-        for other, path, _ in written[:number]:
-            if _is_same_file(output, path):
-                raise InputError(
-                    f"{other} and {option} are both {output}; name two different files"
-                )
-        _check_replaced(output, option, replaced)
+        _check_replaced(output)
 
 
-def _check_kind(given: _Named, all_given: Iterable[_Named]) -> None:
-    """Refuse a file of another kind, if it is recognized; suggest to swap it with another one."""
-    option, path, wanted = given
-    if wanted is None or not _is_content(path) or wanted.includes(path):
+def _paths_of(
+    parameters: Iterable[click.Parameter], values: dict[str, object]
+) -> tuple[list[_Given], list[_Given]]:
+    """Return the paths that are read, and those that are written."""
+    read, written = list[_Given](), list[_Given]()
+    for parameter in parameters:
+        is_output = isinstance(parameter.type, OutputFile) or "-o" in parameter.opts
+        if not is_output and not isinstance(parameter.type, click.Path | NameOrPath):
+            continue
+        value = values.get(str(parameter.name))
+        for each in value if isinstance(value, tuple) else (value,):
+            is_name = isinstance(parameter.type, NameOrPath) and not Path(str(each)).is_file()
+            if each is not None and not is_name:
+                given = _Given(shown_name(parameter), Path(each), parameter.type)
+                (written if is_output else read).append(given)
+    return read, written
+
+
+def _check_has_points(given: _Given) -> None:
+    """Refuse a file of the program without points, which only looks like a table or a data set."""
+    for kind in (MODEL, RESULTS, REPORT, CERTIFICATE):
+        if kind.includes(given.path):
+            raise InputError(
+                f"{given.option} is {given.path}, which is {kind.name}; give a table, or another "
+                "file of points"
+            )
+
+
+def _check_can_be_written(given: _Given) -> None:
+    """Refuse what cannot be written, before minutes are spent on its contents."""
+    path = given.path
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise InputError(  # a pipe or a device, which writing would replace by a file
+            f"cannot write {path}, which is not a regular file; choose another file with "
+            f"{given.option}"
+        )
+    whole = path.absolute()
+    there = next(each for each in (whole, *whole.parents) if each.exists())
+    if there == whole and not there.is_dir():
+        there = whole.parent
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise InputError(
+            f"cannot write {path}: {there} is not a writable folder; choose another file with "
+            f"{given.option}"
+        )
+
+
+def _check_replaced(given: _Given) -> None:
+    """Refuse to replace a file of another kind, which may be the only copy."""
+    replaced = getattr(given.type, "replaced", ())
+    if not replaced or not given.is_content or any(kind.includes(given.path) for kind in replaced):
         return
-    from protonn_edge.model.other_files import other_file
-
-    found = next((kind for kind in _RECOGNIZED if kind.includes(path)), None)
-    if found is None or (wanted is MODEL and other_file(path) is not None):
-        return  # its reader reports what is wrong with it
-    what = f"{option} is {path}, which is {found.name}"
-    for other, its_path, its_kind in all_given:
-        has_wanted = its_kind is not None and _is_content(its_path) and wanted.includes(its_path)
-        if has_wanted and its_kind is not None and not its_kind.includes(its_path):
-            raise InputError(f"{what}, and {other} is {its_path}; swap the two")
-    source = wanted.source and f", which {wanted.source}"
-    raise InputError(f"{what}; give {wanted.name}{source}")
-
-
-def _is_content(path: Path) -> bool:
-    """Return whether there is a regular file that can be read and is not empty."""
-    try:
-        state = path.stat()
-        return stat.S_ISREG(state.st_mode) and state.st_size > 0 and os.access(path, os.R_OK)
-    except (OSError, ValueError):
-        return False
+    raise InputError(
+        f"{given.option} is {given.path}, which is a file of another kind and would be "
+        f"overwritten; choose another file with {given.option}, or delete this one first"
+    )
 
 
 def there(name: str, placeholder: str) -> str:
@@ -237,42 +244,8 @@ def there(name: str, placeholder: str) -> str:
 
 def check_there(path: Path) -> None:
     """Refuse data that are not there, before the libraries that would read them are imported."""
-    try:
-        path.stat()
-    except (OSError, ValueError):
+    if not path.exists():
         check_file(path, limit_bytes=1)
-
-
-def _check_is_regular(path: Path, option: str) -> None:
-    """Refuse a pipe or a device, which writing would replace by a file."""
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise InputError(
-            f"cannot write {path}, which is not a regular file; choose another file with {option}"
-        )
-
-
-def _check_folder(path: Path, option: str) -> None:
-    """Refuse a name that cannot be written before minutes are spent on its contents."""
-    whole = path.absolute()
-    there = next(each for each in (whole, *whole.parents) if each.exists())
-    if there == whole and not there.is_dir():
-        there = whole.parent
-    if not there.is_dir() or not os.access(there, os.W_OK):
-        raise InputError(
-            f"cannot write {path}: {there} is not a writable folder; choose another file with "
-            f"{option}"
-        )
-
-
-def _check_replaced(path: Path, option: str, replaced: tuple[FileKind, ...]) -> None:
-    """Refuse to replace a file of another kind, which may be the only copy."""
-    if not replaced or not _is_content(path) or any(kind.includes(path) for kind in replaced):
-        return
-    found = next((kind.name for kind in _KEPT if kind.includes(path)), "a file of another kind")
-    raise InputError(
-        f"{option} is {path}, which is {found} and would be overwritten; choose another file with "
-        f"{option}, or delete this one first"
-    )
 
 
 def shown_name(parameter: click.Parameter) -> str:
@@ -282,42 +255,13 @@ def shown_name(parameter: click.Parameter) -> str:
     return parameter.opts[0]
 
 
-def _paths_of(
-    parameters: Iterable[click.Parameter], values: dict[str, object]
-) -> tuple[list[_Named], list[_Written]]:
-    """Return the paths that are read, and those that are written."""
-    read: list[_Named] = []
-    written: list[_Written] = []
-    for parameter in parameters:
-        is_output = isinstance(parameter.type, OutputFile) or "-o" in parameter.opts
-        if not is_output and not isinstance(parameter.type, click.Path | NameOrPath):
-            continue
-        value = values.get(str(parameter.name))
-        option = shown_name(parameter)
-        kind = getattr(parameter.type, "kind", None)
-        replaced = getattr(parameter.type, "replaced", ())
-        for each in value if isinstance(value, tuple) else (value,):
-            is_name = isinstance(parameter.type, NameOrPath) and not Path(str(each)).is_file()
-            if each is None or is_name:
-                continue
-            if is_output:
-                written.append((option, Path(each), replaced))
-            else:
-                read.append((option, Path(each), kind))
-    return read, written
-
-
 def _is_same_file(one: Path, other: Path) -> bool:
     """Return whether two paths are the same file, under any name or link; never for folders."""
-    try:
+    with suppress(OSError, ValueError):  # one of them does not exist
         return one.samefile(other) and not one.is_dir()
-    except (OSError, ValueError):  # one of them does not exist
-        pass
-    try:
-        real = (os.path.normcase(path.resolve()) for path in (one, other))
-        return next(real) == next(real)
-    except (OSError, RuntimeError, ValueError):
-        return False
+    with suppress(OSError, RuntimeError, ValueError):
+        return os.path.normcase(one.resolve()) == os.path.normcase(other.resolve())
+    return False
 
 
 def check_output(path: Path) -> None:

@@ -15,14 +15,13 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.command import OUTPUT, Command, Output, argument, command, option
 from protonn_edge.cli.options import (
     FOLDER,
-    MODEL_PATH,
     PATH,
     POINTS_PATH,
     PROJECT_BOARD,
     power_draw,
     shape,
 )
-from protonn_edge.cli.paths import REPORT, RESULTS, InputFile, OutputFile
+from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.tables import READ_FLAGS, TABLE, points_for
 from protonn_edge.codegen.export.folder import check_project
 from protonn_edge.codegen.families import board_of
@@ -59,9 +58,9 @@ class _RememberingCommand(Command):
     examples=("results.csv --data test.csv --open",),
 )
 def report_command(
-    results: Path = argument(InputFile(RESULTS)),
+    results: Path = argument(PATH),
     model_path: Path | None = option(
-        "The model that was run.  [default: the project's model]", MODEL_PATH, flag="--model"
+        "The model that was run.  [default: the project's model]", PATH, flag="--model"
     ),
     data: Path | None = option(
         "The test points, to show mistakes and the cost of rounding.", POINTS_PATH

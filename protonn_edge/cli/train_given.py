@@ -26,14 +26,14 @@ class TrainOptions:
     classifier: GivenClassifier = every_classifier()
     start_from: Path | None = option(
         "Continue from a model file, or a folder of the reference implementation (W, B, Z, gamma).",
-        options.MODEL_PATH,
+        options.PATH,
     )
     groups: str | None = options.GROUPS
     added: list[TrainAddition] = additions("train")
     calibrate: Path | None = option(
         "Train nothing; adapt MODEL's answers to DATA, new points (docs/rejection.md, "
         "docs/health.md).",
-        options.MODEL_PATH,
+        options.PATH,
         metavar="MODEL",
     )
     seed: int = options.seed_option(2**32 - 1)

@@ -25,7 +25,6 @@ from protonn_edge.cli.train_given import TrainOptions
 from protonn_edge.cli.train_options import GivenClassifier
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune_given import TuneOptions
-from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.verification.agreement import PROVEN
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.learn.base import CLASSIFIERS
@@ -370,8 +369,10 @@ def _sentences(record: JsonObject, refitted: choices.Refitted, points: TrialPoin
 
 
 def _build(given: TuneOptions, refitted: choices.Refitted) -> str:
-    """Return the command that builds the model with the plan that was chosen."""
-    options = ["build", str(given.output), *board_words(given.board_name)]
-    if isinstance(refitted.fit.plan, Plan):
-        options += ["--plan", refitted.fit.plan.kernel]
-    return command_line(["protonn-edge", *options])
+    """Return the command that builds the model in as much memory as the chosen plan needs."""
+    words = ["build", str(given.output), *board_words(given.board_name)]
+    if refitted.linked is not None:
+        usage = refitted.linked.usage
+        words += ["--max-flash", str(usage.flash_bytes)] * (given.max_flash is not None)
+        words += ["--max-sram", str(usage.memory_bytes)] * (given.max_sram is not None)
+    return command_line(["protonn-edge", *words])

@@ -19,7 +19,7 @@ from protonn_edge.cli.hil import say_agreement, say_unproven
 from protonn_edge.cli.options import (
     BOARD,
     FOLDER,
-    MODEL_PATH,
+    PATH,
     POINTS_PATH,
 )
 from protonn_edge.cli.tables import READ_FLAGS, TABLE, points_for
@@ -49,7 +49,7 @@ from protonn_edge.system.schema import JsonObject
     examples=("model.npz test.csv",),
 )
 def verify_command(
-    path: Path = argument(MODEL_PATH),
+    path: Path = argument(PATH),
     data: Path | None = argument(POINTS_PATH, metavar="[DATA]", required=False),
     board_name: str = BOARD,
     port: str | None = option(
@@ -110,7 +110,7 @@ def verify_command(
 
     if compared.disagreement(agreements) is not None:
         out.say("scores against the NumPy model:", _table(agreements))
-    say_agreement(agreements, out, reference.score_tolerance)
+    say_agreement(agreements, out)
     claims = [] if checks is None else checks.point_claims(reference, X, Q)
     for claim in claims[1:]:
         out.say(f"{claim.standing}: {claim.statement}")

@@ -16,8 +16,6 @@ from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels.compiled import bytes_of
 from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import cycles_of
-from protonn_edge.codegen.kernels.matvec import kernels as matvec
-from protonn_edge.model import registry
 from protonn_edge.model.integer_stage import stage_names
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.facts_repr import FactsRepr
@@ -27,9 +25,6 @@ from protonn_edge.system.schema import JsonObject
 # measured on linked programs.
 _CODE_BYTES = 3_300
 _FIRMWARE_SRAM_BYTES = 200
-
-PLANS = (*matvec.KERNELS, *registry.PLANS)
-"""Names of plans, which are names of kernels of one stage of a model."""
 
 ENTRY_BYTES = bytes_of("uint16_t", "uint8_t", "uint8_t")
 """SRAM of the public functions: the number of features left, whether a prediction has begun, and
@@ -187,8 +182,7 @@ class Plan(ProgramCost, FactsRepr):
     @cached_property
     def choices(self) -> dict[str, str]:
         """What distinguishes this plan from the model's others: feeding and kernels."""
-        held = self.feed.held or (self.buffered and not self.kernels[0].holds_inputs[0])
-        feeding = "held" if held else "streamed"
+        feeding = "held" if self.buffered else "streamed"
         return {"feeding": feeding, **{name: kernel.name for name, kernel in self.named.items()}}
 
     @property
@@ -227,11 +221,13 @@ class PartialPlan:
         cost = kernel.cost(feed)
         return PartialPlan((kernel, *self.kernels), (cost, *self.costs))
 
-    def completed(self, first: Kernel, *, held: bool, chunk: int | None = None) -> Plan:
+    def completed(self, first: Kernel, chunk: int | None = None) -> Plan:
         """Return the plan with the first stage; see `plan_with`."""
         values = first.stage.n_inputs
+        # Without a multiplier, a chip is too slow for the line.
+        held = first.holds_inputs or not first.core.multiplies
         pushed = values if held else min(values, chunk or first.chunk)
-        feed = Feed(values, pushed, held=held and first.holds_inputs[0])
+        feed = Feed(values, pushed, held=first.holds_inputs)
         whole = self.behind(first, feed)
         costs = (_with_entry(whole.costs[0], feed, first.core), *self.costs)
         return Plan(feed, costs, first.core, whole.kernels)
@@ -259,21 +255,16 @@ def check_parts(names: Sequence[str], core: Core) -> None:
         )
 
 
-def plan_with(
-    kernels: Sequence[Kernel],
-    *,
-    held: bool = True,
-    chunk: int | None = None,
-) -> Plan:
+def plan_with(kernels: Sequence[Kernel], chunk: int | None = None) -> Plan:
     """Return the plan with a kernel for each stage, from the inputs to the class, all of one core.
 
-    The firmware may hold all values before it computes, or push a `chunk` of them at once, by
-    default as many as the first kernel states.
+    A first kernel that holds no inputs gets a `chunk` of them at once, by default as many as it
+    states.
     """
     end = PartialPlan()
     for kernel in reversed(kernels[1:]):
         end = end.behind(kernel)
-    return end.completed(kernels[0], held=held, chunk=chunk)
+    return end.completed(kernels[0], chunk)
 
 
 def _with_entry(cost: Cost, feed: Feed, core: Core) -> Cost:

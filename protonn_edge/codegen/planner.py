@@ -20,7 +20,6 @@ from protonn_edge.codegen.plan import (
 )
 from protonn_edge.model.integer_chain import IntegerChain, named_stages
 from protonn_edge.system.checks import check_choice
-from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import extensions, parts_of
 
 READABLE_BYTES = 0x10000
@@ -109,15 +108,10 @@ def plans(
 def device_plans(
     model: IntegerChain, limits: Limits | None = None, **chosen: Any
 ) -> Sequence[DevicePlan]:
-    """Return `plans`, chosen in the same way, or those of a model with its own program.
-
-    Raises `InputError` if a kernel is chosen for such a program.
-    """
+    """Return `plans`, chosen in the same way, or those of a model with its own program."""
     limits = limits or Limits()
     core = limits.core
     if program := own_program(model, core):
-        if chosen.get("kernel") is not None:
-            raise unneeded("--plan", f"is {chosen['kernel']}, but only one plan exists")
         *faster, smallest = program.plans_for(model, core, limits.whole_bytes)
         return [*(plan for plan in faster if plan.flash_bytes <= limits.flash_bytes), smallest]
     if core in EXPORTED_CORES.values():
@@ -136,21 +130,10 @@ def own_program(model: IntegerChain, core: Core | None) -> Any:
     return words
 
 
-def feedings(first: Kernel) -> tuple[bool, ...]:
-    """Return whether firmware may hold all values of a first stage: the options, preferred first.
-
-    Without a multiplier, a chip is too slow for the line.
-    """
-    if not first.core.multiplies:
-        return (True,)
-    return first.holds_inputs
-
-
 def every_plan(model: IntegerChain, core: Core = UNO_CORE) -> Iterator[Plan]:
     """Yield every plan for a kind of chip, whether it fits or not; many layers have very many."""
     for kernels in product(*reversed(_able(model, core, None))):
-        for held in feedings(kernels[-1]):
-            yield plan_with(kernels[::-1], held=held)
+        yield plan_with(kernels[::-1])
 
 
 def _able(model: IntegerChain, core: Core, kernel: str | None) -> list[tuple[Kernel, ...]]:
@@ -158,7 +141,8 @@ def _able(model: IntegerChain, core: Core, kernel: str | None) -> list[tuple[Ker
     able = [kernels_of(stage, core) for stage in model.stages]
     if kernel is not None:
         place = next(place for place, each in enumerate(able) if each[0].names_plan)
-        able[place] = _named(able[place], kernel)
+        check_choice("kernel", kernel, [each.name for each in able[place]])
+        able[place] = tuple(each for each in able[place] if each.name == kernel)
     return able
 
 
@@ -172,8 +156,7 @@ def _pareto_plans(able: Sequence[Sequence[Kernel]]) -> Iterator[Plan]:
         grown = [end.behind(kernel) for kernel in able[place] for end in ends]
         ends = [end for end in grown if not any(other.dominates(end) for other in grown)]
     for first, end in product(able[0], ends):
-        for held in feedings(first):
-            yield end.completed(first, held=held)
+        yield end.completed(first)
 
 
 def plan_of(
@@ -192,19 +175,4 @@ def plan_of(
         choice = choices.get(name, next(iter(able)))
         check_choice(f"kernel for {name} on {core.chip}", choice, able)
         kernels.append(able[choice])
-    feeding, feedable = choices.get("feeding", "held"), ["held", "streamed"]
-    if False not in feedings(kernels[0]):
-        feedable.remove("streamed")
-    check_choice(f"feeding of {kernels[0].stage.kind} on {core.chip}", feeding, feedable)
-    return plan_with(kernels, held=feeding == "held")
-
-
-def _named(able: tuple[Kernel, ...], name: str) -> tuple[Kernel, ...]:
-    """Return the stage's kernel with this name."""
-    named = tuple(kernel for kernel in able if kernel.name == name)
-    if not named:
-        raise InputError(
-            f"--plan {name} needs {able[0].needed_for(name)}; choose one of "
-            f"{', '.join(kernel.name for kernel in able)}"
-        )
-    return named
+    return plan_with(kernels)

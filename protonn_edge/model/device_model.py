@@ -23,7 +23,7 @@ class DeviceModel:
     """A float model, and the chain that its firmware computes."""
 
     floats: Model
-    chain: IntegerChain  # in integers or, for comparison, in floats
+    chain: IntegerChain
 
     @property
     def remedies(self) -> Remedies:

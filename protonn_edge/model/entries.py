@@ -19,7 +19,6 @@ class Kind(NamedTuple):
     training: str = "train"
     # whether the kind has its own models, and not only an estimator that trains another kind's
     has_models: bool = True
-    plans: tuple[str, ...] = ()  # the kernels after which its plans are named, if there are any
 
 
 class Requested(NamedTuple):

@@ -148,7 +148,6 @@ TITLES: Mapping[str, str] = _of_stages("TITLES")
 SMALLER: Mapping[str, tuple[str, ...]] = _of_stages("SMALLER")
 FUNCTIONS: Mapping[str, tuple[str, ...]] = _of_stages("FUNCTIONS")
 
-PLANS = tuple(dict.fromkeys(plan for kind in KINDS.values() for plan in kind.plans))
 """Names of plans that kinds bring."""
 
 EXPORTS: Mapping[str, str] = (

@@ -53,7 +53,7 @@ class EvidencePoints:
     fed: NDArray[np.uint8]  # (n, D): the inputs sent to the device
     labels: Labels  # (n,)
     saturations: int  # raw values that were clamped
-    stages: tuple[StageLoss, ...]  # the cost of each stage of quantization; empty for a float build
+    stages: tuple[StageLoss, ...]  # the cost of each stage of quantization; empty for numbers
     rows: Sequence[int] = ()  # of the points in their file; empty if they count from 0
     values: Values | None = None  # right answers that are no classes: numbers (n,), or sets (n, L)
     groups: Labels | None = None  # (n,): such as persons, if training held whole groups out

@@ -60,7 +60,7 @@ def gather(
 ) -> Evidence:
     """Gather everything known about a results file.
 
-    - `models`: candidates for the model that was run, in integers or floats.
+    - `models`: candidates for the model that was run.
     - `projects`: folders that may contain the linked firmware, which is otherwise built again.
     - `data`: the points of the file, and their labels.
     - `rows`: the rows of these points in their file; by default from 0.
@@ -88,8 +88,8 @@ def gather(
     generated = [(project, *project.generated()) for project in projects if project.built]
     model_hash = reference.model_sha256
     built = [(project, plan) for project, of, plan in generated if of.model_sha256 == model_hash]
-    cores = [None if plan.core is None else plan.core.name for _, plan in built]
-    if built and not {board.core, None} & {*cores}:
+    cores = [plan.core.name for _, plan in built if plan.core is not None]
+    if cores and board.core not in cores:
         built[0][0].check_core(cores[0], board)
     _check_cycles(path, results, built, board)
     firmware = _firmware_of(model, reference, built, board)
@@ -191,8 +191,8 @@ def _points_of(
             "not measured on the points of --data",
             "with --data, name the file that was given to 'hil'",
         )
-    has_no_stages = reference.score_tolerance or reference.policy.predicts != "class"
-    stages = () if has_no_stages else stage_losses(model, raw, labels)
+    classifies = reference.policy.predicts == "class"
+    stages = stage_losses(model, raw, labels) if classifies else ()
     return EvidencePoints(raw, fed, labels, reference.quantizer.saturations(raw), stages, rows)
 
 

@@ -177,10 +177,7 @@ def proof_of(one: Evidence) -> tuple[bool, str] | None:
     if one.on_host is not None:
         executions[1:1] = ["C"]
         wrong += one.on_host.mismatches
-    tolerance = one.reference.score_tolerance
-    what = "class and scores" if tolerance == 0 else "class, or in scores beyond rounding"
-    if one.reference.policy.predicts == "value" and tolerance == 0:
-        what = "scores"
+    what = "scores" if one.reference.policy.predicts == "value" else "class and scores"
     comparison = f"{len(compared):,} points, {wrong:,} mismatches in {what}"
     if wrong:
         return False, f"the executions disagree ({', '.join(executions)}): {comparison}."

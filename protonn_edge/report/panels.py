@@ -199,8 +199,6 @@ def _numbers(history: object, name: str) -> list[float]:
 
 def sketch_panels(one: Evidence) -> list[Panel]:
     """Return the command for exporting a model, a sketch with it, and its classes' constants."""
-    if one.reference.score_tolerance:
-        return []
     instrument = one.model.instrument
     sensors = "" if instrument is None else instrument.sensor
     sketch = own_sketch(one.reference, one.board, sensors)

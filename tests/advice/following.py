@@ -59,7 +59,6 @@ _PROSE = re.compile(
 )
 _CHOICE = re.compile(r"\b(?:choose|give)(?: one of)? ('?[\w-]+'?)(?:,| or)")
 _REFUSED = re.compile(r"no such option|is not one of|applies only|has no effect")
-_FORMER = re.compile(r"(--read|--set) .* is an option of its own now")
 _EXTRA = re.compile(r"got unexpected extra arguments? \((\S+)[ )]")
 _LAST_STOP = re.compile(r"[.,;:)]+\Z")
 
@@ -112,8 +111,6 @@ def advised(line: str, sentence: str, own: Mapping[str, str] = OWN) -> Iterator[
             yield _whole(command[1] or command[2])
         rest = _COMMAND.sub("", part)
         rest = _named(rest, sentence)
-        if former := _FORMER.match(sentence):
-            words = _without_former(words, former[1])
         if _OPTION.search(rest):
             yield _changed(words, rest, own)
         elif chosen := _CHOICE.search(rest):
@@ -221,14 +218,6 @@ def _without(words: Sequence[str], parameter: click.Option) -> list[str]:
         else:
             kept.append(word)
     return kept
-
-
-def _without_former(words: Sequence[str], flag: str) -> list[str]:
-    """Return the words without the first option of this name, and its value."""
-    place = next((n for n, word in enumerate(words) if word.partition("=")[0] == flag), None)
-    if place is None:
-        return [*words]
-    return [*words[:place], *words[place + 2 - ("=" in words[place]) :]]
 
 
 Shell = Callable[[str], Result]

@@ -55,11 +55,6 @@ def test_what_a_message_about_a_case_of_the_corpus_advises_works(
         ("train a.csv -o m.npz --budget 2kB", "too small; omit it", []),
         ("train a.csv --epochs 3", "--epochs is given; omit it", ["train a.csv"]),
         (
-            "train a.csv --set epochs=3",
-            "--set epochs=3 is an option of its own now; give --epochs 3",
-            ["train a.csv --epochs 3"],
-        ),
-        (
             "train a.csv --groups persn",
             "--groups is 'persn', which is no column; did you mean 'person'?",
             ["train a.csv --groups person"],

@@ -140,7 +140,7 @@ def test_the_rows_name_options_of_the_command(command: str) -> None:
 
 
 def test_a_value_that_is_the_default_is_not_a_combination() -> None:
-    done = run("build", "absent.npz", "--precision", "int8", "--plan", "columns")
+    done = run("train", "absent.npz", "-o", "m.npz", "--classifier", "protonn", "--rejection", "2%")
     assert "absent.npz does not exist" in done.stderr
 
 

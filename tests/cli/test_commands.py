@@ -99,10 +99,9 @@ def test_build_keeps_firmware_that_a_user_changed(folder: Path) -> None:
 
 @needs_avr_gcc
 def test_build_says_what_each_stage_takes(folder: Path) -> None:
-    options = ["--plan", "columns", "--max-sram", 400, "--max-flash", 20_000]
+    options = ["--max-sram", 400, "--max-flash", 20_000]
     arguments = ["build", folder / "model.npz", "-o", folder / "planned", *options]
     plan = run_json(*arguments)["plan"]
-    assert plan["kernel"] == "columns"
     names = [stage["name"] for stage in plan["stages"]]
     assert names == ["projection", "prototypes", "decision"]
     assert all(stage["flash_bytes"] > 0 for stage in plan["stages"][:2])
@@ -121,22 +120,6 @@ def test_build_with_data_compares_float_and_integers(folder: Path) -> None:
     assert record["n"] == 150
     assert abs(record["float_accuracy"] - record["accuracy"]) <= 0.05
     assert record["stages"][-1]["accuracy"] == record["accuracy"]
-
-
-@needs_emulated_avr
-def test_a_float_build_is_measured_and_verified_like_an_integer_one(folder: Path) -> None:
-    target = folder / "floats"
-    built = run_json("build", folder / "model.npz", "-o", target, "--precision", "float32",
-                     "--data", folder / "iris.csv")  # fmt: skip
-    assert built["plan"] == {"kernel": "float32"}
-    assert built["accuracy"] == pytest.approx(built["float_accuracy"], abs=0.02)
-    measured = run_json("hil", folder / "iris.csv", "--project", target)
-    assert (measured["n"], measured["mismatches"], measured["lost"]) == (150, 0, 0)
-    assert measured["model_sha256"] == built["model_sha256"]
-    verified = succeed(
-        "verify", folder / "model.npz", folder / "iris.csv", "--precision", "float32"
-    )
-    assert " units on 150 points: NumPy ~ host C ~ emulated uno" in verified.stdout
 
 
 @needs_emulated_avr

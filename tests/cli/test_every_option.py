@@ -1,4 +1,4 @@
-"""What holds for the options and arguments of every command: numbers have ends, files kinds."""
+"""What holds for the options and arguments of every command: numbers have ends, data points."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from command_line import every_command
 
 from protonn_edge.cli import main
 from protonn_edge.cli.options import FiniteRange
-from protonn_edge.cli.paths import InputFile, shown_name
+from protonn_edge.cli.paths import PointsFile, shown_name
 
 
 def beyond(numbers: click.IntRange | click.FloatRange) -> Iterator[float | str]:
@@ -40,8 +40,8 @@ def test_a_number_beyond_its_ends_is_refused_with_its_option(name: str) -> None:
             assert f"'{param.opts[0]}'" in str(refused.value)
 
 
-def test_every_command_declares_the_kind_of_a_model() -> None:
+def test_every_command_declares_what_has_points() -> None:
     params = [param for command in every_command().values() for param in command.params]
-    named = [param for param in params if shown_name(param) == "MODEL"]
+    named = [param for param in params if shown_name(param) == "DATA"]
     assert len(named) > 2
-    assert all(isinstance(param.type, InputFile) for param in named)
+    assert all(isinstance(param.type, PointsFile) for param in named)

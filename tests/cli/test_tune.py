@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc
 from click.testing import Result
-from command_line import run
+from command_line import run, run_json
 from programs import started
 
 from protonn_edge.data.splits import load_digits_dataset
@@ -57,7 +57,10 @@ def test_the_model_fits_its_limits_and_says_where_it_comes_from(data: Path, tmp_
     assert record["planned"]["cycles"] <= 32_000 >= record["linked"]["cycles"]["most"]
     assert record["cross_validated"] in record["front"]
     assert 0.6 < record["accuracy"] <= 1
-    assert f"build {model} --plan {record['planned']['kernel']}\n" in found.stderr
+    line = next(line for line in found.stderr.splitlines() if f"build {model} --max-flash" in line)
+    built = run_json(*line.split()[1:], "-o", tmp_path / "project")
+    assert built["flash_bytes"] == record["linked"]["flash_bytes"]
+    assert built["plan"]["kernel"] == record["planned"]["kernel"]
 
     chosen = load_model(model)
     assert str(chosen.instrument) == "an unknown sensor (shades)"

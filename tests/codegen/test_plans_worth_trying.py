@@ -14,7 +14,7 @@ from plans import plan_with as plan_of_kernel
 from refusals import refused_by
 
 from protonn_edge.chips.cores import CORES
-from protonn_edge.codegen.plan import PartialPlan, Plan, plan_with
+from protonn_edge.codegen.plan import PartialPlan, Plan
 from protonn_edge.codegen.planner import (
     READABLE_BYTES,
     Limits,
@@ -43,7 +43,7 @@ def cycles_of(plan: Plan) -> float:
 @pytest.mark.parametrize("name", MODELS)
 def test_the_fastest_of_all_plans_that_fit_is_the_first(name: str) -> None:
     model = MODELS[name]()
-    every = [plan_with(plan.kernels, held=plan.buffered) for plan in every_plan(model)]
+    every = list(every_plan(model))
     sizes = sorted({(plan.flash_bytes, plan.sram_bytes) for plan in every})
     for flash, sram in sizes[:: max(1, len(sizes) // 6)]:
         limits = Limits(flash, sram)
@@ -113,9 +113,7 @@ def test_choices_that_are_left_out_are_the_first_ones() -> None:
     model = MODELS["protonn"]()
     plan = plan_of(model, {})
     assert plan.buffered
-    assert plan.choices == plan_of(model, {"feeding": "held"}).choices
-    with refused_by("codegen.planner"):
-        plan_of(model, {"feeding": "streamed"})
+    assert plan.choices == plan_of(model, {"projection": plan.kernel}).choices
 
 
 def test_two_weights_a_byte_are_as_fast_and_half_as_large() -> None:

@@ -14,7 +14,7 @@ from extension_parts import modules
 from protonn_edge.chips.cores import UNO_CORE
 from protonn_edge.codegen.kernels.kernel import KERNELS, kernels_of
 from protonn_edge.codegen.plan import Plan, plan_with
-from protonn_edge.codegen.planner import feedings, plan_of
+from protonn_edge.codegen.planner import plan_of
 from protonn_edge.model.integer_chain import IntegerChain, named_stages
 from protonn_edge.model.integer_stage import IntegerStage
 
@@ -111,7 +111,7 @@ class Program:
         """Return the program with another kernel of the stage, and the costs that follow."""
         kernels = list(self.plan.kernels)
         kernels[self.instance.place] = change(kernels[self.instance.place])
-        plan = plan_with(kernels, held=self.plan.buffered)
+        plan = plan_with(kernels)
         return replace(self, plan=plan)
 
 
@@ -142,42 +142,30 @@ def _instances_in(module: ModuleType) -> tuple[Instance, ...]:
 
 
 def programs_of(kind: str) -> tuple[Program, ...]:
-    """Return programs with every kernel, way of feeding and instance of a kind."""
+    """Return programs with every kernel and instance of a kind."""
     return tuple(each for module in modules_of(kind) for each in programs_in(module))
 
 
 @cache
 def programs_in(module: ModuleType) -> tuple[Program, ...]:
-    """Return programs with every kernel, way of feeding and instance of a module.
+    """Return programs with every kernel and instance of a module.
 
     Compiling is what takes time, so instances take turns.
     """
     instances = _instances_in(module)
-    able = {instance: list(_choices(instance)) for instance in instances}
+    able = {
+        instance: [kernel.name for kernel in kernels_of(instance.stage, UNO_CORE)]
+        for instance in instances
+    }
     left = list(instances)
     programs = []
-    for choices in dict.fromkeys(each for some in able.values() for each in some):
-        candidates = [instance for instance in instances if choices in able[instance]]
+    for kernel in dict.fromkeys(each for some in able.values() for each in some):
+        candidates = [instance for instance in instances if kernel in able[instance]]
         instance = next((each for each in candidates if each in left), candidates[0])
         left = [each for each in left if each is not instance]
-        programs.append(_program(instance, choices))
+        programs.append(_program(instance, kernel))
     return (*programs, *(_program(instance, able[instance][0]) for instance in left))
 
 
-def _choices(instance: Instance) -> Iterator[tuple[str, str]]:
-    """Yield the kernels of the stage, with how the firmware may feed a chain with each.
-
-    What fits one chunk is held.
-    """
-    stages = instance.model.stages
-    for kernel in kernels_of(instance.stage, UNO_CORE):
-        first = kernel if instance.place == 0 else kernels_of(stages[0], UNO_CORE)[0]
-        for held in feedings(first):
-            if held or first.stage.n_inputs > first.chunk:
-                yield kernel.name, "held" if held else "streamed"
-
-
-def _program(instance: Instance, choices: tuple[str, str]) -> Program:
-    kernel, feeding = choices
-    chosen = {instance.stage_name: kernel, "feeding": feeding}
-    return Program(instance, plan_of(instance.model, chosen))
+def _program(instance: Instance, kernel: str) -> Program:
+    return Program(instance, plan_of(instance.model, {instance.stage_name: kernel}))

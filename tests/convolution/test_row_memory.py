@@ -13,7 +13,6 @@ from random_chains import random_network
 from random_shapes import random_plan
 
 from protonn_edge.codegen.host import host_program
-from protonn_edge.codegen.planner import Limits, plans
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.images.image_rows import row_memory
@@ -39,7 +38,7 @@ def test_no_row_is_written_over_while_it_is_needed(seed: int) -> None:
 
 @pytest.fixture(scope="module")
 def wide() -> Features:
-    """A network whose lines and image take 2,100 bytes apart from each other."""
+    """A network of seven layers, the last of which has a single row of values."""
     parts = [(8, 5, 2), (8, 3, 1), (12, 3, 1), (24, 3, 1)]
     layers: list[IntegerConvolution | IntegerPooling] = []
     shape = (28, 28, 1)
@@ -53,14 +52,7 @@ def wide() -> Features:
     return layered(tuple(layers))
 
 
-def test_lines_take_over_an_image_that_is_used_up(wide: Features) -> None:
-    apart = sum(layer.lines * layer.line_bytes for layer in wide.stages) + 28 * 28
-    memory = row_memory(wide.stages, holds_image=True)
-    assert (apart, memory.size) == (2_100, 1_500)
-
-
-def test_a_network_that_needs_it_fits_an_uno(wide: Features) -> None:
-    uno = Limits()
-    best = plans(quantize(random_model(wide)), uno)[0]
-    assert uno.hold(best)
-    assert best.choices["feeding"] == "streamed"
+def test_values_take_over_lines_that_are_used_up(wide: Features) -> None:
+    lines = sum(layer.lines * layer.line_bytes for layer in wide.stages)
+    values = wide.stages[-1].n_outputs
+    assert (lines, values, row_memory(wide.stages).size) == (1_316, 80, 1_316)

@@ -59,12 +59,12 @@ class Cost:
 class Kernel(ABC):
     """An implementation of an integer stage for one kind of chip."""
 
-    # whether firmware may hold all values before it computes, or collects a `chunk` of them before
-    # it pushes these; the options, preferred first
-    holds_inputs: ClassVar[tuple[bool, ...]] = (True,)
+    # whether firmware holds all values before it computes; else, it collects a `chunk` of them
+    # before it pushes these
+    holds_inputs: ClassVar[bool] = True
     chunk: ClassVar[int] = 64
-    # whether a plan is named after it, for the option --plan, if it is the first such kernel; each
-    # kind of classifier has one
+    # whether a plan is named after it if it is the first such kernel; each kind of classifier has
+    # one
     names_plan: ClassVar[bool] = False
     # whether it takes flash for speed, as does C that tests raw floats
     is_instructions: ClassVar[bool] = False
@@ -82,10 +82,6 @@ class Kernel(ABC):
     def listings(self) -> Sequence[Listing]:
         """Its loops in assembly."""
         return ()
-
-    def needed_for(self, name: str) -> str:  # noqa: ARG002
-        """Return, in words, which property the stage lacks for a kernel of this name."""
-        return "another kind of model"
 
     @property
     def zeros(self) -> Mapping[str, int]:

@@ -23,7 +23,7 @@ from protonn_edge.codegen.families import board_of, family_in, family_of
 from protonn_edge.codegen.families.family import ProjectFiles
 from protonn_edge.codegen.families.sources import all_below
 from protonn_edge.codegen.plan import DevicePlan
-from protonn_edge.codegen.planner import device_plans, plan_of
+from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import SOURCES, render_c, render_parts
 from protonn_edge.model import quantization
 from protonn_edge.model.device_model import DeviceModel
@@ -56,7 +56,7 @@ _ELSEWHERE = "choose another folder with -o"
 
 _READ: dict[str, Check] = {  # the rest is only compared
     "model_sha256": text(64),
-    "core": one_of(*CORES, *WORD_CORES, None),
+    "core": one_of(*CORES, *WORD_CORES),
     "limit_bytes": nullable(whole(1, 1 << 31)),
     "choices": lambda value: isinstance(value, dict) and all(map(text(80), value.values())),
 }
@@ -67,16 +67,12 @@ class WrittenPlan:
     """What identifies a plan."""
 
     model_sha256: str  # the hash of its model
-    core: str | None  # the kind of chip for which cycles are counted; None for a float build
+    core: str  # the kind of chip
     limit_bytes: int | None  # see `DevicePlan.limit_bytes`
     choices: Mapping[str, str]  # see `Plan.choices`
 
     def plan_of(self, model: IntegerChain) -> DevicePlan | None:
         """Return the model's plan with these choices; None if there is none."""
-        if model.score_tolerance:
-            return device_plans(model)[0]
-        if self.core is None:
-            return None
         try:
             if self.core in WORD_CORES:
                 every = words.plans_for(model, WORD_CORES[self.core], self.limit_bytes)
@@ -177,7 +173,7 @@ class Project:
         return [each for each in beside if each.stat().st_mtime > built]
 
     def generated(self, board: Board | None = None) -> tuple[IntegerChain, DevicePlan]:
-        """Return the reference, in integers or floats, and its plan.
+        """Return the reference and its plan.
 
         Raises `InputError` if nothing was built here yet, a generated file is not what `build`
         writes for the model and the plan in ``build.json``, or a `board`'s chip needs other code.
@@ -196,9 +192,9 @@ class Project:
         self._check_generated(reference, plan)
         return reference, plan
 
-    def check_core(self, core: str | None, board: Board) -> None:
+    def check_core(self, core: str, board: Board) -> None:
         """Raise `InputError` if a plan for this kind of chip cannot run on a board."""
-        if core not in (board.core, None):
+        if core != board.core:
             raise InvalidValue(
                 as_named(self.folder),
                 f"built for {EVERY_CORE[core].chip}, whose code does not run on {board.name}",

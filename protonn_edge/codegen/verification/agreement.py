@@ -280,7 +280,7 @@ def disagreement(agreements: Sequence[Agreement]) -> CheckFailed | None:
     return None
 
 
-def outcome(agreements: Sequence[Agreement], tolerance: int = 0) -> str:
+def outcome(agreements: Sequence[Agreement]) -> str:
     """Return a comparison's result, such as "NumPy = host C", or the executions that differ."""
     differing = [
         f"{each.accused} differs at {each.mismatches + each.lost:,} of {each.n:,} points"
@@ -291,4 +291,4 @@ def outcome(agreements: Sequence[Agreement], tolerance: int = 0) -> str:
         return ", ".join(differing)
     if not agreements:
         return "NumPy alone"
-    return (" ~ " if tolerance else " = ").join(["NumPy", *(each.execution for each in agreements)])
+    return " = ".join(["NumPy", *(each.execution for each in agreements)])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.cli.command import option
-from protonn_edge.cli.options import MODEL_PATH, SHARE
+from protonn_edge.cli.options import PATH, SHARE
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.figures import percent
@@ -37,7 +37,7 @@ class CascadeOptions(TrainAddition):
     then: Path | None = option(
         "With --calibrate: join both models; this one answers where the two best scores of the "
         "first are near (docs/kinds.md).",
-        MODEL_PATH,
+        PATH,
         metavar="MODEL",
         group=_TITLE,
     )

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.cli.command import Output, option
-from protonn_edge.cli.options import MODEL_PATH
+from protonn_edge.cli.options import PATH
 from protonn_edge.data.naming import NO_CLASS_NAME
 from protonn_edge.device.connection import Link
 from protonn_edge.extensions.observation.answers import BINS, observed
@@ -26,7 +26,7 @@ _HEALTH = option(
     "Instead of classes, show whether the board's answers since power-on resemble the answers "
     "of MODEL for points not used in training. The board runs firmware that 'build --observe' "
     "made from MODEL, with or without a sensor.",
-    MODEL_PATH,
+    PATH,
     metavar="MODEL",
 )
 

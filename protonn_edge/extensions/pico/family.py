@@ -77,7 +77,7 @@ class RP2040(ReadsRP2040Programs, Family):
 
     def check_model(self, model: DeviceModel, board: Board) -> None:
         kinds = [part.name for part in parts_of(model.chain) if not part.on_any_chip]
-        self.check_extensions(kinds + ["float builds"] * bool(model.chain.score_tolerance), board)
+        self.check_extensions(kinds, board)
 
     def sources(self, board: Board) -> ProjectFiles:
         places = resources("firmware")

@@ -1,4 +1,4 @@
-"""Research: the optimizer of the ProtoNN paper, Bonsai, and basis images.
+"""Research: the optimizer of the ProtoNN paper, ProtoNN in floats, Bonsai, and basis images.
 
 See `docs/research.md` and `docs/kinds.md`.
 """
@@ -6,7 +6,8 @@ See `docs/research.md` and `docs/kinds.md`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from types import ModuleType
+from typing import Any, ClassVar
 
 from protonn_edge.system.extensions import Extension
 
@@ -24,6 +25,16 @@ class ResearchExtension(Extension):
         from protonn_edge.extensions.research.paper.addition import PaperProtoNN
 
         return PaperProtoNN()
+
+    def program_of(self, model: Any) -> ModuleType | None:
+        """Return the program of a model in floats."""
+        from protonn_edge.extensions.research.floats import NAME
+
+        if model.own_stages[-1].kind != NAME:
+            return None
+        from protonn_edge.extensions.research.floats import program
+
+        return program
 
 
 EXTENSION = ResearchExtension()

@@ -31,9 +31,9 @@ def estimated_load(
     `interrupt_cycles` are those of reading a sample. A first stage that can be streamed takes each
     sample as it arrives, unless windows are `overlapping`.
     """
-    streamed = not overlapping and False in plan.kernels[0].holds_inputs
-    chunk = values if streamed else None
-    first, *others = plan_with(plan.kernels, held=not streamed, chunk=chunk).costs
+    streamed = not (overlapping or plan.kernels[0].holds_inputs)
+    chunk = values if streamed else plan.feed.values
+    first, *others = plan_with(plan.kernels, chunk).costs
     interrupts = interrupt_cycles + _KEEP_CYCLES + _QUANTIZE_CYCLES * values
     pushed, following = (
         _AT_MOST * sum(cost.cycles for cost in costs) for costs in ([first], others)

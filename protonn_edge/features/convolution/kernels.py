@@ -294,14 +294,14 @@ class ConvolutionKernel(ImageKernel):
         """The instructions of a pixel."""
         return PixelCode(self.stage, self.name)
 
-    def cost(self, feed: Feed | None, /) -> Cost:
+    def cost(self, _feed: Feed | None, /) -> Cost:
         """Return its cost."""
         rows = self.rows
         tables = sum(map(len, self.code.weights)) * self.weights_in_flash
         return self._with_code(
-            self.pixel_cycles + self._around + rows.cycles(feed),
+            self.pixel_cycles + self._around + rows.cycles,
             tables,
-            state=2 * self.stage.window[0] + 2 + rows.state(feed),
+            state=2 * self.stage.window[0] + 2 + rows.state,
         )
 
     @property

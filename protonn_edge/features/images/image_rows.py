@@ -2,9 +2,7 @@
 
 Each stage writes its output rows to where the next stage wants them, the last one to where its
 values stay. The first stage owns the memory of all stages' rows and of these values, in which lines
-that are not live at the same time share a place. If it also holds the image, which is read once,
-row by row, then lines of later layers, first written when many of its rows have been read, are
-placed over those rows.
+that are not live at the same time share a place.
 """
 
 from __future__ import annotations
@@ -15,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import islice, permutations
 from math import prod
-from typing import ClassVar, Self
+from typing import Self
 
 from protonn_edge.codegen.kernels import compiled
-from protonn_edge.codegen.kernels.kernel import Feed, Kernel
+from protonn_edge.codegen.kernels.kernel import Kernel
 from protonn_edge.features.images.pixel_stage import DERIVED
 from protonn_edge.model.feature_stage import FeatureStage
 from protonn_edge.model.integer_stage import IntegerStage
@@ -133,7 +131,6 @@ def largest(stage: IntegerStage, name: str) -> int:
     return int(getattr(stage, name))
 
 
-COPY_CYCLES = 9  # of storing a pixel that is pushed
 POINTER_BYTES = 2
 _MOST_ORDERS = 720  # all orders of six layers
 
@@ -154,32 +151,26 @@ class LiveRange:
     # when one of them is first written, and when one is last read
     first: int
     last: int
-    # the last place in the image where they overwrite no pixel that is still needed; negative if
-    # there is none
-    latest: int
 
     def overlaps(self, other: LiveRange) -> bool:
         """Return whether both are in use at the same time."""
         return self.first <= other.last and other.first <= self.last
 
 
-def row_memory(layers: Sequence[ImageStage], *, holds_image: bool) -> RowMemory:
-    """Return the places of the layers' lines.
-
-    With `holds_image`, the input image is at the beginning of the array.
-    """
-    return _smallest(_Schedule(layers).live_ranges, layers[0].n_inputs if holds_image else 0)
+def row_memory(layers: Sequence[ImageStage]) -> RowMemory:
+    """Return the places of the layers' lines."""
+    return _smallest(_Schedule(layers).live_ranges)
 
 
 @lru_cache(maxsize=64)
-def _smallest(ranges: tuple[LiveRange, ...], image: int) -> RowMemory:
+def _smallest(ranges: tuple[LiveRange, ...]) -> RowMemory:
     """Return the smallest memory over orders of placing lines; the first order is by size."""
     by_size = sorted(range(len(ranges)), key=lambda number: -ranges[number].size)
     orders = islice(permutations(by_size), _MOST_ORDERS)
-    return min((_placed(ranges, image, order) for order in orders), key=lambda memory: memory.size)
+    return min((_placed(ranges, order) for order in orders), key=lambda memory: memory.size)
 
 
-def _placed(ranges: Sequence[LiveRange], image: int, order: Sequence[int]) -> RowMemory:
+def _placed(ranges: Sequence[LiveRange], order: Sequence[int]) -> RowMemory:
     """Return the memory if lines are placed in this order, each as low as possible."""
     places: dict[int, int] = {}
     for number in order:
@@ -187,19 +178,17 @@ def _placed(ranges: Sequence[LiveRange], image: int, order: Sequence[int]) -> Ro
         taken = [
             (places[n], places[n] + ranges[n].size) for n in places if live.overlaps(ranges[n])
         ]
-        places[number] = _lowest(live, image, taken)
-    size = max([image, *(places[number] + live.size for number, live in enumerate(ranges))])
+        places[number] = _lowest(live, taken)
+    size = max(places[number] + live.size for number, live in enumerate(ranges))
     return RowMemory(size, tuple(places[number] for number in range(len(ranges))))
 
 
-def _lowest(live: LiveRange, image: int, taken: Sequence[tuple[int, int]]) -> int:
+def _lowest(live: LiveRange, taken: Sequence[tuple[int, int]]) -> int:
     """Return the lowest place outside the taken ranges of bytes."""
-    place = 0 if live.latest >= 0 else image
+    place = 0
     for begin, end in sorted(taken):
         if begin < place + live.size:
             place = max(place, end)
-        if live.latest < place < image:
-            place = image
     return place
 
 
@@ -208,16 +197,13 @@ class _Schedule:
 
     def __init__(self, layers: Sequence[ImageStage]) -> None:
         self._layers = layers
-        self._now = self._used_up = 0
+        self._now = 0
         # rows of values; a last one may be begun for rows that no window completes
         self._begun = layers[-1].output_shape[0]
         self._taken = [*(layer.margins[0][0] for layer in layers), 0]
         self._times: list[list[int]] = [[] for _ in self._taken]
-        self._latest = [layers[0].n_inputs] * len(self._taken)
-        height, width, channels = layers[0].shape
-        for row in range(height):
+        for _ in range(layers[0].shape[0]):
             self._write(0)
-            self._used_up = 0 if layers[0].reads_in_place else (row + 1) * width * channels
             self._take(0)
         for number, layer in enumerate(layers):
             for _ in range(layer.margins[0][1]):
@@ -235,11 +221,11 @@ class _Schedule:
         """The ranges of all layers; padded lines are always live, since their zeros must stay."""
         padded = [*(any(map(any, layer.margins)) for layer in self._layers), False]
         return tuple(
-            LiveRange(lines * line_bytes, 0, self._now, -1)
+            LiveRange(lines * line_bytes, 0, self._now)
             if always
-            else LiveRange(lines * line_bytes, times[0], times[-1], latest)
-            for (lines, line_bytes), always, times, latest in zip(
-                self._sizes, padded, self._times, self._latest, strict=True
+            else LiveRange(lines * line_bytes, times[0], times[-1])
+            for (lines, line_bytes), always, times in zip(
+                self._sizes, padded, self._times, strict=True
             )
         )
 
@@ -248,11 +234,7 @@ class _Schedule:
         line = self._taken[number]
         if number == len(self._layers):
             self._begun = max(self._begun, line + 1)
-        lines, line_bytes = self._sizes[number]
         self._times[number].append(self._now)
-        if line < lines:
-            fits = self._used_up - (line + 1) * line_bytes
-            self._latest[number] = min(self._latest[number], fits)
 
     def _take(self, number: int) -> None:
         """Take a row, which may complete a row of the output."""
@@ -276,33 +258,29 @@ class ImageRows:
 
     stage: ImageStage
 
-    def memory(self, *, holds_image: bool) -> RowMemory:
-        """Return the memory of all rows, and of the image, unless the firmware holds it."""
-        return row_memory((self.stage, *self.stage.behind), holds_image=holds_image)
+    @property
+    def memory(self) -> RowMemory:
+        """The memory of all rows."""
+        return row_memory((self.stage, *self.stage.behind))
 
-    def cycles(self, feed: Feed | None) -> float:
-        """Return the cycles of getting rows."""
+    @property
+    def cycles(self) -> float:
+        """The cycles of getting rows."""
         if self.stage.by_rows:
             return 0.0
         copied = 0 if self.stage.reads_in_place else self.stage.row_values
-        taken = self.stage.shape[0] * (compiled.CALL_CYCLES + compiled.TURN_CYCLES * copied)
-        if feed is None or feed.held:
-            return taken
-        return taken + COPY_CYCLES * feed.values + compiled.CALL_CYCLES * feed.calls
+        return self.stage.shape[0] * (compiled.CALL_CYCLES + compiled.TURN_CYCLES * copied)
 
-    def state(self, feed: Feed | None) -> int:
-        """Return the SRAM of all stages' rows and values, and of the image if it is streamed."""
+    @property
+    def state(self) -> int:
+        """SRAM of all stages' rows and values."""
         own = 0 if self.stage.behind else POINTER_BYTES
-        if self.stage.by_rows:
-            return own
-        return own + self.memory(holds_image=feed is not None and not feed.held).size
+        return own if self.stage.by_rows else own + self.memory.size
 
 
 @dataclass(frozen=True, eq=False)
 class ImageKernel(Kernel):
     """A kernel of a layer."""
-
-    holds_inputs: ClassVar[tuple[bool, ...]] = (True, False)
 
     stage: ImageStage
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import compiled
@@ -14,8 +13,6 @@ from protonn_edge.codegen.kernels.matvec.loops import COUNTED_IN_A_BYTE
 from protonn_edge.features.images.image_rows import ImageKernel
 from protonn_edge.features.pooling.integers import IntegerAveragePooling, IntegerPooling
 from protonn_edge.features.pooling.loops import WHOLE_AREA_PIXELS, AreaLoops, average_of
-
-_CHUNK = 32  # pixels that firmware pushes at once, if they are whole rows
 
 _LARGER = """
     ld   r19, Z
@@ -113,7 +110,7 @@ class PoolingKernel(ImageKernel):
         averages = self.stage.output_shape[0] * self.stage.output_values
         return {"average": Passed(averages, averages)}
 
-    def cost(self, feed: Feed | None, /) -> Cost:
+    def cost(self, _feed: Feed | None, /) -> Cost:
         """Return its cost; all values take the same cycles."""
         rows, stage = self.rows, self.stage
         count, outputs = stage.shape[0], stage.output_shape[0]
@@ -122,9 +119,9 @@ class PoolingKernel(ImageKernel):
         cycles += compiled.TURN_CYCLES * begins * stage.output_values
         cycles += compiled.calls(count + outputs, self.core)
         return self._with_code(
-            cycles + rows.cycles(feed),
+            cycles + rows.cycles,
             0,
-            state=1 + 2 * stage.output_values * self.averages + rows.state(feed),
+            state=1 + 2 * stage.output_values * self.averages + rows.state,
         )
 
     @property
@@ -162,16 +159,8 @@ class PoolingKernel(ImageKernel):
 class AveragePoolingKernel(Kernel):
     """Computes averages of areas, row by row."""
 
-    holds_inputs: ClassVar[tuple[bool, ...]] = (True, False)
-
     stage: IntegerAveragePooling
     name: str = "rows"
-
-    @property
-    def chunk(self) -> int:  # type: ignore[override]
-        """Pixels that firmware pushes at once: whole rows, which are read in place."""
-        side = self.stage.pooling.columns.side
-        return side * max(1, _CHUNK // side)
 
     @property
     def whole_rows(self) -> bool:
@@ -212,7 +201,7 @@ class AveragePoolingKernel(Kernel):
 
     def cost(self, feed: Feed | None, /) -> Cost:
         """Return its cost."""
-        return self._with_code(self._cycles(feed), 0, state=self._state(feed))
+        return self._with_code(self._cycles(feed), 0, state=self._state)
 
     @property
     def listings(self) -> tuple[Listing, ...]:
@@ -224,18 +213,14 @@ class AveragePoolingKernel(Kernel):
         rows, columns = self.stage.pooling.rows, self.stage.pooling.columns
         begin = compiled.TURN_CYCLES * columns.outputs * (rows.output_units > 1)
         pixels = self.loops.whole_rows if self.whole_rows else self.loops.parts
-        read = feed is not None and feed.held
-        functions = 2 + rows.pixels * (1 + (not read))
-        if feed is not None and not feed.held:
-            functions += rows.side
+        functions = 2 + rows.pixels * (1 + (feed is None))
         return begin + pixels + compiled.calls(functions, self.core)
 
-    def _state(self, feed: Feed | None) -> int:
-        """Return the SRAM of the current sums, of averages, and of a row that arrives in parts."""
+    @property
+    def _state(self) -> int:
+        """SRAM of the current sums, and of averages."""
         rows, columns = self.stage.pooling.rows, self.stage.pooling.columns
         sums = 1 + 2 * columns.outputs if rows.output_units > 1 else 0
-        if feed is not None and not feed.held:
-            sums += columns.side + 2 + 2 * self.stage.pooling.is_cropped
         return sums + self.stage.n_outputs + 2
 
 

@@ -191,7 +191,7 @@ class WindowKernel(Kernel):
     """Keeps sums of each channel, from which features are computed at the end of the window."""
 
     chunk: ClassVar[int] = _SAMPLES_AT_ONCE
-    holds_inputs: ClassVar[tuple[bool, ...]] = (False,)  # no samples are kept
+    holds_inputs: ClassVar[bool] = False  # no samples are kept
     centre: ClassVar[int] = reference.CENTRE
     level_scale: ClassVar[int] = 1 << reference.LEVEL_BITS
     level_shift: ClassVar[int] = reference.LEVEL_SHIFT

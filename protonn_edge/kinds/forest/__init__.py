@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from protonn_edge.model.entries import Kind
 
-WALK, IF_ELSE, LEAF_LISTS, PACKED = PLANS = ("walk", "if-else", "leaf-lists", "packed")
+WALK, IF_ELSE, LEAF_LISTS, PACKED = "walk", "if-else", "leaf-lists", "packed"
 
-KINDS = (Kind("forest", "Forest", 3, plans=PLANS),)
+KINDS = (Kind("forest", "Forest", 3),)
 STAGES = {"forest": ""}

@@ -23,9 +23,8 @@ class Comparison:
     n: int
     in_float: float  # the accuracies, 0..1
     in_build: float
-    numbers: str  # what the build computes in, such as "integers"
     others: Mapping[str, float]  # the shares of answers that are no class, by their names
-    losses: tuple[StageLoss, ...] | None = None  # of each step, if it computes in integers
+    losses: tuple[StageLoss, ...]  # of each step
 
     @classmethod
     def of(cls, compared: DeviceModel, X: NDArray[np.float32], y: NDArray[np.int64]) -> Comparison:
@@ -33,16 +32,12 @@ class Comparison:
         model, chain = compared.floats, compared.chain
         Q = chain.quantize(X)
         answers = chain.predict(Q)
-        numbers, losses = chain.own_stages[-1].kind, None
-        if not chain.score_tolerance:
-            numbers, losses = "integers", stage_losses(model, X, y)
         return cls(
             len(y),
             share_right(model.predict(X), y),
             share_right(answers, y),
-            numbers,
             {each.name: share_of(answers, each.code) for each in chain.policy.other_answers},
-            losses,
+            stage_losses(model, X, y),
         )
 
     def facts(self) -> list[tuple[str, str]]:
@@ -50,7 +45,7 @@ class Comparison:
         others = ((f"answered {name}", share) for name, share in self.others.items())
         return [
             ("accuracy, float", f"{percent(self.in_float)} of {counted(self.n, 'point')}"),
-            (f"accuracy, {self.numbers}", percent(self.in_build)),
+            ("accuracy, integers", percent(self.in_build)),
             *((name, percent(share)) for name, share in others),
         ]
 
@@ -58,6 +53,5 @@ class Comparison:
         """Return the figures with the field names that commands print."""
         record: JsonObject = {"n": self.n, "float_accuracy": self.in_float}
         record["accuracy"] = self.in_build
-        if self.losses is not None:
-            record["stages"] = [asdict(loss) for loss in self.losses]
+        record["stages"] = [asdict(loss) for loss in self.losses]
         return record | {f"{name}_share": share for name, share in self.others.items()}

@@ -105,7 +105,7 @@ def check_rows(
             fault += f"{listed(follows or ())} follow from the data and the scores"
         elif result.predicted not in (None, NO_CLASS) and result.scores and not result.mismatch:
             lead = max(result.scores) - result.scores[result.predicted]
-            if lead > 2 * reference.score_tolerance:
+            if lead > 0:
                 fault = "an answer that does not follow from its scores"
         if fault:
             raise InvalidValue(f"{path}, index {result.index}", fault, _HIL_AGAIN)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import refusal, run, run_json
-from extensions.conversion.files import BOOSTERS, changed, one_split, stored, table
+from extensions.conversion.files import BOOSTERS, changed, stored, table
 from sklearn.datasets import load_iris
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -151,31 +151,11 @@ def with_sides(path: Path, *sides: int, of_leaves: int = 0) -> Path:
 def test_splits_of_xgboost_have_one_side_without_missing_values(side: int, tmp_path: Path):
     """It is 0 or, by the exact search, 1; leaves do not count."""
     rule = load_booster(with_sides(tmp_path / "same.json", side, of_leaves=1 - side)).rule
-    assert rule.warning(X) is None
+    assert rule.learned == 0
     assert (rule.gaps[rule.grown.shape.inner] == side).all()
     other = with_sides(tmp_path / "other.json", 1 - side, side)
     with pytest.raises(InputError, match="other.json: 1 of .* learned sides for missing values"):
         load_booster(other)
-
-
-@pytest.mark.parametrize("number", [0.0, -999.0])
-def test_a_number_for_missing_values_shows_in_the_counts(number: float, tmp_path: Path):
-    """All sides are equal by chance, but the points at the leaves are others than those counted."""
-    given = RNG.normal(1, 1, (120, 1)).astype(np.float32)
-    given[::3] = number
-    left = int(((given < 0.5) & (given != number)).sum())
-    path, counts = tmp_path / "one.json", [30.0, left / 4, 30 - left / 4]
-    one_split(path, 0.5, sum_hessian=counts)
-    warning = from_sklearn(load_booster(path), given).warning
-    assert warning is not None
-    assert f"only if {number:g} is a missing value, as with missing={number:g}" in warning
-    assert "answers 33.33 % of the points differently" in warning
-    warning = from_sklearn(load_booster(path), given[:-1]).warning  # other points
-    assert warning is not None
-    assert "only 1 split, too few to show whether a number" in warning
-    counts[1:] = (given < 0.5).sum() / 4, (given >= 0.5).sum() / 4
-    for more in ({"sum_hessian": counts}, {}):
-        assert from_sklearn(load_booster(one_split(path, 0.5, **more)), given).warning is None
 
 
 def test_a_rounding_error_of_many_sums_is_only_a_warning(tmp_path: Path):

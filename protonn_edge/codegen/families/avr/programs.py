@@ -51,7 +51,7 @@ class ReadsAVRPrograms(ReadsPrograms):
         check_program(program, plan, board, remedies)
 
     def paths(self, program: LinkedProgram, plan: DevicePlan, board: Board) -> Paths:
-        assert isinstance(plan, Plan), "a float build has no proven cycles"
+        assert isinstance(plan, Plan), "only such a plan has proven cycles"
         return prediction_paths(program, plan, board)
 
     def bound(

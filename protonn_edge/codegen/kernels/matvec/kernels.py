@@ -25,7 +25,7 @@ from protonn_edge.codegen.kernels.listing import (
 )
 from protonn_edge.codegen.kernels.matvec import loops
 from protonn_edge.codegen.kernels.matvec.products import unrolled
-from protonn_edge.model.matvec import NIBBLE_MAXIMUM, IntegerMatvec
+from protonn_edge.model.matvec import IntegerMatvec
 from protonn_edge.model.matvec import packed as packed_weights
 
 KernelName = Literal["columns", "unrolled", "packed"]
@@ -152,12 +152,3 @@ class MatvecKernel(base.Kernel):
     def facts(self) -> Facts:
         """The passes of a loop over the finished sums."""
         return {"sum": Passed(self.stage.n_sums, self.stage.n_sums)}
-
-    def needed_for(self, name: str) -> str:
-        """Return the missing property of its stage or chip for a kernel of this name."""
-        if name == "packed":
-            most = NIBBLE_MAXIMUM
-            return f"weights from -{most} to {most}, but the model has weights outside this range"
-        if name in KERNELS:
-            return f"a hardware multiplier, which {self.core.chip} does not have"
-        return super().needed_for(name)

@@ -35,7 +35,10 @@ _MOST_LAYERS = 64
 _LONGEST_SHAPE = 64
 _MOST_FILLED = 2**16  # values of a constant that a node fills with one number
 _BYTES = ("int8", "uint8")
+_PAIRS = "quantize the network with quant_format=QuantFormat.QDQ"
 _INSTEAD = {
+    "QLinear": _PAIRS,
+    "QGemm": _PAIRS,
     "TreeEnsemble": "convert the estimator of scikit-learn, XGBoost or LightGBM instead",
     "DynamicQuantize": "quantize the network with onnxruntime's quantize_static, or not at all",
 }

@@ -1,15 +1,14 @@
 """Read a network in ONNX: its nodes in order, and its constants, with checked sizes and types.
 
 The package onnx parses the protocol buffers of a file in memory. External data, and references to
-it, are refused. Operators of quantized values (onnxruntime's QOperator format) can be read as
-operators between pairs of nodes.
+it, are refused.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ TYPES = {1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 8: "text
 TYPES |= {10: "f2", 11: "f8"}
 FLOATS = (1, 10, 11)
 _STANDARDS = ("", "ai.onnx", "ai.onnx.ml")  # domains of operators; the first two are one
+_PAIR = "QuantizeLinear", "DequantizeLinear"  # onnxruntime has its own, which are the same
 _TENSOR = 4  # the type of an attribute
 
 
@@ -160,7 +160,8 @@ def load_graph(content: bytes, what: str) -> OnnxGraph:
 
 def _node(given: Any, number: int) -> Node:
     """Return a node without its attributes."""
-    standard = given.domain in _STANDARDS[:2]
+    pair = given.domain == "com.microsoft" and given.op_type in _PAIR
+    standard = given.domain in _STANDARDS[:2] or pair
     operator = given.op_type if standard else f"{given.domain}.{given.op_type}"
     name = given.name or f"{given.op_type} {number}"
     name, operator = (shortened(str(each), _MOST_SHOWN) for each in (name, operator))
@@ -242,46 +243,3 @@ def _array(tensor: Any, what: str, most: int) -> Array:
     fits = array.dtype.kind != "f" or bool((np.abs(array) <= largest).all())
     check(fits, f"constant {name!r} of {what}", "others", f"numbers of at most {LARGEST:g}")
     return array
-
-
-_PAIR = "QuantizeLinear", "DequantizeLinear"
-# How many inputs of an operator have a scale and a zero point.
-_SCALED = dict.fromkeys(("Add", "Conv", "Gemm", "MatMul", "Mul"), 2)
-_SCALED |= dict.fromkeys(("AveragePool", "GlobalAveragePool", "Sigmoid", "Softmax"), 1)
-
-
-def with_pairs(nodes: Iterable[Node]) -> tuple[Node, ...]:
-    """Return nodes in which only QuantizeLinear and DequantizeLinear have scales of values.
-
-    Each other operator with scales becomes a DequantizeLinear of its inputs, the operator on real
-    values, and a QuantizeLinear.
-    """
-    return tuple(part for node in nodes for part in _parts(node))
-
-
-def _parts(node: Node) -> Iterator[Node]:
-    def part(operator: str, inputs: Iterable[str], output: str, **attributes: Any) -> Node:
-        return Node(node.name, operator, tuple(inputs), (output,), attributes)
-
-    name = node.operator.removeprefix("com.microsoft.")
-    operator = name.removeprefix("Q").removeprefix("Linear")
-    scales_bias = node.attributes.get("alpha", 1) != 1  # unlike alpha of Gemm
-    if operator == name or operator not in _SCALED or scales_bias or not node.outputs:
-        yield replace(node, operator=name) if name in _PAIR else node
-        return
-    made, inputs, scaled = node.outputs[0], node.inputs, _SCALED[operator]
-    attributes = {name: each for name, each in node.attributes.items() if name != "opset"}
-    if not attributes.get("channels_last", 1):
-        del attributes["channels_last"]
-    values, rest = [f"{made} input {place}" for place in range(scaled)], inputs[3 * scaled :]
-    outputs_first = operator == "Conv" or attributes.get("transB")
-    for place, value in enumerate(values):
-        triple = inputs[3 * place : 3 * place + 3]
-        yield part("DequantizeLinear", triple, value, axis=0 if outputs_first else 1)
-    bias, scale = (rest[:1], rest[1:]) if operator == "Gemm" else (rest[2:], rest[:2])
-    if any(bias):  # in steps of the sums
-        values += [f"{made} bias"]
-        yield part("Mul", (inputs[1], inputs[4]), f"{made} unit")
-        yield part("DequantizeLinear", (*bias, f"{made} unit"), values[-1], axis=0)
-    yield part(operator, values, f"{made} real", **attributes)
-    yield part("QuantizeLinear", (f"{made} real", *scale), made)

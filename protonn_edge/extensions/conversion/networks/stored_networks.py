@@ -14,11 +14,7 @@ import numpy as np
 from protonn_edge.extensions.conversion.networks import numbers  # noqa: F401  (registers rules)
 from protonn_edge.extensions.conversion.networks.int8_network import Int8Network
 from protonn_edge.extensions.conversion.networks.networks import FloatNetwork
-from protonn_edge.extensions.conversion.networks.onnx_file import (
-    OnnxGraph,
-    load_graph,
-    with_pairs,
-)
+from protonn_edge.extensions.conversion.networks.onnx_file import OnnxGraph, load_graph
 from protonn_edge.extensions.conversion.networks.onnx_int8 import (
     QUANTIZATION,
     Int8Builder,
@@ -57,7 +53,6 @@ def load_network(source: Path | bytes, what: str, bits: int = 8) -> StoredClassi
 
 def _builder(graph: OnnxGraph, int8: type[Int8Builder]) -> Builder:
     """Return the builder of a network: of int8 layers if nodes quantize more than weights."""
-    graph = replace(graph, nodes=with_pairs(graph.nodes))
     named = (node for node in graph.nodes if node.operator in QUANTIZATION)
     if any(not graph.constants.keys() & node.inputs[:1] for node in named):
         return int8(graph, OPERATORS | QUANTIZATION)

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from protonn_edge.extensions.conversion.affine import Float64
 from protonn_edge.extensions.conversion.reading import StoredClassifier, refusing
 from protonn_edge.extensions.conversion.search import NUMBER
 from protonn_edge.extensions.conversion.trees import numbers as of_numbers
@@ -70,8 +69,6 @@ def of_library(estimator: Any) -> StoredClassifier | None:
                 has = f"{estimator.missing:g} as missing values"
                 raise unsupported(f"the {name}", has, "train with missing=nan")
             stored = read_xgboost(bytes(booster.save_raw("json")), f"the {name}", best=not alone)
-            if not alone:  # the number for missing values is known
-                stored = replace(stored, rule=replace(stored.rule, shares=np.empty(0)))
         else:
             booster = estimator if alone else estimator.booster_
             stored = read_lightgbm(booster.model_to_string(), f"the {name}")
@@ -121,9 +118,7 @@ def read_xgboost(content: bytes, what: str, *, best: bool = False) -> StoredClas
         rule = boosted_rule(stored, columns, start, k=k, together=together, strict=True)
         sides = np.concatenate([tree.gaps[~tree.leaf] for tree in stored])
         learned = check_gaps(what, sides, sides < 0, sides >= 0, share=_ROUNDED_SHARE)
-        shares = [_shares(tree, each) for tree, each in zip(trees, stored[:together], strict=False)]
-        rule = replace(rule, learned=learned, shares=np.concatenate(shares))
-        return _stored(what, rule, k, [*names], of_number)
+        return _stored(what, replace(rule, learned=learned), k, [*names], of_number)
 
 
 def _stored(
@@ -164,16 +159,6 @@ def _xgboost_tree(tree: Any, what: str) -> StoredTree:
     features, values = vector(tree["split_indices"], n), numbers.astype(np.float64)
     gaps = vector(tree["default_left"], n) > 0
     return StoredTree(left == -1, left, right, features, below, gaps, values)
-
-
-def _shares(tree: Any, stored: StoredTree) -> Float64:
-    """Return the shares of the training points, by weight, in each leaf; none if unknown."""
-    n, given = len(stored.leaf), tree.get("sum_hessian", ())
-    if len(given) != n:  # answers do not depend on them
-        return np.empty(0)
-    order, sums = stored.preorder(), vector(given, n, "f")
-    shares: Float64 = sums[order][stored.leaf[order]] / sums[0]
-    return shares
 
 
 def read_lightgbm(text: str, what: str) -> StoredClassifier:

@@ -5,9 +5,8 @@ Trees are read and checked node by node, without scikit-learn's compiled code.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,15 +29,13 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
-from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue, counted
+from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue
 
 Indices = NDArray[np.int64]
 
 _ROWS_AT_ONCE, _LEAVES_AT_ONCE = 2_048, 2**22
 _LEAST_BYTES, _SHRINK = 64, 0.85  # ratio of the sizes that trees are pruned to
 _ROUNDED = 1e-4  # more than the rounding error of a scaler for a whole number
-_WHOLE, _MOST_NUMBERS = 0.1, 16  # of counts that are rounded; of numbers to try
-_TELLING = 20  # splits that hardly all send missing values to one side by chance
 BY_GAPS = 2  # the side of a split between missing values and all numbers
 _LEAST_SHARE = float(np.finfo(np.float32).eps)  # as scikit-learn bounds the shares of classes
 
@@ -53,8 +50,6 @@ class TreeRule(Rule):
     # (N,): which nodes send missing values (NaN) to the left; None if the estimator refuses these
     gaps: NDArray[np.bool_] | None = None
     learned: int = 0  # how many sides for them may have been learned
-    # (leaves of the first round's trees,): the shares of training points; empty if unknown
-    shares: Float64 = field(default_factory=lambda: np.empty(0))
     landmarks = None
     not_tuned: ClassVar[str] = "consists of trees"
     votes: ClassVar[bool] = True  # whether pruned trees may have leaves that are votes
@@ -123,60 +118,14 @@ class TreeRule(Rule):
         return None
 
     def warned(self, X: Float32, features: AffineMap, model: Model) -> str | None:  # noqa: ARG002
-        """Return a warning if missing values in training are probable, for raw points X (n, D)."""
-        return self.warning(features.apply(X))
-
-    def warning(self, Z: Float64) -> str | None:
-        """Return a warning if missing values in training are probable, for points Z (n, k)."""
-        remedy = "replace missing values in the training data, and train again"
-        number, splits = self._missing_number(Z), int(self.grown.shape.inner.sum())
-        if number is not None and np.isfinite(number):
-            answers = self.answers(np.where(Z.astype(np.float32) == number, np.nan, Z))
-            differ = 100 * np.mean(answers != self.answers(Z))
-            return (
-                f"the counts in the first tree match these points only if {number:g} is a missing "
-                f"value, as with missing={number:g} in training; then the estimator answers "
-                f"{differ:.2f} % of the points differently; {remedy} with missing=nan"
-            )
-        if number is not None and splits < _TELLING:
-            return (
-                f"the trees have only {counted(splits, 'split')}, too few to show whether a "
-                "number, such as 0 or -999, stood for missing values in training; if one did, "
-                f"{remedy} with missing=nan"
-            )
+        """Return a warning if some splits may have learned their sides for missing values."""
         if not self.learned:
             return None
         return (
-            f"{self.learned:,} of {splits:,} splits send missing values "
+            f"{self.learned:,} of {int(self.grown.shape.inner.sum()):,} splits send missing values "
             "to another side than the rest, which the device cannot; if there were missing values "
-            f"in training (NaN, or the number given as missing), {remedy}"
+            "in training (NaN, or the number given as missing), fill these gaps, and train again"
         )
-
-    def _missing_number(self, Z: Float64) -> float | None:
-        """Return the number that stood for missing values; None if none did, NaN if unknown.
-
-        The first trees show it if Z (n, k) are the training points, which had no weights: then the
-        numbers of points in their leaves are known.
-        """
-        counts = self.shares * len(Z)
-        if not counts.size:
-            return None
-        if not np.abs(counts - np.rint(counts)).max() <= _WHOLE:
-            return math.nan
-        n_nodes = int(np.flatnonzero(~self.grown.shape.inner)[counts.size - 1]) + 1
-
-        def differs(Z: Float64) -> bool:
-            reached = np.bincount(self._leaves_of(Z, n_nodes).ravel(), minlength=counts.size)
-            return bool(np.abs(reached - counts).max() > 0.5)
-
-        Z = Z.astype(np.float32)
-        if not differs(Z):
-            return None
-        values, often = np.unique(Z, return_counts=True)
-        for value in values[np.argsort(-often, kind="stable")[:_MOST_NUMBERS]]:
-            if not differs(np.where(value == Z, np.nan, Z)):
-                return float(value)
-        return math.nan
 
 
 def tree_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:

@@ -50,7 +50,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
     """Return the certificate of a project; its firmware is compiled again in another folder.
 
     Raises `InputError` if nothing was built there, or a generated file differs from what `build`
-    writes; `CheckFailed` if a claim is false: the firmware does not fit, computes in floats,
+    writes; `CheckFailed` if a claim is false: the firmware does not fit,
     differs from its compiled sources, or an execution answers another score than NumPy.
     """
     project = Project(folder)
@@ -58,19 +58,8 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
         raise nothing_built(folder, "")
     model = project.model()
     with exclusive(folder):
-        reference, plan = project.generated()
-        if not isinstance(plan, Plan):
-            raise InvalidValue(
-                folder,
-                "it computes in floats, but proofs need integers",
-                "build the project again with the defaults",
-            )
-        if plan.core.name != board.core:
-            raise InvalidValue(
-                folder,
-                f"built for {plan.core.chip}, not for the chip of {board.name}",
-                "name the board with --board",
-            )
+        reference, plan = project.generated(board)
+        assert isinstance(plan, Plan), "the plan of an AVR"
         device_model = DeviceModel(model, reference)
         Q, edited = trial_points(device_model, settings.points), _edits(project.edited_files(board))
         options = BuildOptions(plan=plan)

@@ -119,7 +119,7 @@ class LiveOptions(SensorFirmware):
 class BuildLiveOptions(LiveOptions):
     """The same, for `build`."""
 
-    APART: ClassVar[Mapping[str, str]] = {"--sensor": "--max-flash --max-sram --plan --data"}
+    APART: ClassVar[Mapping[str, str]] = {"--sensor": "--max-flash --max-sram --data"}
     EXAMPLES: ClassVar[Sequence[str]] = ("--sensor mpu6050 --rate 100 -o logger",)
 
 

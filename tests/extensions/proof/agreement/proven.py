@@ -55,8 +55,7 @@ def _alone(program: Program) -> Program | None:
     if all(stage.kind not in WITHOUT_PROOF for stage in model.feature_stages):
         return program
     alone = replace(model, features=None)
-    choices = {**program.plan.choices, "feeding": "held"}
-    return Program(replace(program.instance, model=alone), plan_of(alone, choices))
+    return Program(replace(program.instance, model=alone), plan_of(alone, program.plan.choices))
 
 
 @cache

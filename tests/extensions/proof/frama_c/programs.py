@@ -23,7 +23,7 @@ from model_factory import (
 from policy.value.numbers import fitted
 
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.extensions.precision.model import float_build
+from protonn_edge.extensions.research.floats.model import float_build
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize

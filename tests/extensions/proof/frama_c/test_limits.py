@@ -66,8 +66,8 @@ def _runs(program: Program, folder: Path, fault: Fault | None = None) -> bool:
 
 def test_the_limits_are_never_reached(tmp_path: Path) -> None:
     skip_without("cc")
-    streaming = (*programs_of("gradients"), *programs_of("average_pooling"))
-    for program in (*streaming, programs_of("linear")[0]):
+    images = (*programs_of("gradients"), *programs_of("average_pooling"))
+    for program in (*images, programs_of("linear")[0]):
         assert _runs(program, tmp_path), program.plan.choices
 
 

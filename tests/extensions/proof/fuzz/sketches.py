@@ -30,7 +30,6 @@ from protonn_edge.chips.cores import CORES
 from protonn_edge.codegen.families.avr.code import AVRCode
 from protonn_edge.codegen.kernels.kernel import kernels_of
 from protonn_edge.codegen.plan import plan_with
-from protonn_edge.codegen.planner import feedings
 from protonn_edge.extensions.proof.certificate.claims import PROVEN, Claim
 from protonn_edge.extensions.proof.certificate.program import program_claims
 from protonn_edge.model.integer_chain import IntegerChain
@@ -174,7 +173,7 @@ def _library(number: int) -> Library:
         chain = _teachable(rng) if teachable else random_chain(rng)[0]
         able = [kernels_of(stage, CORES[core]) for stage in chain.stages]
         kernels = [each[int(rng.integers(len(each)))] for each in able]
-        plan = plan_with(kernels, held=bool(rng.choice(feedings(kernels[0]))))
+        plan = plan_with(kernels)
         if (
             plan.flash_bytes < flash - _SKETCH_BYTES
             and plan.state_bytes + chain.n_features < sram - _SKETCH_SRAM

@@ -58,15 +58,15 @@ class Int8LayerKernel(ImageKernel):
         own = self.stage.bias, self.stage.shifts, self.stage.multipliers
         return list(zip(*(each.tolist() for each in own), strict=True))
 
-    def cost(self, feed: Feed | None, /) -> Cost:
+    def cost(self, _feed: Feed | None, /) -> Cost:
         """Return its cost."""
         rows, stage, sums = self.rows, self.stage, self.sums
         tables = sums.weights.size + _SCALE_BYTES * len(stage.weights)
         state = 4 * sums.group + 2 * stage.window[0] + 2 * (not stage.reads_in_place)
         return self._with_code(
-            self._cycles + rows.cycles(feed),
+            self._cycles + rows.cycles,
             tables,
-            state=state + rows.state(feed),
+            state=state + rows.state,
         )
 
     @property

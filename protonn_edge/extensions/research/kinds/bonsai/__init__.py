@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from protonn_edge.model.entries import Kind
 
-DENSE, SPARSE = PLANS = ("dense", "sparse")
+DENSE, SPARSE = "dense", "sparse"
 
 KINDS = (
-    Kind("bonsai", "Bonsai", 4, plans=PLANS),
-    Kind("local-deep-kernel", "LocalDeepKernel", 5, plans=PLANS),
+    Kind("bonsai", "Bonsai", 4),
+    Kind("local-deep-kernel", "LocalDeepKernel", 5),
 )
 TITLES = {"bonsai": "Bonsai", "local-deep-kernel": "local deep kernel"}
 STAGES = {"bonsai_tree": ""}

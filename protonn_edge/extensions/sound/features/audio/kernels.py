@@ -91,7 +91,7 @@ class AudioKernel(Kernel):
     """Energies of the current frame, and features of completed ones."""
 
     chunk: ClassVar[int] = 16
-    holds_inputs: ClassVar[tuple[bool, ...]] = (False,)  # no samples are kept
+    holds_inputs: ClassVar[bool] = False  # no samples are kept
     octave: ClassVar[int] = OCTAVE
     steps: ClassVar[tuple[int, ...]] = STEPS
     maximum: ClassVar[int] = FEATURE_MAXIMUM

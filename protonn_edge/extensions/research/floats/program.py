@@ -9,13 +9,13 @@ import numpy as np
 
 from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.plan import ENTRY_BYTES, PlannedStage
-from protonn_edge.extensions.precision import NAME
-from protonn_edge.extensions.precision.model import FloatProtoNN
+from protonn_edge.extensions.research.floats import NAME
+from protonn_edge.extensions.research.floats.model import FloatProtoNN
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.system.schema import JsonObject
 
-TEMPLATES = "precision"
+TEMPLATES = "floats"
 """Their folder, in `templates/c`."""
 
 _FLOAT_BYTES = np.dtype(np.float32).itemsize

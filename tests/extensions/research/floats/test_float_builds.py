@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from built_project import write_project
 from chains import replace
 from kinds.kind import kind_of, kinds_with_models
 from model_factory import (
@@ -22,7 +19,6 @@ from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
-from protonn_edge.codegen.families import family_of
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.plan import ENTRY_BYTES
 from protonn_edge.codegen.projects.project import trial_build
@@ -30,11 +26,10 @@ from protonn_edge.codegen.renderer import SOURCES, render_c
 from protonn_edge.codegen.verification.agreement import compare, verify_device
 from protonn_edge.codegen.verification.tryout import trial_points
 from protonn_edge.device.runner import ReferenceAnswers
-from protonn_edge.extensions.precision.model import float_build, in_floats
-from protonn_edge.extensions.precision.program import Float32Plan, plan_for
+from protonn_edge.extensions.research.floats.model import float_build, in_floats
+from protonn_edge.extensions.research.floats.program import plan_for
 from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.model.device_model import DeviceModel, with_integers
-from protonn_edge.model.head import remedies_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
@@ -77,7 +72,7 @@ def test_numbers_beyond_a_float_are_refused():
     integer_model = quantize(model)
     far = model.head.prototypes * np.float32(1e30)
     distant = replace(model, prototypes=far, gamma=1e15)
-    with refused_by("extensions.precision.model"):
+    with refused_by("extensions.research.floats.model"):
         in_floats(integer_model, distant)
 
 
@@ -145,11 +140,6 @@ def test_a_float_build_that_is_too_large_is_refused_before_the_compiler():
         pass
 
 
-def test_a_line_that_cannot_wait_takes_a_point_of_any_length() -> None:
-    model, board = random_model(features=100), load_board("attiny85")
-    family_of(board).check_plan(plan_for(float_build(model)), board, remedies_of(model))
-
-
 @pytest.mark.parametrize("name", SOURCES)
 def test_rendering_is_repeatable_and_differs_from_the_integers(name: str):
     model = random_model(7)
@@ -170,7 +160,7 @@ def test_rendering_is_repeatable_and_differs_from_the_integers(name: str):
     ids=["pooling", "features", "rejection", "teaching", *kinds_with_models()],
 )
 def test_other_models_have_no_float_builds(model: Model) -> None:
-    with refused_by("extensions.precision.model"):
+    with refused_by("extensions.research.floats.model"):
         float_build(model)
 
 
@@ -185,12 +175,3 @@ def test_a_float_build_keeps_its_input_its_projection_and_its_scores() -> None:
     plan = plan_for(float_build(model))
     assert plan.table_bytes == 4 * (6 * 30 + 6 * 7 + 5 * 7 + 6)
     assert plan.state_bytes == ENTRY_BYTES + 30 + 2 * 4 * 5
-
-
-def test_a_float_build_is_recognized(tmp_path: Path) -> None:
-    model = random_model()
-    reference = float_build(model)
-    plan = plan_for(reference)
-    recognized, read = write_project(model, tmp_path, plan, reference).generated()
-    assert isinstance(read, Float32Plan)
-    assert recognized.model_sha256 == reference.model_sha256

@@ -22,7 +22,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from protonn_edge.extensions.precision import NAME
+from protonn_edge.extensions.research.floats import NAME
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.model.checks import Float32
 from protonn_edge.model.integer_chain import IntegerChain
@@ -32,7 +32,6 @@ from protonn_edge.model.policy import IntegerPolicy
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, InvalidValue
-from protonn_edge.system.extensions import DeviceForm
 
 _SCORE_BITS = 24
 
@@ -99,12 +98,21 @@ def float_build(model: Model) -> IntegerChain:
 def in_floats(chain: IntegerChain, model: Model) -> IntegerChain:
     """Return the chain of a model's float build, given the one in integers.
 
-    Raises `InputError` if a number does not fit float32, Z is zero, or for `why_impossible`.
+    Raises `InputError` if a number does not fit float32, Z is zero, or the model has more than
+    W, B and Z.
     """
-    if reason := why_impossible(model):
-        raise InputError(reason)
-    head = model.head
-    assert isinstance(head, ProtoNNHead)
+    head, policy = model.head, model.policy
+    if (
+        not isinstance(head, ProtoNNHead)
+        or head.voters is not None
+        or model.features is not None
+        or policy.predicts != "class"
+        or any(policy.other_answers)
+    ):
+        raise InputError(
+            "there is no float build of this model; train a ProtoNN without features, taught "
+            "examples and a rule of rejection"
+        )
     inputs, gamma = chain.inputs, head.gamma
     with np.errstate(over="ignore", invalid="ignore"):  # non-finite values are refused below
         per_raw_unit = gamma * head.projection.astype(np.float64) * model.normalizer.scale
@@ -127,31 +135,3 @@ def in_floats(chain: IntegerChain, model: Model) -> IntegerChain:
                 "train the model again with smaller feature values",
             )
     return replace(chain, own_stages=(stage,), score_scale=scale, policy=IntegerPolicy())
-
-
-def why_impossible(model: Model) -> str | None:
-    """Return, as a sentence, why there is no float build of a model; None if there is one."""
-    if not isinstance(model.head, ProtoNNHead):
-        return f"there are no float builds of {model.head.kind} models; build in int8, the default"
-    if model.head.voters is not None:
-        return (
-            "float builds do not support what votes beside the prototypes of this model; build in "
-            "int8, the default"
-        )
-    if model.features is not None:
-        return (
-            "the model computes features, which float builds do not support; build in int8, or "
-            "train without these features"
-        )
-    if model.policy.predicts != "class":
-        return "float builds answer with classes, but the model predicts a number; build in int8"
-    for other in model.policy.other_answers:
-        return (
-            f'float builds do not support the answer "{other.name}", which the model gives; build '
-            "in int8"
-        )
-    return None
-
-
-IN_FLOATS = DeviceForm(NAME, in_floats)
-"""How a plan shows that a build is in floats, and what makes it so."""
