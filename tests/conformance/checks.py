@@ -309,10 +309,7 @@ def _stays_in_flash(section: Section) -> bool:
 
 
 def assert_bytes_are_compiled(plan: Plan, found: Compiled) -> None:
-    """Compare a plan's bytes with those of the compiled model.
-
-    What sums begin with is part of the tables, and is compiled to code.
-    """
+    """Compare a plan's bytes with those of the compiled model."""
     assert found.variables == plan.state_bytes, (
         f"{plan.choices}: variables take {found.variables} B, the plan says {plan.state_bytes}"
     )

@@ -14,7 +14,7 @@ from plans import plan_with
 from protonn_edge.chips.cores import CORES, UNO_CORE, Core
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.kernels.kernel import kernels_of
-from protonn_edge.codegen.kernels.matvec.kernels import passes_of
+from protonn_edge.codegen.kernels.matvec.kernels import Pass
 from protonn_edge.codegen.kernels.matvec.loops import blocks_of
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import IntegerChain, named_stages
@@ -111,7 +111,8 @@ def test_half_a_byte_is_counted_for_a_weight() -> None:
 
 def test_two_weights_take_13_cycles_and_with_wide_sums_15() -> None:
     def cycles(d: int, D: int, width: int) -> int:
-        passes = passes_of(random_weights(0, d, D), width, 63, "packed")
+        weights, blocks = random_weights(0, d, D), blocks_of(d, width, 2)
+        passes = (Pass("packed", each, weights[each.outputs], 63, "", "") for each in blocks)
         return sum(each.cycles for each in passes)
 
     for width, pair, alone, around in ((2, 13, 7, 9), (3, 15, 8, 10)):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, Margins
 from protonn_edge.features.images.window_sums import WindowSums
-from protonn_edge.model.formulas import Arrays, arrays_of
+from protonn_edge.model.formulas import Arrays
 from protonn_edge.model.integer_stage import Range, check_bits, check_holds
 from protonn_edge.model.layer import Scale
 from protonn_edge.system.arrays import Array
@@ -72,12 +72,6 @@ class IntegerConvolution(WindowSums):
         """The conversion of sums to values."""
         numbers = self.multiplier, self.shift, 0, self.maximum
         return Scale(self.accumulators, *numbers, to_even=self.to_even)
-
-    @cached_property
-    def limit(self) -> int:
-        """The smallest sum that gives the maximum value."""
-        sums = np.arange(1 << (self.accumulator_bits - 1), dtype=np.int64)
-        return int(np.searchsorted(arrays_of(self.scale.values, sums), self.maximum))
 
     def parameters(self) -> Iterator[Array]:
         """Yield the weights, several per byte if they have fewer than 8 bits, and the biases."""

@@ -10,7 +10,7 @@ instructions: r23 counts the groups, and Z and r20 exchange pointers to weights 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import product
 from typing import ClassVar
 
@@ -20,8 +20,9 @@ from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed, moved
+from protonn_edge.codegen.kernels.sums import ByteCode, started
 from protonn_edge.features.convolution import window
-from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
+from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.images.image_rows import ImageKernel
 
 _NEXT_PIXEL = "dec r29\nbreq done\njmp pixel\ndone:"
@@ -123,8 +124,8 @@ class PixelCode:
                     parts.append((_row_end(stage, row, own.advance), 1))
             parts.append((self._scale(group), turns))
             names = (f"value_{group.number}_{place}" for place in range(group.size))
-            values = map(partial(value_of, stage), names, group.registers.sums)
-            parts += [(part, 0) for part in values]
+            ends = zip(group.registers.sums, names, strict=True)
+            parts += [(_value(stage, *each), 0) for each in ends]
         if shared:
             parts += [(part, 1) for part in _after_groups(stage, self.groups[0])]
         if self.name == "packed":
@@ -156,8 +157,7 @@ class PixelCode:
     @cached_property
     def value(self) -> ValueCycles:
         """Cycles of a value."""
-        name = "value_0_0"
-        part = value_of(self.stage, name, self.groups[0].registers.sums[0])
+        part = _value(self.stage, self.groups[0].registers.sums[0], "value_0_0")
         small, large = part.cycles(small=1), part.cycles(large=1)
         return ValueCycles(small, large, part.cycles(down=1, up=1))
 
@@ -171,25 +171,29 @@ class PixelCode:
             lines += [f"ldi  r30, lo8(%[weights]+{offset})", f"ldi  r31, hi8(%[weights]+{offset})"]
         if self.name == "packed":
             lines += ["clr  r24", "clr  r25"]
-        for place, low in enumerate(group.registers.sums):
-            bias = int(self.stage.bias[group.first + place]) & 0xFFFF
-            to = low if low >= 16 else 16
-            lines += [f"ldi  r{to}, {bias & 0xFF}", f"ldi  r{to + 1}, {bias >> 8}"]
-            lines += [f"movw r{low}, r16"] if to != low else []
+        biases = self.stage.bias[group.channels].tolist()
+        lines += started(group.registers.sums, 2, biases, 16)
         return window.Part(f"begin_{group.number}", "\n".join(lines))
 
     def _scale(self, group: window.Group) -> window.Part:
         """Return code that loads the registers for all values of a group."""
-        limit = self.stage.limit
         lines = window.taken_off(group, self.stage.weight_bits) if self.name == "packed" else []
         if self.turns > 1:
             lines.append(_EXCHANGE)
         elif self.name != "unrolled":
             lines += ["pop  r31", "pop  r30"]
-        lines.append(f"ldi  r16, {self.stage.multiplier}")
-        if _limits(self.stage):
-            lines += [f"ldi  r26, {limit & 0xFF}", f"ldi  r27, {limit >> 8}"]
+        lines += _byte_code(self.stage).begin
         return window.Part(f"scale_{group.number}", "\n".join(lines))
+
+
+def _byte_code(stage: IntegerConvolution) -> ByteCode:
+    """Return the instructions from sums to values."""
+    return ByteCode(stage.scale, "r17", "r16", ("r26", "r27"), "Z+")
+
+
+def _value(stage: IntegerConvolution, sum_: int, name: str) -> window.Part:
+    """Return code that converts a sum to a value and stores it."""
+    return window.Part(name, "\n".join(_byte_code(stage).of(sum_, name)))
 
 
 def _first_group(turns: int) -> window.Part:
@@ -227,44 +231,6 @@ def _row_end(stage: IntegerConvolution, row: int, advance: int) -> window.Part:
     at, on = f"%[window]+{2 * row}", stage.stride[1] * stage.shape[2] - advance
     lines = [*moved(26, on), f"sts  {at}, r26", f"sts  {at}+1, r27"]
     return window.Part(f"moved_{row}", "\n".join(lines))
-
-
-def _limits(stage: IntegerConvolution) -> bool:
-    """Return whether some sum reaches the limit."""
-    return stage.accumulators.ends[1] >= stage.limit
-
-
-def value_of(stage: IntegerConvolution, name: str, sum_: int) -> window.Part:
-    """Return code that converts a sum to a value in r17 and stores it; r16 is the multiplier."""
-    low, high = f"r{sum_}", f"r{sum_ + 1}"
-    lines = ["clr  r17", f"tst  {high}", f"brmi small_{name}"]
-    if _limits(stage):
-        lines += [f"ldi  r17, {stage.maximum}", f"cp   {low}, r26", f"cpc  {high}, r27"]
-        lines.append(f"brcc large_{name}")
-    lines += _scaled(stage, name, low, high)
-    return window.Part(
-        name, "\n".join([*lines, f"small_{name}:", f"large_{name}:", "st   Z+, r17"])
-    )
-
-
-def _scaled(stage: IntegerConvolution, name: str, low: str, high: str) -> list[str]:
-    """Return code that converts a sum which is neither below 0 nor at the limit."""
-    if stage.shift == SHIFTS[0]:
-        lines = [f"mul  {high}, r16", "mov  r17, r0", f"mul  {low}, r16", "add  r17, r1"]
-        return lines + (_rounded(name) if stage.to_even else [])
-    lines = [f"mul  {low}, r16", "mov  r17, r1", f"mul  {high}, r16", "add  r17, r0"]
-    lines += ["clr  r0", "adc  r1, r0"]
-    right, left = stage.shift - SHIFTS[0], SHIFTS[-1] - stage.shift
-    if right < left:
-        return lines + ["lsr  r1", "ror  r17"] * right
-    return [*lines, *(["lsl  r17", "rol  r1"] * left), "mov  r17, r1"]
-
-
-def _rounded(name: str) -> list[str]:
-    """Return code that rounds r17 by the remainder in r0, halves to even."""
-    down, up = f"down_{name}", f"up_{name}"
-    even = ["sbrc r17, 0", f"{up}:", "inc  r17", f"{down}:"]
-    return ["lsl  r0", f"brcc {down}", f"brne {up}", *even]
 
 
 _TURNS_OF_A_LINE = 3  # finding the next line of a window, and storing its pointer

@@ -1,67 +1,37 @@
-"""The kernels of a hidden layer: those of its product, with the loop from sums to bytes."""
+"""The kernels of a hidden layer: those of its product, whose sums become bytes in registers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
-from protonn_edge.codegen.kernels.kernel import Cost, Feed
-from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.codegen.kernels.matvec.kernels import MatvecKernel
+from protonn_edge.codegen.kernels.matvec.loops import Block
+from protonn_edge.codegen.kernels.sums import ByteCode
 from protonn_edge.kinds.dense.integers import IntegerDense
-
-_LIMIT = """
-                breq store
-                ldi  r24, 255
-"""
 
 
 @dataclass(frozen=True, eq=False)
 class DenseKernel(MatvecKernel):
     """A hidden layer with weights in columns, as instructions, or two per byte."""
 
+    ends_in: ClassVar[str] = "values"
+    clobbered: ClassVar[tuple[str, ...]] = ("r30", "r31")
+
     stage: IntegerDense
 
     @cached_property
-    def rectifying(self) -> Listing:
-        """The loop that converts sums, of two bytes each, to bytes.
+    def bytes(self) -> ByteCode:
+        """The instructions from sums to bytes."""
+        return ByteCode(self.stage.scale, "r22", "r23", ("r30", "r31"), "X+")
 
-        X points to the sums, Z to the values, r20 is 0.
-        """
-        drops = self.stage.accumulator_bits > 16
-        return Listing(
-            f"""
-            sum:
-                {"adiw r26, 1" if drops else ""}
-                ld   r18, X+
-                ld   r19, X+
-                clr  r24
-                tst  r19
-                brmi rest ; below 0
-                mul  r18, %[multiplier]
-                mov  r24, r1
-                mul  r19, %[multiplier]
-                add  r24, r0
-                adc  r1, r20
-                {_LIMIT if self.stage.scale.clips[1] else ""}
-            store:
-            rest:
-                st   Z+, r24
-            next:
-                dec  %[left]
-                brne sum
-            """
-        )
-
-    @property
-    def listings(self) -> tuple[Listing, ...]:
-        """The loop behind the product."""
-        return (self.rectifying,)
-
-    def cost(self, _: Feed | None, /) -> Cost:
-        """Return its cost; few units reach the limit."""
-        each = self.rectifying.path("sum", ["sum"], {"store": 1, "sum": 1})
-        return self._cost(self.stage.n_outputs * each)
+    def ended(self, block: Block) -> str:
+        """Return the conversion of a block's sums to bytes."""
+        dropped = self.stage.scale.dropped // 8
+        names = {f"{block.number}_{low}": low + dropped for low in block.sums}
+        lines = [line for name, low in names.items() for line in self.bytes.of(low, name)]
+        return "\n".join([*self.bytes.begin, *lines])
 
 
 kernels = DenseKernel.of

@@ -1,58 +1,42 @@
-"""The kernels of linear scores: those of the product, with the conversion of sums to scores."""
+"""The kernels of linear scores: those of the product, whose sums become scores in registers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from protonn_edge.codegen.kernels.kernel import Cost, Feed
-from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.codegen.kernels.matvec.kernels import MatvecKernel
+from protonn_edge.codegen.kernels.matvec.loops import Block, stored
 from protonn_edge.kinds.linear.integers import IntegerLinear
-
-_WIDENING = Listing(
-    """
-    sum: ld r22, -X
-        ld   r21, -X
-        ld   r20, -X
-        mov  r23, r22
-        lsl  r23
-        sbc  r23, r23 ; the sign
-        st   -Z, r23
-        st   -Z, r22
-        st   -Z, r21
-        st   -Z, r20
-        dec  %[left]
-        brne sum
-    """
-)
 
 
 @dataclass(frozen=True, eq=False)
 class LinearKernel(MatvecKernel):
     """Scores with weights in columns, as instructions, or two per byte."""
 
-    widening: ClassVar[Listing] = _WIDENING
+    ends_in: ClassVar[str] = "scores"
 
     stage: IntegerLinear
 
     @property
     def from_sums(self) -> bool:
-        """Whether scores must be computed from sums, because they are not the sums themselves."""
+        """Whether scores differ from the sums, in number or in width."""
         stage = self.stage
         return stage.n_sums < stage.n_outputs or stage.accumulator_bits < stage.output.bits
 
-    @property
-    def listings(self) -> tuple[Listing, ...]:
-        """The loop behind the product."""
-        widens = self.from_sums and self.stage.n_sums == self.stage.n_outputs
-        return (self.widening,) if widens else ()
-
-    def cost(self, _: Feed | None, /) -> Cost:
-        """Return its cost."""
-        more = self.stage.n_outputs * self.stage.output.bits // 8 - self.sum_bytes
-        widening = sum(each.path("sum", ["sum"], {"sum": 1}) for each in self.listings)
-        return self._cost(widening * self.stage.n_sums, state=self.from_sums * max(0, more))
+    def ended(self, block: Block) -> str:
+        """Return the instructions that store the scores: in four bytes, sums that have three."""
+        lines, signed = list[str](), self.stage.accumulator_bits == 24
+        for low in block.sums:
+            registers = [*range(low, low + block.width), *[20] * signed]
+            if signed:
+                lines += [f"mov  r20, r{low + 2}", "lsl  r20", "sbc  r20, r20"]
+            if self.stage.n_sums < self.stage.n_outputs:
+                for place, register in enumerate(registers):
+                    lines += ["clr  r22", f"{'sbc' if place else 'sub'}  r22, r{register}"]
+                    lines.append("st   X+, r22")
+            lines.append(stored(registers))
+        return "\n".join(lines)
 
 
 kernels = LinearKernel.of

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from protonn_edge.codegen.kernels.kernel import Cost, Feed
-from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing
+from protonn_edge.codegen.kernels.listing import BEGIN, END, Facts, Listing, Passed
 from protonn_edge.codegen.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.projection.integers import IntegerProjection
 
@@ -124,6 +124,11 @@ class ProjectionKernel(MatvecKernel):
     def listings(self) -> tuple[Listing, ...]:
         """The loop behind the product."""
         return (self.requantizing,)
+
+    @property
+    def facts(self) -> Facts:
+        """The passes of the loop over the finished sums."""
+        return {"sum": Passed(self.stage.n_sums, self.stage.n_sums)}
 
     def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""

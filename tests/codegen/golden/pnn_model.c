@@ -5,7 +5,7 @@
  * Model 5ece9d60e53f2054e0a26209506220dbd1d3f766fa3dc7e31730e62899125f39
  *
  * The plan, on an ATmega328P:
- *     projection      columns, 509 B flash
+ *     projection      columns, 499 B flash
  *     prototypes      listed, 812 B flash
  *     decision        largest, 0 B flash
  *
@@ -255,37 +255,16 @@ typedef uint16_t pnn_unsigned_score_t;
 /* Return the class of the largest score. */
 static uint8_t decision_find_largest(pnn_score_t *largest_score)
 {
-    const pnn_score_t *next = prototypes_scores;
-    pnn_score_t largest = *next++;
-    uint8_t best = 0;
-#ifndef PNN_ASSEMBLY
     const int16_t *const scores = prototypes_scores;
+    pnn_score_t largest = scores[0];
+    uint8_t best = 0;
     for (uint8_t l = 1; l < PNN_CLASSES; ++l) {
+        PNN_FACT(PASSED(decision_class, 2, 2));
         if (scores[l] > largest) {
             largest = scores[l];
             best = l;
         }
     }
-#elif PNN_CLASSES > 1
-    pnn_score_t score;
-    uint8_t l = 1;
-    __asm__ volatile(
-        ".Lclass_%=:\n"
-        "    " PASSED(decision_class, 2, 2) "ld    %A[score], %a[next]+\n"
-        "    ld    %B[score], %a[next]+\n"
-        "    cp    %A[largest], %A[score]\n"
-        "    cpc   %B[largest], %B[score]\n"
-        "    brge  .Lnext_%=\n"
-        "    movw  %A[largest], %A[score]\n"
-        "    mov   %[best], %[l]\n"
-        ".Lnext_%=: inc   %[l]\n"
-        "    cpi   %[l], %[classes]\n"
-        "    brne  .Lclass_%=\n"
-        : [next] "+e"(next), [largest] "+r"(largest), [score] "=&r"(score),
-          [best] "+r"(best), [l] "+d"(l)
-        : [classes] "M"(PNN_CLASSES)
-        : "memory");
-#endif
     *largest_score = largest;
     return best;
 }
@@ -461,8 +440,7 @@ static void prototypes_add_votes(void)
 
 /* ---- Projection: functions ---------------------------------------------------------------- */
 
-/* Add the contributions of all inputs to outputs 0..2; an input of 0 contributes nothing and
- * is skipped. */
+/* The sums of outputs 0..2; an input of 0 is skipped. */
 #ifdef PNN_ASSEMBLY
 static void projection_add_0(const pnn_input_t *feature)
 {
@@ -470,16 +448,14 @@ static void projection_add_0(const pnn_input_t *feature)
     /* The lower byte of `left` reaches 0 once for each count of the upper byte. */
     uint16_t left = 262;
     __asm__ volatile(
-        "    movw  r22, r26\n"
-        "    ldi   r26, lo8(%[sums])\n"
-        "    ldi   r27, hi8(%[sums])\n"
-        "    ld    r2, X+\n"
-        "    ld    r3, X+\n"
-        "    ld    r4, X+\n"
-        "    ld    r5, X+\n"
-        "    ld    r6, X+\n"
-        "    ld    r7, X+\n"
-        "    movw  r26, r22\n"
+        "    ldi   r22, 88\n"
+        "    ldi   r23, 2\n"
+        "    movw  r2, r22\n"
+        "    ldi   r22, 98\n"
+        "    ldi   r23, 255\n"
+        "    movw  r4, r22\n"
+        "    clr   r6\n"
+        "    clr   r7\n"
         "    rjmp  .Linput_%=\n"
         ".Lzero_%=:\n"
         "    adiw  r30, 3\n" /* an input that is 0 */
@@ -506,17 +482,17 @@ static void projection_add_0(const pnn_input_t *feature)
         ".Lcounted_%=:\n"
         "    " PASSED(projection_block0_counted, 1, 1) "dec   %B[left]\n"
         "    brne  .Linput_%=\n"
-        "    clr   __zero_reg__\n"
-        "    ldi   r26, lo8(%[sums])\n"
-        "    ldi   r27, hi8(%[sums])\n"
+        "    ldi   r26, lo8(%[values])\n"
+        "    ldi   r27, hi8(%[values])\n"
         "    st    X+, r2\n"
         "    st    X+, r3\n"
         "    st    X+, r4\n"
         "    st    X+, r5\n"
         "    st    X+, r6\n"
         "    st    X+, r7\n"
+        "    clr   __zero_reg__\n"
         : [feature] "+x"(feature), [weight] "+z"(weight), [left] "+r"(left)
-        : [sums] "i"(&projection.sums[0])
+        : [values] "i"(&projection.sums[0])
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r22", "r23");
 }
 #else
@@ -541,6 +517,9 @@ static void projection_sum_0(const uint8_t *x, uint16_t count, const int8_t *wei
 static void projection_add_0(const pnn_input_t *x)
 {
     uint16_t *const sums = (uint16_t *)&projection.sums[0];
+    sums[0] = (uint16_t)600;
+    sums[1] = (uint16_t)-158;
+    sums[2] = (uint16_t)0;
     projection_sum_0(x, 6, projection_weights_0, sums, sums);
 }
 #endif
@@ -623,9 +602,6 @@ static uint8_t last_class;
 
 static uint8_t classify(const pnn_input_t *features)
 {
-    projection.sums[0] = 600;
-    projection.sums[1] = -158;
-    projection.sums[2] = 0;
     projection_add_0(features);
     projection_requantize();
     prototypes_clear_scores();

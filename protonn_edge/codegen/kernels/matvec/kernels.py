@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Literal
 
@@ -25,6 +25,7 @@ from protonn_edge.codegen.kernels.listing import (
 )
 from protonn_edge.codegen.kernels.matvec import loops
 from protonn_edge.codegen.kernels.matvec.products import unrolled
+from protonn_edge.codegen.kernels.sums import started
 from protonn_edge.model.matvec import IntegerMatvec
 from protonn_edge.model.matvec import packed as packed_weights
 
@@ -41,13 +42,15 @@ class Pass:
     block: loops.Block
     weights: NDArray[np.int8]
     largest: int
+    begin: str  # instructions that load the initial sums
+    end: str  # those for the finished ones
 
     @cached_property
     def listing(self) -> Listing:
         """Its instructions: a loop over the inputs, if weights are data."""
         if self.kernel == "unrolled":
-            return loops.instructions(self.block, self._instructions)
-        return _LOOPS[self.kernel](self.block)
+            return loops.instructions(self.begin, self.end, self._instructions)
+        return _LOOPS[self.kernel](self.block, self.begin, self.end)
 
     @cached_property
     def _instructions(self) -> list[str]:
@@ -66,7 +69,7 @@ class Pass:
     @cached_property
     def _frame(self) -> Listing:
         """What is before and behind the instructions of the weights."""
-        return loops.instructions(self.block)
+        return loops.instructions(self.begin, self.end)
 
     @property
     def facts(self) -> Facts:
@@ -79,10 +82,11 @@ class Pass:
 
     @cached_property
     def cycles(self) -> int:
-        """Cycles of a call for inputs none of which is 0, besides the compiler's code."""
+        """Cycles of a call for inputs none of which is 0, up to the finished sums."""
         if self.kernel == "unrolled":
-            return self._products(cycles_of) + self._frame.path(BEGIN, [END], {})
-        return loops.cycles_of(self.listing, self.weights.shape[1])
+            frame = loops.instructions(self.begin, "")
+            return self._products(cycles_of) + frame.path(BEGIN, [END], {})
+        return loops.cycles_of(replace(self, end="").listing, self.weights.shape[1])
 
     @property
     def rows(self) -> list[list[int]]:
@@ -101,22 +105,13 @@ class Pass:
         return sum(map(len, self.rows)), self.listing.code_bytes
 
 
-def passes_of(
-    weights: NDArray[np.int8], width: int, maximum: int, kernel: KernelName
-) -> tuple[Pass, ...]:
-    """Return the passes for weights (d, D), inputs up to `maximum`, and sums of `width` bytes."""
-    together = 2 if kernel == "packed" else 1
-    blocks = loops.blocks_of(len(weights), width, together)
-    return tuple(
-        Pass(kernel, each, weights[each.first : each.last + 1], maximum) for each in blocks
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class MatvecKernel(base.Kernel):
     """A kernel of a stage that begins with a product, for one way of storing weights."""
 
     names_plan: ClassVar[bool] = True
+    ends_in: ClassVar[str] = "sums"  # the variable of what it makes of sums in registers
+    clobbered: ClassVar[tuple[str, ...]] = ()  # registers that this changes besides X and r22, r23
 
     stage: IntegerMatvec
     name: KernelName
@@ -130,25 +125,39 @@ class MatvecKernel(base.Kernel):
     @cached_property
     def passes(self) -> tuple[Pass, ...]:
         """The passes over the inputs."""
-        stage = self.stage
-        return passes_of(stage.weights, stage.accumulator_bits // 8, stage.input_maximum, self.name)
+        stage, together = self.stage, 2 if self.name == "packed" else 1
+        return tuple(
+            Pass(
+                *(self.name, block, stage.weights[block.outputs], stage.input_maximum),
+                "\n".join(started(block.sums, block.width, stage.bias[block.outputs].tolist(), 22)),
+                f"ldi  r26, lo8(%[values])\nldi  r27, hi8(%[values])\n{self.ended(block)}",
+            )
+            for block in loops.blocks_of(stage.n_sums, stage.accumulator_bits // 8, together)
+        )
+
+    def ended(self, block: loops.Block) -> str:
+        """Return what is done with the finished sums of a block, at X: by default, they stay."""
+        return loops.stored(range(2, 2 + block.bytes))
 
     @property
-    def sum_bytes(self) -> int:
-        """Bytes of all sums."""
-        return self.stage.n_sums * self.stage.accumulator_bits // 8
+    def state_bytes(self) -> int:
+        """SRAM of what it makes, and of sums that do not stay in registers."""
+        stage = self.stage
+        values = stage.n_outputs * (1 if stage.scale else stage.output.bits // 8)
+        in_registers = self.core.multiplies and self.ends_in != "sums"
+        return values if in_registers else max(values, stage.n_sums * stage.accumulator_bits // 8)
 
-    def _cost(self, behind: float, *, tables: int = 0, state: int = 0) -> base.Cost:
+    def cost(self, _: base.Feed | None, /) -> base.Cost:
+        """Return its cost."""
+        return self._cost(0)
+
+    def _cost(self, behind: float, *, tables: int = 0) -> base.Cost:
         """Return the cost of the product, and of what is behind it: its cycles, and more bytes."""
         weights, code = zip(*(each.bytes for each in self.passes), strict=True)
         return base.Cost(
             sum(each.cycles for each in self.passes) + behind,
-            tables=sum(weights) + self.sum_bytes + tables,
+            tables=sum(weights) + tables,
             code=sum(code) + code_bytes(self),
-            state=self.sum_bytes + state,
+            state=self.state_bytes,
         )
 
-    @property
-    def facts(self) -> Facts:
-        """The passes of a loop over the finished sums."""
-        return {"sum": Passed(self.stage.n_sums, self.stage.n_sums)}

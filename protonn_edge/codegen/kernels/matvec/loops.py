@@ -8,9 +8,8 @@ integers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 
 from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing, repeated
@@ -39,6 +38,11 @@ class Block:
     def last(self) -> int:
         """The last output of the block."""
         return self.first + self.size - 1
+
+    @property
+    def outputs(self) -> slice:
+        """The outputs."""
+        return slice(self.first, self.first + self.size)
 
     @property
     def bytes(self) -> int:
@@ -74,35 +78,19 @@ def blocks_of(outputs: int, width: int, together: int = 1) -> tuple[Block, ...]:
     return tuple(Block(i, low, high - low, width) for i, (low, high) in enumerate(pairwise(bounds)))
 
 
-def load(count: int) -> str:
-    """Load the sums of a block into r2 and up; the pointer to inputs waits in r23:r22."""
-    return f"""
-        movw r22, r26
-        ldi  r26, lo8(%[sums])
-        ldi  r27, hi8(%[sums])
-        {repeated(range(2, 2 + count), "ld r{0}, X+")}
-        movw r26, r22
-    """
+def stored(registers: Iterable[int]) -> str:
+    """Return the instructions that store bytes, the next of which X points to."""
+    return repeated(registers, "st   X+, r{0}")
 
 
-def store(count: int) -> str:
-    """Store them."""
-    return f"""
-        ldi  r26, lo8(%[sums])
-        ldi  r27, hi8(%[sums])
-        {repeated(range(2, 2 + count), "st X+, r{0}")}
-    """
-
-
-@lru_cache(maxsize=64)
-def columns(block: Block) -> Listing:
-    """Return the loop for weights one after the other.
+def columns(block: Block, begin: str, end: str) -> Listing:
+    """Return the loop for weights one after the other, between the begin and the end of the sums.
 
     The lower byte of `left` reaches 0 once for each unit of the upper byte.
     """
     of = block.registers
     lines = _looped(of, multiplied(of), block.size)
-    return Listing("\n".join([load(block.bytes), *lines, "clr __zero_reg__", store(block.bytes)]))
+    return Listing("\n".join([begin, *lines, end, "clr  __zero_reg__"]))
 
 
 def _looped(of: SumRegisters, products: list[str], skipped: int) -> list[str]:
@@ -110,8 +98,7 @@ def _looped(of: SumRegisters, products: list[str], skipped: int) -> list[str]:
     return [*lines, "counted:", "dec  %B[left]", "brne input"]
 
 
-@lru_cache(maxsize=64)
-def packed(block: Block) -> Listing:
+def packed(block: Block, begin: str, end: str) -> Listing:
     """Return the loop for two weights u and v a byte, each with 8 added to it.
 
     A whole byte, u + 16 v, times x is added to the sum of u, and v x to the sum of v; at the end,
@@ -129,7 +116,7 @@ def packed(block: Block) -> Listing:
         f"""
             push r28
             push r29
-            {load(block.bytes)}
+            {begin}
             clr  r28
             clr  r29
             {repeated((21, 20) * wide, "clr r{0}")}
@@ -140,8 +127,8 @@ def packed(block: Block) -> Listing:
             {"".join(_sixteen_times("sub", "sbc", *pair, width) for pair in pairs)}
             {repeated(range(3), "lsl r28", "rol r29", *["rol r21"] * wide)}
             {subtracted}
+            {end}
             clr  __zero_reg__
-            {store(block.bytes)}
             pop  r29
             pop  r28
         """
@@ -170,10 +157,9 @@ def _sixteen_times(add: str, adc: str, first: int, second: int, width: int) -> s
     return "\n".join(lines) + "\n"
 
 
-def instructions(block: Block, products: Sequence[str] = ()) -> Listing:
+def instructions(begin: str, end: str, products: Sequence[str] = ()) -> Listing:
     """Return the statement of weights that are instructions, `products`; r25 is 0."""
-    lines = [load(block.bytes), "clr r25", *products, "clr __zero_reg__", store(block.bytes)]
-    return Listing("\n".join(lines))
+    return Listing("\n".join([begin, "clr  r25", *products, end, "clr  __zero_reg__"]))
 
 
 def cycles_of(loop: Listing, inputs: int) -> int:

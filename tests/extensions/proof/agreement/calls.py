@@ -56,17 +56,7 @@ def _of_sums(stage: Stage, function: str) -> Iterator[Case]:
     yield Case(Call(function, ranges=_sums(stage)), proven=False)
 
 
-# ---- classes ----
-
-
-def _find_largest(stage: Stage, function: str) -> Iterator[Case]:
-    size = stage.kernel.stage.scores.bits // 8
-    outputs = ["largest", "second"][: 1 + stage.kernel.second]
-    buffers = dict.fromkeys(outputs, size) | (
-        {"runner_up": 1, "sum": 2} if stage.kernel.summed else {}
-    )
-    call = Call(function, [(To(name), 2) for name in buffers], 1, buffers=buffers)
-    yield Case(call, proven=False)
+# ---- prototypes ----
 
 
 _FEW = 2  # prototypes
@@ -255,19 +245,16 @@ def _filter(stage: Stage, function: str) -> Iterator[Case]:
 
 
 CALLS: dict[str, Calls] = {
-    "add": _add, "requantize": _of_sums, "find_largest": _find_largest, "add_votes": _add_votes,
+    "add": _add, "requantize": _of_sums, "add_votes": _add_votes,
     "add_row": _pool_row, "complete_row": _pool_row,
     "sum_row": _sum_row, "add_runs": _add_runs, "take_roots": _take_roots,
     "take_sample": _take_sample, "filter": _filter,
 }  # fmt: skip
 
 LISTINGS = {
-    "codegen.kernels.decision.search": "find_largest",
     "codegen.kernels.matvec.loops.columns": "add",
     "codegen.kernels.matvec.loops.packed": "add",
     "codegen.kernels.matvec.loops.instructions": "add",
-    "kinds.dense.kernels.rectifying": "rectify",
-    "kinds.linear.kernels": "score",
     "kinds.projection.kernels._requantizing": "requantize",
     "kinds.protonn.prototypes.loops.clearing": "clear_scores",
     "kinds.protonn.prototypes.loops.code": "add_votes",
