@@ -31,7 +31,7 @@ from protonn_edge.data.preparation import (
 )
 from protonn_edge.data.roles import Judge, Roles
 from protonn_edge.data.row_labels import RowLabels
-from protonn_edge.data.row_times import refuse_slower, times_of, usual_row
+from protonn_edge.data.row_times import interpolated, refuse_slower, times_of, usual_row
 from protonn_edge.data.table_file import TableFile
 from protonn_edge.data.tables import RawTable
 from protonn_edge.data.text import recording_head
@@ -130,6 +130,9 @@ class _Points:
             text = f"columns that {self.path} does not have were ignored: {listed(names)}"
             notices.append(Notice("surplus", text, columns=names))
         time = times_of(raw, roles, self.options, recorded=self.recorded)
+        if self.recorded and self.missing in FILLED and time is not None:
+            time, said = interpolated(time, self.begins)
+            notices += said
         found = self.prepared(time)
         kept = found.kept
         if kept is not None:
@@ -247,19 +250,24 @@ class _Points:
             preparation = replace(preparation, offsets=self.offsets())
         notices = list(about_new_texts(roles.one_hot, preparation))
         X, names = self.features(preparation)
-        empty = np.isnan(X)
+        empty = left_out = np.isnan(X)
         kept = None
-        if self.recorded and time is not None:
-            empty |= np.isnan(time.values)[:, None]
-        if missing in (DROP, SHOWN) or (self.recorded and empty.any()):
+        if self.recorded:
+            untimed = np.zeros((len(X), 1), np.bool_)
+            if time is not None:
+                untimed |= np.isnan(time.values)[:, None]
+            left_out = empty | untimed
+            if left_out.any():
+                refuse_slower(self.path, roles.features, left_out)
+            if missing in FILLED and usual_row(~left_out.any(axis=1)) == 1:
+                left_out = untimed
+        if missing in (DROP, SHOWN) or (self.recorded and left_out.any()):
             kept = np.ones(len(X), np.bool_)
             if roles.label is not None and missing in (DROP, SHOWN) and not self.options.background:
                 texts = roles.label.names()
                 codes = [code for code, text in enumerate(texts.texts) if is_label(text)]
                 kept = np.isin(texts.codes, codes)
-            if self.recorded:
-                refuse_slower(self.path, roles.features, empty)
-            kept &= (missing == SHOWN and not self.recorded) | ~empty.any(axis=1)
+            kept &= (missing == SHOWN and not self.recorded) | ~left_out.any(axis=1)
             X, empty = X[kept], empty[kept]
         notices += self.about_gaps(kept)
         if missing in FILLED:
@@ -277,7 +285,7 @@ class _Points:
             X,
             names,
             None if is_plain else preparation,
-            empty if empty.any() else None,
+            empty if empty.any() and not self.recorded else None,
             None if kept is None or kept.all() else kept,
             notices,
         )
@@ -343,7 +351,7 @@ class _Points:
             elif self.recorded:
                 text += "; no window spans them"
             yield Notice("missing", text, warning=self.recorded, columns=names)
-        if gaps and self.missing != DROP and not self.recorded:
+        if gaps and self.missing != DROP and (not self.recorded or self.missing in FILLED):
             text = f"gaps filled with the {self.missing.replace('-', ' ')} value: {counts_in(gaps)}"
             if self.missing == SHOWN:
                 text = f"gaps: {counts_in(gaps)}; {REMEDY}"
