@@ -69,9 +69,9 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
     first = np.unique(numbers, return_index=True)[1].tolist()
     if len(first) == len(numbers) >= _FEWEST_POINTS:
         raise InputError(
-            f"--groups is {quoted(name)}, which is different for each of the {len(first):,} points, "
-            "so none belong together; name what has each point's person or day, or leave --groups "
-            "out"
+            f"--groups is {quoted(name)}, which is different for each of the {len(first):,} "
+            "points, so none belong together; name what has each point's person or day, or leave "
+            "--groups out"
         )
     return replace(dataset, groups=numbers, group_names=tuple(str(names[row]) for row in first))
 

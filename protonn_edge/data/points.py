@@ -250,17 +250,8 @@ class _Points:
             preparation = replace(preparation, offsets=self.offsets())
         notices = list(about_new_texts(roles.one_hot, preparation))
         X, names = self.features(preparation)
-        empty = left_out = np.isnan(X)
-        kept = None
-        if self.recorded:
-            untimed = np.zeros((len(X), 1), np.bool_)
-            if time is not None:
-                untimed |= np.isnan(time.values)[:, None]
-            left_out = empty | untimed
-            if left_out.any():
-                refuse_slower(self.path, roles.features, left_out)
-            if missing in FILLED and usual_row(~left_out.any(axis=1)) == 1:
-                left_out = untimed
+        empty, kept = np.isnan(X), None
+        left_out = self.dividing(empty, time) if self.recorded else empty
         if missing in (DROP, SHOWN) or (self.recorded and left_out.any()):
             kept = np.ones(len(X), np.bool_)
             if roles.label is not None and missing in (DROP, SHOWN) and not self.options.background:
@@ -289,6 +280,17 @@ class _Points:
             None if kept is None or kept.all() else kept,
             notices,
         )
+
+    def dividing(self, empty: NDArray[np.bool_], time: RowTimes | None) -> NDArray[np.bool_]:
+        """Return the cells of a recording, (n, D) or (n, 1), whose rows are left out."""
+        untimed = np.zeros((len(empty), 1), np.bool_)
+        if time is not None:
+            untimed[:, 0] = np.isnan(time.values)
+        both = np.asarray(empty | untimed)
+        if both.any():
+            refuse_slower(self.path, self.roles.features, both)
+        whole = np.asarray(~both.any(axis=1))
+        return untimed if self.missing in FILLED and usual_row(whole) == 1 else both
 
     def features(self, preparation: Preparation) -> tuple[Float32, tuple[str, ...]]:
         """Return the features (n, D), including those from columns of text, and their names."""

@@ -45,7 +45,8 @@ def times_of(
     for column in columns[:1]:
         values, moments = column.values, column.moments
         assert values is not None
-        if recorded and (column.unreadable or column.gaps) and options.missing not in (DROP, SHOWN, *FILLED):
+        is_treated = options.missing in (DROP, SHOWN, *FILLED)
+        if recorded and (column.unreadable or column.gaps) and not is_treated:
             _refuse_without(column, raw)
             first = column.first_unreadable if column.unreadable else column.first_gap
             count = column.unreadable + column.gaps
