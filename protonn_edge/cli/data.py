@@ -62,7 +62,8 @@ def data_command(
     summary, repeated = DataSummary.of(dataset), repetitions(dataset)
     rules = [] if dataset.layout is None else dataset.layout.rules.items()
     facts, notices = [*rules, *data_facts(summary, dataset)], [*dataset.notices, *leaks(dataset)]
-    found = None if len(dataset.y_test) else drift_in(dataset.X_train, dataset.y_train)
+    X, y, ordered = dataset.X_train, dataset.y_train, dataset.in_recorded_order
+    found = None if len(dataset.y_test) else drift_in(X, y, ordered=ordered)
     if found is not None and with_own_groups(dataset, data)[0].groups is None:
         notices.append(about_drift(dataset, found))
     if dataset.n_classes == 1 and dataset.label_facts is None:

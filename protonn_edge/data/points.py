@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.cells import is_label, loses_differences
-from protonn_edge.data.dataset import Float32, RowTimes, Table, TableLayout, check_has_points
+from protonn_edge.data.dataset import (
+    OF_FILES,
+    Float32,
+    RowTimes,
+    Table,
+    TableLayout,
+    check_has_points,
+)
 from protonn_edge.data.expected import Expected
 from protonn_edge.data.gaps import REMEDY, REMEDY_OF_MODEL, checked_missing, counts_in
 from protonn_edge.data.instruments import Instrument
@@ -364,7 +371,7 @@ class _Points:
     def layout(self, time: RowTimes | None) -> TableLayout:
         """Return how the table was read, with the decision of each rule."""
         first, roles, notation = self.raw.files[0], self.roles, self.raw.notation
-        label = "the file's name" if roles.label is None else roles.label.title
+        label = OF_FILES if roles.label is None else roles.label.title
         if roles.label is None and self.labels_of_files is None and self.options.normal:
             label = f"all rows are {self.options.normal!r}"
         if roles.indicators:
