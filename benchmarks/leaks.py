@@ -163,10 +163,11 @@ def warned(made: Callable[..., Made], apart: tuple[float, float], rng: Generator
     return "nothing" if not named else "right" if named == {"g"} else "wrong"
 
 
-def measure(case: Case, tables: int) -> Record:
+def measure(case: Case, tables: int, seed: int) -> Record:
     """Return how often there was which warning."""
     made, apart = case.given
-    found = [warned(made, apart, np.random.default_rng([seed, 7])) for seed in range(tables)]
+    seeds = range(seed, seed + tables)
+    found = [warned(made, apart, np.random.default_rng([each, 7])) for each in seeds]
     return {
         "family": case.name,
         **{each: found.count(each) for each in ("right", "nothing", "wrong")},
@@ -181,6 +182,7 @@ BENCHMARKS = {
         measure,
         options=(
             click.option("--tables", type=click.IntRange(1), default=67, help="Of a family."),
+            click.option("--seed", type=click.IntRange(0), default=0, help="Of the first table."),
         ),
     ),
 }

@@ -9,7 +9,6 @@ from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import PATH
 from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.tables import ALL_READING
-from protonn_edge.cli.train_options import was_given
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.drift import drift_in
 from protonn_edge.data.groups import with_own_groups
@@ -63,7 +62,8 @@ def data_command(
     summary, repeated = DataSummary.of(dataset), repetitions(dataset)
     rules = [] if dataset.layout is None else dataset.layout.rules.items()
     facts, notices = [*rules, *data_facts(summary, dataset)], [*dataset.notices, *leaks(dataset)]
-    found = None if len(dataset.y_test) else drift_in(dataset.X_train, dataset.y_train)
+    X, y, ordered = dataset.X_train, dataset.y_train, dataset.in_recorded_order
+    found = None if len(dataset.y_test) else drift_in(X, y, ordered=ordered)
     if found is not None and with_own_groups(dataset, data)[0].groups is None:
         notices.append(about_drift(dataset, found))
     if dataset.n_classes == 1 and dataset.label_facts is None:
@@ -107,8 +107,7 @@ class DataReport:
         """Print it, at the first call only."""
         if not self._said:
             self._said = True
-            of_columns = () if was_given("window_shape") else leaks(self._dataset)
-            self._out.notice([*self._dataset.notices, *of_columns])
+            self._out.notice([*self._dataset.notices, *leaks(self._dataset)])
             self._out.say(fact_table(data_facts(self._summary, self._dataset)))
 
     def to_json(self) -> JsonObject:

@@ -76,6 +76,9 @@ def _load_divided(given: TrainOptions | TuneOptions, target: Target) -> Dataset:
     data, groups, share = given.data, given.groups, given.test_share
     table = with_group_column(given.table, groups)
     dataset = load_dataset(data, table, least_classes=target.least_classes, target=target.read_as)
+    window = given.classifier.parameters().get("window_shape")
+    if window and not dataset.point_shape and math.prod(window) == dataset.n_features:
+        dataset = replace(dataset, point_shape=window)
     if groups is None:
         dataset, groups = with_own_groups(dataset, data)
     else:

@@ -228,7 +228,7 @@ def _drift_in(dataset: Dataset) -> Any:
     X, division = dataset.X_train, dataset.division
     if division is None or not division.drifting:
         return None
-    return division.tested(X, dataset.y_train, dataset.feature_names) - X
+    return division.tested(X, dataset.y_train, dataset) - X
 
 
 def _search(

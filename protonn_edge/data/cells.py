@@ -7,21 +7,18 @@ cells are numbers if the same is attached to all numbers of their column.
 from __future__ import annotations
 
 import re
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.coded import Coded
 from protonn_edge.data.moments import Moments, are_packed, moments_in
 from protonn_edge.data.naming import check_names, label_text, quoted
-from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
@@ -33,7 +30,6 @@ _EXCEL = ("#n/a", "#nv", "#n/d")  # in English, German and Romance languages
 _MARKS = ("", "na", "n/a", "k.a.", "k. a.", "nan", "<na>", "null", "none", "?", "-", "--", *_EXCEL)
 _MAY_BE_CLASSES = ("null", "none", "-", "--")
 _TRUTHS = {"true": 1.0, "false": 0.0}
-_MOST_TEXTS = 1_000  # different cells of a column of numbers that are kept as they are written
 
 _MOST_DECIMALS = 6
 _JUDGED_VALUES = 1_000
@@ -41,6 +37,8 @@ _KEPT_BITS = 15  # of the 24 that float32 has, fewer than 512 different values a
 
 _MINUS = str.maketrans("\u2212\u2013\u2010\u2011\uff0d\uff0e", "-----.", "\u200b\u200e\u200f\ufeff")
 _OTHER_MARKS = str.maketrans(".,", ",.")
+_FOR_FLOAT = {".": str.maketrans("_", "?"), ",": str.maketrans(",._", ".??")}
+"""For each decimal mark, which signs of a number float() reads, and which it shall refuse."""
 _BLANK = "[ \u00a0\u2007\u2009\u202f'\u2019_]"  # between groups of three digits
 _NUMBER = (
     rf"[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d{{1,3}}(?:{_BLANK}\d{{3}})+(?:[.,]\d*)?|\d+(?:[.,]\d*)?|"
@@ -242,100 +240,6 @@ def _is_doubtful(number: str, delimiter: str) -> bool:
 # --- a column -------------------------------------------------------------------------------------
 
 
-@dataclass
-class ColumnCells:
-    """The cells of a column while they are read.
-
-    The different cells are kept as texts until a column of numbers has too many of them. Then,
-    `odd` has the rows of all cells that are no numbers, by their texts.
-    """
-
-    _codes: dict[str, int] | None = field(default_factory=dict)
-    odd: dict[str, list[int]] = field(default_factory=dict)
-    _cells: array[Any] = field(default_factory=lambda: array("q"))  # codes, or numbers
-
-    def __post_init__(self) -> None:
-        if self._codes is None:
-            self._cells = array("d")
-
-    def add(self, cells: Sequence[str] | Float64, *, comma: bool = False) -> None:
-        """Add the cells of some rows; `comma`: whether the decimal mark is a comma.
-
-        A column of numbers also takes numbers (n,) that fit into float32, NaN for empty cells.
-        """
-        if isinstance(cells, np.ndarray):
-            for place in np.flatnonzero(np.isnan(cells)).tolist():
-                self.odd.setdefault("", []).append(len(self._cells) + place)
-            self._cells.frombytes(cells.tobytes())
-        elif self._codes is None:
-            self._cells.frombytes(self._numbers(cells, comma=comma).tobytes())
-        else:
-            codes = self._codes
-            for cell in dict.fromkeys(cells):
-                codes.setdefault(cell, len(codes))
-            self._cells.extend(map(codes.__getitem__, cells))
-            if len(codes) > _MOST_TEXTS:
-                self._count(comma=comma)
-
-    @property
-    def has_numbers(self) -> bool:
-        """Whether it turned out to be a column of numbers."""
-        return self._codes is None
-
-    def finish(self) -> tuple[Float64 | None, Coded | None]:
-        """Return the numbers (n,), or the texts if these were kept."""
-        cells: Array = np.asarray(self._cells)
-        return (cells, None) if self._codes is None else (None, Coded(cells, list(self._codes)))
-
-    def as_texts(self, numbers: Float64) -> Coded:
-        """Return cells of which only the numbers (n,) were kept, in their shortest form."""
-        distinct, codes = np.unique(numbers, return_inverse=True)
-        texts = [f"{number:.15g}" for number in distinct.tolist()]
-        for text, rows in self.odd.items():
-            codes[rows] = len(texts)
-            texts.append(text)
-        return Coded(codes, texts)
-
-    def odd_texts(self) -> Sequence[str]:
-        """Return the cells that are kept as texts."""
-        return list(self.odd if self._codes is None else self._codes)
-
-    def _count(self, *, comma: bool) -> None:
-        """Convert texts to numbers, if most of them are numbers."""
-        assert self._codes is not None
-        texts = list(self._codes)
-        if are_packed(texts):
-            return
-        half = ColumnCells(None)
-        table = half._numbers(texts, comma=comma)
-        if 2 * len(half.odd) > len(texts):
-            return
-        whole = np.asarray(self._cells)
-        for place in np.flatnonzero(np.isin(whole, [self._codes[text] for text in half.odd])):
-            self.odd.setdefault(texts[whole[place]], []).append(int(place))
-        self._codes, self._cells = None, array("d", table[whole].tobytes())
-
-    def _numbers(self, cells: Sequence[str], *, comma: bool) -> Float64:
-        """Return cells as numbers, NaN for odd ones."""
-        # float() would read 12_31 as 1231
-        written = ["" if "_" in cell else cell for cell in cells]
-        if comma:  # a cell with a point is odd
-            written = ["" if "." in cell else cell.replace(",", ".") for cell in written]
-        try:
-            values = np.fromiter(map(float, written), np.float64, len(cells))
-        except ValueError:
-            values = np.full(len(cells), np.nan)
-            for place, cell in enumerate(written):
-                try:
-                    values[place] = float(cell)
-                except ValueError:
-                    self.odd.setdefault(cells[place], []).append(len(self._cells) + place)
-        for place in np.flatnonzero(np.abs(values) > FLOAT32_MAX).tolist():
-            self.odd.setdefault(cells[place], []).append(len(self._cells) + place)
-            values[place] = np.nan
-        return values
-
-
 @dataclass(frozen=True)
 class Meaning:
     """What the different texts of a column mean: their values, NaN for gaps and unreadable ones."""
@@ -348,13 +252,46 @@ class Meaning:
     moments: Moments | None = None
 
 
-def meaning_of(
+def meaning_of(texts: Sequence[str], counts: NDArray[np.int64], notation: Notation) -> Meaning:
+    """Return what the different texts of a column mean, given how often each occurs.
+
+    If most cells are plain numbers, only the others are looked at one by one.
+    """
+    values = plain_values(texts, notation.decimal)
+    odd = np.flatnonzero(np.isnan(values))
+    numbers = int(counts.sum() - counts[odd].sum())
+    if 2 * numbers <= counts.sum() or are_packed(texts):
+        return _meaning_of(texts, counts.tolist(), 0, notation)
+    others = _meaning_of(
+        [texts[each] for each in odd.tolist()], counts[odd].tolist(), numbers, notation
+    )
+    unreadable = np.zeros(len(texts), np.bool_)
+    values[odd], unreadable[odd] = others.values, others.unreadable
+    return replace(others, values=values, unreadable=unreadable)
+
+
+def plain_values(texts: Sequence[str], decimal: str) -> Float64:
+    """Return texts as numbers, NaN for those that are none or have something attached."""
+    written = "\0".join(texts).translate(_FOR_FLOAT[decimal]).split("\0") if texts else []
+    try:
+        values = np.fromiter(map(float, written), np.float64, len(texts))
+    except ValueError:
+        values = np.fromiter(map(_float, written), np.float64, len(texts))
+    values[np.abs(values) > FLOAT32_MAX] = np.nan
+    return values
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
+
+
+def _meaning_of(
     texts: Sequence[str], counts: Sequence[int], numbers: int, notation: Notation
 ) -> Meaning:
-    """Return what the texts of a column mean, given how often each occurs.
-
-    The column has more `numbers`, with nothing attached.
-    """
+    """Return what texts of a column mean that has more `numbers`, with nothing attached."""
     gap = np.array([is_gap(text) for text in texts], np.bool_)
     there = numbers + sum(n for n, is_empty in zip(counts, gap, strict=True) if not is_empty)
     nothing = Meaning("empty", np.full(len(texts), np.nan), np.zeros(len(texts), np.bool_))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import Self, overload
 
 import numpy as np
@@ -20,15 +22,16 @@ class Coded(Sequence[str]):
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
         """Return a sequence of texts."""
-        return cls.repeated((text, 1) for text in texts)
+        code_of = defaultdict[str, int](count().__next__)
+        return cls(np.fromiter(map(code_of.__getitem__, texts), np.int64), list(code_of))
 
     @classmethod
     def repeated(cls, runs: Iterable[tuple[str, int]]) -> Self:
         """Return a sequence of runs of equal texts, given how long each is."""
-        pairs, code_of = list(runs), dict[str, int]()
-        codes = [code_of.setdefault(text, len(code_of)) for text, _ in pairs]
+        pairs = list(runs)
+        different = cls.of(text for text, _ in pairs)
         counts = [count for _, count in pairs]
-        return cls(np.repeat(np.array(codes, np.int64), counts), list(code_of))
+        return cls(np.repeat(different.codes, counts), different.texts)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -46,6 +49,11 @@ class Coded(Sequence[str]):
         if isinstance(index, slice | np.ndarray):
             return type(self)(self.codes[index], self.texts)
         return self.texts[int(self.codes[index])]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each of the different texts is there."""
+        return np.bincount(self.codes, minlength=len(self.texts))
 
     @property
     def used(self) -> list[str]:

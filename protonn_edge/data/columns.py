@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from protonn_edge.data import naming
 from protonn_edge.data.cells import (
     TOO_LARGE,
-    ColumnCells,
     Float64,
     Form,
     Notation,
@@ -29,6 +28,7 @@ from protonn_edge.system.shell import quoted_word
 
 _FIRST_ROWS = 1_000
 _LISTED_ROWS = 6  # in messages
+_MOST_TEXTS = 1_000  # different cells of a column of numbers that are kept as they are written
 _OF_LISTS = ',"'  # what separates and encloses names in an option
 _SHORTENED = re.compile(r"\d[.,]\d{1,5}E\+(?:09|1\d)")
 SPELLINGS = (
@@ -67,44 +67,25 @@ class Column:
     offset: float = 0.0  # subtracted from a feature, because float32 would lose differences
 
     @classmethod
-    def of(cls, index: int, name: str, cells: ColumnCells, notation: Notation) -> Column:
-        """Return the column of cells that have all been read."""
-        values, coded = cells.finish()
-        column = cls(index, name, texts=coded)
-        if coded is not None:
-            texts, numbers = coded.texts, 0
-            counts = np.bincount(coded.codes, minlength=len(texts)).tolist()
-        else:
-            assert values is not None
-            texts, counts = list(cells.odd), [len(rows) for rows in cells.odd.values()]
-            numbers = int(np.isfinite(values).sum())
-        meaning = meaning_of(texts, counts, numbers, notation)
-        column.kind, column.problem = meaning.kind, meaning.problem
+    def of(cls, index: int, name: str, cells: Coded, notation: Notation) -> Column:
+        """Return the column of these cells."""
+        meaning = meaning_of(cells.texts, cells.counts, notation)
+        column = cls(index, name, meaning.kind, texts=cells, problem=meaning.problem)
         column.form = meaning.form if str(meaning.form) else None
         column.moments = meaning.moments
         if meaning.kind == "text":
-            if coded is None:  # there were too many numbers at first, and then too many texts
-                assert values is not None
-                column.texts = coded = cells.as_texts(values)
-            blank = np.array([not text.strip() for text in coded.texts], np.bool_)
-            column.gaps, column.first_gap = _first(blank[coded.codes], coded, cells)
+            blank = np.array([not text.strip() for text in cells.texts], np.bool_)
+            column.gaps, column.first_gap = _first(blank[cells.codes], cells)
             return column
-        if coded is not None:
-            values, unreadable = meaning.values[coded.codes], meaning.unreadable[coded.codes]
-        else:
-            assert values is not None
-            unreadable = np.zeros(len(values), np.bool_)
-            for rows, value, is_wrong in zip(
-                cells.odd.values(), meaning.values, meaning.unreadable, strict=True
-            ):
-                values[rows], unreadable[rows] = value, is_wrong
-        column.values = values
-        gaps = np.isnan(values) & ~unreadable
-        column.gaps, column.first_gap = _first(gaps, coded, cells)
-        column.unreadable, column.first_unreadable = _first(unreadable, coded, cells)
+        column.values = meaning.values[cells.codes]
+        unreadable = meaning.unreadable[cells.codes]
+        column.gaps, column.first_gap = _first(np.isnan(column.values) & ~unreadable, cells)
+        column.unreadable, column.first_unreadable = _first(unreadable, cells)
         column.unreadable_rows = tuple(np.flatnonzero(unreadable)[:_LISTED_ROWS].tolist())
         if is_too_large(column.first_unreadable[1]):
             column.problem = TOO_LARGE
+        if meaning.kind == "number" and len(cells.texts) > _MOST_TEXTS:
+            column.texts = None
         return column
 
     @property
@@ -206,14 +187,7 @@ class Column:
         self.texts = None if self.texts is None else self.texts[rows]
 
 
-def _first(
-    rows: NDArray[np.bool_], coded: Coded | None, cells: ColumnCells
-) -> tuple[int, tuple[int, str]]:
+def _first(rows: NDArray[np.bool_], cells: Coded) -> tuple[int, tuple[int, str]]:
     """Return the number of such rows, and the first one with its cell."""
-    count = int(rows.sum())
-    if not count:
-        return 0, (0, "")
-    row = int(rows.argmax())
-    of_row = (text for text, places in cells.odd.items() if row in places)
-    cell = next(of_row, "nan") if coded is None else coded[row]  # float() reads "nan"
-    return count, (row, cell.strip())
+    row = int(rows.argmax()) if rows.any() else 0
+    return int(rows.sum()), (row, cells[row].strip() if rows.any() else "")

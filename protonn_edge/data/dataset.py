@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from protonn_edge.data.division import Division
     from protonn_edge.data.preparation import Preparation
 
+OF_FILES = "the file's name"
+"""The label of a layout, if rows have the classes that their files are named after."""
+
 CLASS_LIMIT = 1_000
 TABLE_LIMIT_BYTES = 2**30
 LABEL_LIMIT = 20_000  # labels in sets of labels
@@ -112,6 +115,15 @@ class Provenance:
     preparation: Preparation | None = None  # if not all features are columns
     # (n, D): which values of a table, or of a data set's training part, were gaps; None without
     gaps: NDArray[np.bool_] | None = None
+
+    @property
+    def in_recorded_order(self) -> bool:
+        """Whether rows are in the order of one file, and not in that of the names of several.
+
+        Windows may be of several recordings.
+        """
+        of_files = self.layout is not None and self.layout.label == OF_FILES
+        return not of_files and len(self.point_shape) < 2
 
     def provenance(self) -> JsonObject:
         """Return the fields that all points of the same origin share."""

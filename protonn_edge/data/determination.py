@@ -103,6 +103,7 @@ def share_near_limits(values: Float64, y: Array, cells: Array | None = None) -> 
         there = (cells[other] == cells) & (y[other] != y)
         distance[there] = np.minimum(distance, np.abs(v[other] - v))[there]
     distance = distance[np.isfinite(distance)]
+    distance -= np.median(np.diff(v)[np.diff(cells) == 0]) / 2  # a limit is between two rows
     return float((distance <= _NEAR * np.median(distance)).mean())
 
 

@@ -8,7 +8,8 @@ depend on the place, and a linear model needs that dependence to answer well.
 Whole blocks are then held out, or the ends of blocks if a class has only one. In the ends, the
 *course* of each drifting column, a parabola per block that continues in the next one, is exchanged
 at random, as on another day (a permutation of features; Breiman, 2001). The jumps between blocks,
-which are the classes' own, and all that is not slow remain.
+which are the classes' own, and all that is not slow remain. Files that are named after classes are
+in no order of recording, but each may begin where another one ended.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ _FEWEST_ROWS, _FEWEST_IN_BLOCK = 40, 8
 _MOST_ROWS, _MOST_CELLS = 10_000, 4_000_000  # judged, of those evenly spaced
 _IN_ORDER = 0.5  # changes of the label, or its steps, of those in random order
 _ONE_BLOCK = 0.8  # of the rows of a class
+_MOST_IN_TURN = 30  # blocks of unknown order
 _STRETCHES = 10  # of equal length, of rows that are labelled with numbers
 _FOLDS = 5  # of the linear model, and stretches of a block that folds do not divide
 _DEGREE, _DEGREE_OF_NUMBERS = 2, 6  # of the course in a block, or of all rows
@@ -85,22 +87,28 @@ def ends_of(y: Array, share: float) -> NDArray[np.bool_]:
     return _places(blocks_of(y)) > 1 - share
 
 
-def on_another_day(X: Array, y: Array, columns: Ints, seed: int) -> NDArray[np.float32]:
-    """Return points (n, D) with the course of some columns at random."""
-    course = _course(X[:, columns].astype(np.float64), y).course
+def on_another_day(
+    X: Array, y: Array, columns: Ints, seed: int, *, ordered: bool = True
+) -> NDArray[np.float32]:
+    """Return points (n, D) with the course of some columns at random; see `drift_in`."""
+    course = _course(X[:, columns].astype(np.float64), y, ordered=ordered).course
     drawn = np.random.default_rng(seed).integers(len(X), size=len(X))
     other = np.array(X, np.float32)
     other[:, columns] += (course[drawn] - course).astype(np.float32)
     return other
 
 
-def drift_in(X: Array, y: Array) -> Drift | None:
-    """Return the evidence in points (n, D) with labels y: (n,), sets (n, L) or numbers (n, 1)."""
+def drift_in(X: Array, y: Array, *, ordered: bool = True) -> Drift | None:
+    """Return the evidence in points (n, D) with labels y: (n,), sets (n, L) or numbers (n, 1).
+
+    - `ordered`: whether blocks are in the order of recording; otherwise, a course goes on in the
+      block that begins nearest to where it ends
+    """
     rows = slice(None, None, max(1, -(-len(X) // _MOST_ROWS), -(-X.size // _MOST_CELLS)))
     X, y = _without_gaps(X[rows]), y[rows]
     if len(X) < _FEWEST_ROWS or not _is_in_order(y):
         return None
-    found, part, promised = _course(X, y), _part_of(y), None
+    found, part, promised = _course(X, y, ordered=ordered), _part_of(y), None
     drifts = found.drifts & (found.explains | (part == WHOLE)) & (np.ptp(_codes(y)) > 0)
     columns = np.flatnonzero(drifts)
     if len(columns):
@@ -185,31 +193,55 @@ class _Course:
     explains: NDArray[np.bool_]  # (D,): whether blocks differ by it
 
 
-def _course(X: Float64, y: Array) -> _Course:
+def _course(X: Float64, y: Array, *, ordered: bool) -> _Course:
     """Return the slow course of columns (n, D), without the jumps between blocks of labels y."""
     if are_numbers(y):
         return _course_beside(X, y[:, 0])
-    blocks, course, last = blocks_of(y), np.zeros(X.shape), np.zeros(X.shape[1])
-    slow, every, means, expected = np.zeros_like(last), np.zeros_like(last), [last], [last]
-    generator, rows = np.random.default_rng(0), 0
-    ends = np.cumsum(np.bincount(blocks)).tolist()
-    for begin, end in pairwise([0, *ends]):
+    blocks, course = blocks_of(y), np.zeros(X.shape)
+    slow, every, rows = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0
+    generator, judged = np.random.default_rng(0), list[tuple[int, int]]()
+    parts = list(pairwise([0, *np.cumsum(np.bincount(blocks)).tolist()]))
+    for begin, end in parts:
         if end - begin < _FEWEST_IN_BLOCK:
-            course[begin:end] = last
             continue
         x, basis = X[begin:end], _polynomials(np.arange(end - begin), _DEGREE)
         fitted, ranks = basis @ (basis.T @ x), _ranks(x, generator)
         slow += np.square(basis.T @ ranks).sum(axis=0)
         every += np.square(ranks).sum(axis=0)
         rows += end - begin - 1
-        course[begin:end] = fitted - fitted[0] + last
-        last = course[end - 1]
-        means.append(x.mean(axis=0))
-        expected.append(course[begin:end].mean(axis=0))
-    between, left = np.array(means[1:] or means), np.array(expected[1:] or expected)
-    explains = (between - left).var(axis=0) <= (1 - _EXPLAINED) * between.var(axis=0)
-    drifts, kept = _more_than_chance(slow, every, _DEGREE * (len(means) - 1), rows)
+        course[begin:end] = fitted - fitted[0]
+        judged.append((begin, end))
+    drifts, kept = _more_than_chance(slow, every, _DEGREE * len(judged), rows)
+    reached = np.zeros(X.shape[1])
+    for begin, end in parts if ordered else _in_turn(X[:, drifts], course[:, drifts], parts):
+        course[begin:end] += reached
+        reached = course[end - 1]
+    pairs = [(X[b:e].mean(axis=0), course[b:e].mean(axis=0)) for b, e in judged] or [(reached,) * 2]
+    between, expected = np.array(pairs).swapaxes(0, 1)
+    explains = (between - expected).var(axis=0) <= (1 - _EXPLAINED) * between.var(axis=0)
     return _Course(kept * (course - course.mean(axis=0)), drifts, explains)
+
+
+def _in_turn(X: Float64, course: Float64, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return blocks in the order in which each begins nearest to where the one before ends.
+
+    Values are those of the columns (n, D) that drift, and the course is from the begin of a block.
+    """
+    if len(parts) > _MOST_IN_TURN:
+        return parts
+    spread = np.maximum(X.std(axis=0), 1e-9)
+    begins = np.array([(X[b:e] - course[b:e]).mean(axis=0) / spread for b, e in parts])
+    ends = begins + np.array([course[e - 1] / spread for _, e in parts])
+    found = list[tuple[float, list[int]]]()
+    for first in range(len(parts)):
+        way, order = 0.0, [first]
+        while len(order) < len(parts):
+            apart = np.linalg.norm(begins - ends[order[-1]], axis=1)
+            apart[order] = np.inf
+            order.append(int(apart.argmin()))
+            way += float(apart.min())
+        found.append((way, order))
+    return [parts[each] for each in min(found)[1]]
 
 
 def _course_beside(X: Float64, y: Float64) -> _Course:

@@ -33,6 +33,7 @@ OWN_GROUPS = "groups"  # the array of an .npz file
 _OF_LABELS = ("y_train", "y")  # arrays
 _LEAST_SAMPLES = 8  # of a window; rows of tables with few columns may agree by chance,
 _LEAST_COLUMNS = 16
+_FEWEST_POINTS = 20  # fewer may be of a person each
 _PAIRS = 64  # of windows, which are looked at to find strides
 _LEAST_SHARED = 8  # a window shares at least this part of its samples with the next one
 _OVERLAPPING = 4  # if windows overlap, at least one in this many is followed by such a one
@@ -66,6 +67,12 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
             "out"
         )
     first = np.unique(numbers, return_index=True)[1].tolist()
+    if len(first) == len(numbers) >= _FEWEST_POINTS:
+        raise InputError(
+            f"--groups is {quoted(name)}, which is different for each of the {len(first):,} "
+            "points, so none belong together; name what has each point's person or day, or leave "
+            "--groups out"
+        )
     return replace(dataset, groups=numbers, group_names=tuple(str(names[row]) for row in first))
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.data.behaviour import is_copy
 from protonn_edge.data.cells import decimals_of
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.determination import (
@@ -39,6 +40,8 @@ _NEARLY = 0.1  # unlike neighbours by another output, or by a measurement
 _MOST_TOGETHER, _FEWEST_TOGETHER = 50, 100  # columns and rows that are searched
 _FITTED_COLUMNS, _ROWS_PER_COLUMN = 100, 4
 _ROUNDED = 1.5  # times the deviation that follows from rounding
+_JITTER, _FINE_JITTER = 0.2, 0.05  # the noise of codes of two classes, and of more
+_BY_CHANCE = 0.003  # that means of classes are whole
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -55,7 +58,8 @@ class _Candidate:
 def leaks(dataset: Dataset) -> Iterator[Notice]:
     """Yield warnings about columns that alone or together determine the label.
 
-    Samples of a window are no columns. If most columns determine the label, it is easy to learn.
+    Samples of a window are no columns. If most columns determine the label, it is easy to learn,
+    and only copies are warned of.
     """
     kind, (n, width) = dataset.predicts, dataset.X_train.shape
     if n < _FEWEST_ROWS[kind] or width > _MOST_FEATURES or len(dataset.point_shape) > 1:
@@ -65,10 +69,16 @@ def leaks(dataset: Dataset) -> Iterator[Notice]:
     labels, names = _labels(dataset, rows)
     X = np.stack([each.values for each in columns], axis=1).astype(np.float64)
     unlike = np.vstack([unlike_neighbours(x[None], labels, kind) for x in X.T])
-    given: Chosen = _far_better(unlike) if kind == "value" else _are_cut(X, labels, unlike)
+    copies, given = unlike == 0, _far_better(unlike)
+    if kind != "value":
+        copies = _are_copies(X, labels, unlike)
+        given = copies | _are_cut(X, labels, unlike)
     alone: Chosen = np.asarray(given.any(axis=1))
     if len(alone) >= _SEVERAL and 2 * alone.sum() > len(alone):
-        return
+        given &= copies
+        alone = np.asarray(given.any(axis=1))
+        if not alone.any():
+            return
     name = f" {names[int(given.any(axis=0).argmax())]!r}" if len(names) > 1 else ""
     yield from _notice(f"{{}} alone determines the label{name}{{}}", columns, alone)
     if kind == "class":
@@ -112,14 +122,24 @@ def _about_several(
 def _are_cut(X: Float64, labels: Array, unlike: Float64) -> Chosen:
     """Return whether columns determine labels without a gap, as numbers that were cut, (D, L).
 
-    Of two classes, or a label of sets, a column with a gap also counts if no other knows the label.
+    Of two classes, or a label of sets, a column with a wide gap also counts if no other knows the
+    label.
     """
     cut = np.asarray(unlike <= LEAST["class"])
     for place, label in np.argwhere(cut).tolist():
-        y, others = labels[:, label], np.delete(unlike[:, label], place)
-        apart = len(np.unique(y)) == 2 and others.min(initial=1) > _NEARLY
-        cut[place, label] = apart or share_near_limits(X[:, place], y) >= CUT
+        x, y, others = X[:, place], labels[:, label], np.delete(unlike[:, label], place)
+        apart = others.min(initial=1) > _NEARLY and _has_wide_gap(x, y)
+        cut[place, label] = apart or share_near_limits(x, y) >= CUT
     return cut
+
+
+def _has_wide_gap(x: Float64, y: Array) -> bool:
+    """Whether values of two classes (n,) are further apart than those of one; seldom measured."""
+    one, *others = (np.sort(x[y == each]) for each in np.unique(y))
+    if len(others) != 1:
+        return False
+    low, high = sorted((one, others[0]), key=lambda values: float(values[0]))
+    return bool(high[0] - low[-1] > max(np.ptp(low), np.ptp(high)))
 
 
 def _columns(dataset: Dataset, rows: NDArray[np.intp]) -> Iterator[_Candidate]:
@@ -167,6 +187,32 @@ def _notice(text: str, columns: Sequence[_Candidate], chosen: Chosen) -> Iterato
 
 
 # --- one column -----------------------------------------------------------------------------------
+
+
+def _are_copies(X: Float64, labels: Array, unlike: Float64) -> Chosen:
+    """Return whether columns have a value for each label, perhaps with noise, (D, L)."""
+    copies = np.asarray(unlike <= LEAST["class"])
+    for place, label in np.argwhere(copies).tolist():
+        x, y = X[:, place], np.unique(labels[:, label], return_inverse=True)[1]
+        codes = np.unique(x, return_inverse=True)[1]
+        copies[place, label] = is_copy(codes, y) or _is_coded(x, y)
+    return copies
+
+
+def _is_coded(x: Float64, y: NDArray[np.int64]) -> bool:
+    """Whether values are usual codes of classes (n,) with noise, which leaves their means whole."""
+    counts = np.bincount(y)
+    means = np.bincount(y, x) / counts
+    codes, k = np.round(means), len(counts)
+    usual = [np.arange(k), np.arange(1, k + 1), np.arange(-1, k, 2)]
+    if not any(np.array_equal(np.sort(codes), each) for each in usual):
+        return False
+    noise = float((x - codes[y]).std())
+    errors = 3 * noise / np.sqrt(counts)
+    by_chance = np.minimum(2 * errors, 1).prod()
+    are_whole = (np.abs(means - codes) <= errors).all()
+    limit = _JITTER if k == 2 else _FINE_JITTER  # sizes may lie in a range for each of several
+    return bool(noise <= limit and are_whole and by_chance <= _BY_CHANCE)
 
 
 def _far_better(unlike: Float64) -> Chosen:

@@ -18,6 +18,8 @@ from protonn_edge.system.meant import did_you_mean
 if TYPE_CHECKING:
     from protonn_edge.data.expected import Expected
 
+_FEWEST_ROWS = 20  # fewer may be of a session each
+
 _Options = list[tuple[str, Mapping[Column, object]]]
 
 
@@ -88,11 +90,26 @@ class NamedColumns:
                 )
         by_option = dict[Column, Literal["session", "time"]](dict.fromkeys(session, "session"))
         by_option |= dict.fromkeys(time, "time")
+        for column in kept:
+            if column in session:
+                _check_recurs(column, path)
         if options.session is None and options.groups:
             of_groups = [each for each in kept if each.key == options.groups]
             by_option |= dict.fromkeys(of_groups[:1], "session")
         used = {**channels, **one_hot, **keep}
         return cls(kept, channels, one_hot, used, next(iter(label), None), by_option)
+
+
+def _check_recurs(column: Column, path: object) -> None:
+    """Refuse a column of sessions that has another value in most rows."""
+    names = column.names()
+    count, n = len({*names.texts}), len(names)
+    if n >= _FEWEST_ROWS and 2 * count > n:
+        raise InputError(
+            f"--session is {column.key!r}, but this column of {path} has {count:,} different "
+            f"values in {n:,} rows, so hardly any rows belong together; name a column with each "
+            "row's session or person, or omit --session"
+        )
 
 
 def _check_encoded(

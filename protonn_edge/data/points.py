@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.cells import is_label, loses_differences
-from protonn_edge.data.dataset import Float32, RowTimes, Table, TableLayout, check_has_points
+from protonn_edge.data.dataset import (
+    OF_FILES,
+    Float32,
+    RowTimes,
+    Table,
+    TableLayout,
+    check_has_points,
+)
 from protonn_edge.data.expected import Expected
 from protonn_edge.data.gaps import REMEDY, REMEDY_OF_MODEL, checked_missing, counts_in
 from protonn_edge.data.instruments import Instrument
@@ -31,7 +38,7 @@ from protonn_edge.data.preparation import (
 )
 from protonn_edge.data.roles import Judge, Roles
 from protonn_edge.data.row_labels import RowLabels
-from protonn_edge.data.row_times import refuse_slower, times_of, usual_row
+from protonn_edge.data.row_times import interpolated, refuse_slower, times_of, usual_row
 from protonn_edge.data.table_file import TableFile
 from protonn_edge.data.tables import RawTable
 from protonn_edge.data.text import recording_head
@@ -130,6 +137,9 @@ class _Points:
             text = f"columns that {self.path} does not have were ignored: {listed(names)}"
             notices.append(Notice("surplus", text, columns=names))
         time = times_of(raw, roles, self.options, recorded=self.recorded)
+        if self.recorded and self.missing in FILLED and time is not None:
+            time, said = interpolated(time, self.begins)
+            notices += said
         found = self.prepared(time)
         kept = found.kept
         if kept is not None:
@@ -247,19 +257,15 @@ class _Points:
             preparation = replace(preparation, offsets=self.offsets())
         notices = list(about_new_texts(roles.one_hot, preparation))
         X, names = self.features(preparation)
-        empty = np.isnan(X)
-        kept = None
-        if self.recorded and time is not None:
-            empty |= np.isnan(time.values)[:, None]
-        if missing in (DROP, SHOWN) or (self.recorded and empty.any()):
+        empty, kept = np.isnan(X), None
+        left_out = self.dividing(empty, time) if self.recorded else empty
+        if missing in (DROP, SHOWN) or (self.recorded and left_out.any()):
             kept = np.ones(len(X), np.bool_)
             if roles.label is not None and missing in (DROP, SHOWN) and not self.options.background:
                 texts = roles.label.names()
                 codes = [code for code, text in enumerate(texts.texts) if is_label(text)]
                 kept = np.isin(texts.codes, codes)
-            if self.recorded:
-                refuse_slower(self.path, roles.features, empty)
-            kept &= (missing == SHOWN and not self.recorded) | ~empty.any(axis=1)
+            kept &= (missing == SHOWN and not self.recorded) | ~left_out.any(axis=1)
             X, empty = X[kept], empty[kept]
         notices += self.about_gaps(kept)
         if missing in FILLED:
@@ -277,10 +283,21 @@ class _Points:
             X,
             names,
             None if is_plain else preparation,
-            empty if empty.any() else None,
+            empty if empty.any() and not self.recorded else None,
             None if kept is None or kept.all() else kept,
             notices,
         )
+
+    def dividing(self, empty: NDArray[np.bool_], time: RowTimes | None) -> NDArray[np.bool_]:
+        """Return the cells of a recording, (n, D) or (n, 1), whose rows are left out."""
+        untimed = np.zeros((len(empty), 1), np.bool_)
+        if time is not None:
+            untimed[:, 0] = np.isnan(time.values)
+        both = np.asarray(empty | untimed)
+        if both.any():
+            refuse_slower(self.path, self.roles.features, both)
+        whole = np.asarray(~both.any(axis=1))
+        return untimed if self.missing in FILLED and usual_row(whole) == 1 else both
 
     def features(self, preparation: Preparation) -> tuple[Float32, tuple[str, ...]]:
         """Return the features (n, D), including those from columns of text, and their names."""
@@ -343,7 +360,7 @@ class _Points:
             elif self.recorded:
                 text += "; no window spans them"
             yield Notice("missing", text, warning=self.recorded, columns=names)
-        if gaps and self.missing != DROP and not self.recorded:
+        if gaps and self.missing != DROP and (not self.recorded or self.missing in FILLED):
             text = f"gaps filled with the {self.missing.replace('-', ' ')} value: {counts_in(gaps)}"
             if self.missing == SHOWN:
                 text = f"gaps: {counts_in(gaps)}; {REMEDY}"
@@ -354,7 +371,7 @@ class _Points:
     def layout(self, time: RowTimes | None) -> TableLayout:
         """Return how the table was read, with the decision of each rule."""
         first, roles, notation = self.raw.files[0], self.roles, self.raw.notation
-        label = "the file's name" if roles.label is None else roles.label.title
+        label = OF_FILES if roles.label is None else roles.label.title
         if roles.label is None and self.labels_of_files is None and self.options.normal:
             label = f"all rows are {self.options.normal!r}"
         if roles.indicators:

@@ -283,7 +283,7 @@ def _held_out(
     used[labelled] = chosen
     if labels != "ignorable":
         X = table.X.copy()
-        X[labelled] = division.tested(divided.X, y, table.feature_names)
+        X[labelled] = division.tested(divided.X, y, table)
         table = replace(table, X=X)
     if not labelled.all():
         text += f", with {(~labelled).sum():,} points without a label"

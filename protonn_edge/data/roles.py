@@ -188,8 +188,8 @@ class Judge(LabelSearch):
 
     def judge(self, rest: Sequence[Column], roles: Roles) -> None:
         """Give the other columns their roles; refuse those in doubt."""
-        labels = self.codes(roles)
-        begins = self.begins | _changes(labels)
+        self.label_codes = labels = self.codes(roles)
+        self.label_begins = self.begins | _changes(labels)
         copies = {
             column: "has a 1 for only one class, so it may copy the label"
             for indicators in exclusive(rest)
@@ -206,7 +206,8 @@ class Judge(LabelSearch):
                 raise self.refuse_turns(column, turns)
             doubt = doubt or (turns if column.values is not None else "")
             if reason is None and not doubt:
-                reason, doubt = self.role(column, labels, begins, roles)
+                is_text = column.values is None
+                reason, doubt = self.role_of_text(column, roles) if is_text else self.role(column)
             if doubt and column.values is None and self.options.missing == SHOWN:
                 reason = "text"
             column.evidence = (turns and f"it {turns}") or column.evidence
@@ -235,38 +236,25 @@ class Judge(LabelSearch):
             roles.one_hot = [*roles.one_hot, *flags]
         return flags
 
-    def role(
-        self,
-        column: Column,
-        labels: NDArray[np.int64] | None,
-        begins: NDArray[np.bool_],
-        roles: Roles,
-    ) -> tuple[Reason | None, str]:
-        """Return why a column is left out, or a clause on why it is in doubt."""
-        codes = None if column.texts is None else column.texts.codes
-        if column.values is None:
-            return self.role_of_text(column, labels, begins, roles)
+    def role(self, column: Column) -> tuple[Reason | None, str]:
+        """Return why a column of numbers is left out, or a clause on why it is in doubt."""
+        assert column.values is not None
+        codes, labels = None if column.texts is None else column.texts.codes, self.label_codes
         if codes is not None and labels is not None and is_copy(codes, labels):
             return None, "has one value for each class, so it may be a copy of the label"
         behaviour = self.behaviours[column]
         if behaviour.kind == "rises":  # a time may begin again with each label
-            behaviour = behaviour_of(column.values, begins)
+            behaviour = behaviour_of(column.values, self.label_begins)
             column.evidence = behaviour.evidence
         is_time = behaviour.kind in ("counter", "ticks")
         if is_time or (behaviour.kind == "rises" and self.recorded and is_clock(column.values)):
             return "time", ""
         return None, behaviour.evidence.removeprefix("it ")
 
-    def role_of_text(
-        self,
-        column: Column,
-        labels: NDArray[np.int64] | None,
-        begins: NDArray[np.bool_],
-        roles: Roles,
-    ) -> tuple[Reason | None, str]:
+    def role_of_text(self, column: Column, roles: Roles) -> tuple[Reason | None, str]:
         """Return the same of a column of text, of which two different ones are a feature."""
         assert column.texts is not None
-        codes = column.texts.codes
+        codes, labels, begins = column.texts.codes, self.label_codes, self.label_begins
         in_runs = behaviour_of(codes.astype(np.float64), begins).kind == "runs"
         copies = labels is not None and is_copy(codes, labels)
         of_sensors = labels is not None and take_turns(codes, labels)

@@ -12,9 +12,9 @@ from protonn_edge.data.clock import Clock
 from protonn_edge.data.columns import LOST_DIGITS, SPELLINGS, Column
 from protonn_edge.data.dataset import RowTimes
 from protonn_edge.data.moments import unit_seconds
-from protonn_edge.data.naming import listed, quoted
+from protonn_edge.data.naming import Notice, listed, quoted
 from protonn_edge.data.options import SHOWN, TableOptions
-from protonn_edge.data.preparation import DROP
+from protonn_edge.data.preparation import DROP, FILLED
 from protonn_edge.data.roles import Roles
 from protonn_edge.data.tables import RawTable
 from protonn_edge.data.usual_names import is_called_as_time
@@ -45,7 +45,8 @@ def times_of(
     for column in columns[:1]:
         values, moments = column.values, column.moments
         assert values is not None
-        if recorded and (column.unreadable or column.gaps) and options.missing not in (DROP, SHOWN):
+        is_treated = options.missing in (DROP, SHOWN, *FILLED)
+        if recorded and (column.unreadable or column.gaps) and not is_treated:
             _refuse_without(column, raw)
             first = column.first_unreadable if column.unreadable else column.first_gap
             count = column.unreadable + column.gaps
@@ -53,7 +54,8 @@ def times_of(
                 f"{raw.place(first[0])} has the time {first[1][:40]!r} in {column.title}"
                 f"{raw.places(column.unreadable_rows, column.unreadable)}, which is not read as "
                 f"others are; correct {'it' if count == 1 else 'them'}, or leave "
-                f"{counted(count, 'row')} out with --missing drop"
+                f"{counted(count, 'row')} out with --missing drop, or interpolate times with "
+                "--missing median"
             )
         if column.form is not None and (unit := unit_seconds(column.form.after)):
             return RowTimes(column.name, values * unit, are_dates=True)
@@ -86,6 +88,22 @@ def _fineness(column: Column, *, called: bool) -> tuple[bool, bool, int]:
     counts = column.moments is None and np.median(steps) == 1
     is_clock = (called or column.moments is not None) and np.mean(steps == 0) < _COARSE
     return bool(counts), not is_clock, -len(np.unique(column.values))
+
+
+def interpolated(time: RowTimes, begins: NDArray[np.bool_]) -> tuple[RowTimes, list[Notice]]:
+    """Return times (n,), gaps between the times around them in takes that begin, with a notice."""
+    times, takes = time.values.copy(), np.cumsum(begins)
+    lost = np.isnan(times)
+    for take in np.unique(takes[lost]).tolist():
+        rows = np.flatnonzero(takes == take)
+        known = rows[~lost[rows]]
+        if len(known):
+            times[rows] = np.interp(rows, known, times[known], left=np.nan, right=np.nan)
+    if not (count := int((lost & ~np.isnan(times)).sum())):
+        return time, []
+    text = f"interpolated: {counted(count, 'cell')} of the times in {quoted(time.name)}"
+    notice = Notice("missing", text, warning=True, columns=(time.name,))
+    return time._replace(values=times), [notice]
 
 
 def usual_row(kept: NDArray[np.bool_]) -> int:

@@ -59,7 +59,9 @@ def holdout(dataset: Dataset, fraction: float, seed: int, *, by_rows: bool = Fal
             f"the share of points to hold out is {fraction:g}; it must lie between 0 and 1"
         )
     y, groups = dataset.y_train, dataset.groups
-    found = None if by_rows or groups is not None else drift_in(dataset.X_train, y)
+    found = None
+    if groups is None and not by_rows:
+        found = drift_in(dataset.X_train, y, ordered=dataset.in_recorded_order)
     division = replace(dataset.division or Division(""), share=fraction, seed=seed)
     if found is not None:
         names = names_at(found.columns.tolist(), dataset.feature_names)
@@ -168,7 +170,7 @@ def _divided(dataset: Dataset, chosen: NDArray[np.bool_], division: Division) ->
         notice = Notice("held_out", text, warning=True, columns=missing)
         dataset = replace(dataset, notices=(*dataset.notices, notice))
     tested = None if groups is None else groups[chosen]
-    X_test = division.tested(dataset.X_train, y, dataset.feature_names)[chosen]
+    X_test = division.tested(dataset.X_train, y, dataset)[chosen]
     kept = kept_rows(dataset, ~chosen)
     return replace(kept, X_test=X_test, y_test=y[chosen], test_groups=tested)
 

@@ -1,17 +1,17 @@
-"""A file with a text table: its delimiter, its header, and its rows, block by block."""
+"""A file with a text table: its delimiter, its header, and its rows."""
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Self
 
 import numpy as np
 
-from protonn_edge.data.blocks import Cells, parsed
 from protonn_edge.data.cells import is_number, stamped
 from protonn_edge.data.columns import Column
 from protonn_edge.data.delimiters import DELIMITERS, delimiter_called, delimiter_in
@@ -19,7 +19,14 @@ from protonn_edge.data.headers import header_found, rows_above
 from protonn_edge.data.lists import list_size, numbers_of
 from protonn_edge.data.naming import column_name, title
 from protonn_edge.data.options import USUAL_DELIMITERS, TableOptions
-from protonn_edge.data.text import TEXT_LIMIT_BYTES, Row, check_is_text, lines_of, rows_in
+from protonn_edge.data.text import (
+    TEXT_LIMIT_BYTES,
+    Row,
+    check_is_text,
+    lines_of,
+    no_text,
+    rows_in,
+)
 from protonn_edge.data.usual_names import LABEL_NAMES
 from protonn_edge.system.errors import InputError, counted, lacking
 from protonn_edge.system.files import check_file
@@ -28,18 +35,23 @@ _LINE_LIMIT = 1 << 20
 _FIRST_ROWS = 200
 _FIRST_CELLS = 200_000
 _MOST_SKIPPED = 50  # lines above a table
-_BLOCK_CELLS = 250_000
+_ROWS_AT_ONCE = 10_000
+_BETWEEN = "\0"  # cells, in which it is refused
 
 _Line = tuple[int, Row]
 
 
-class RowBlock(NamedTuple):
-    """Some rows of a file."""
+class FileCells(NamedTuple):
+    """All cells of a file."""
 
-    lines: Sequence[int]  # the line of each
+    lines: array[int]  # the line of each row
     breaks: Sequence[int]  # rows, by their numbers from 0, before which takes are divided
-    cells: Sequence[Cells]  # of each column; empty without rows
-    end: int  # the last line that was read
+    columns: Sequence[str]  # the cells of each, joined, since this takes the least memory
+
+    def column(self, place: int | None) -> list[str]:
+        """Return the cells of a column; empty ones if the file lacks it."""
+        n = len(self.lines)
+        return [""] * n if place is None or not n else self.columns[place].split(_BETWEEN)
 
 
 @dataclass(frozen=True)
@@ -160,12 +172,6 @@ class TableFile:
         return f"{DELIMITERS[self.delimiter]}, {self.delimiter_found}"
 
     @property
-    def is_plain(self) -> bool:
-        """Whether each cell stands between two delimiters, and each of these between two cells."""
-        is_divided = self.stamps is not None or bool(self.lists)
-        return not is_divided and not self.trailing and self.delimiter != " "
-
-    @property
     def columns(self) -> list[Column]:
         """Its columns, without cells."""
         return [Column(index, name) for index, name in enumerate(self.names)]
@@ -179,43 +185,24 @@ class TableFile:
         with lines_of(self.path) as lines:
             yield from self._rows_in(lines, sum(1 for _ in islice(lines, self.lines_above)))
 
-    def blocks(self, numeric: Callable[[], Collection[int]], decimal: str) -> Iterator[RowBlock]:
-        """Yield many points at once; `numeric` returns the columns known to have numbers."""
-        width = len(self.names)
-        at_once = max(1, _BLOCK_CELLS // width)
-        with lines_of(self.path) as lines:
-            at = sum(1 for _ in islice(lines, self.lines_above))
-            while some := list(islice(lines, at_once)):
-                cells = None
-                if self.is_plain and at > self.lines_above and not self._has_names(some):
-                    cells = parsed(some, self.delimiter, width, numeric(), decimal)
-                if cells is None:
-                    block = self._block(chain(some, lines), at, at + len(some))
+    def read(self) -> FileCells:
+        """Read all cells; those of a column become one text."""
+        lines, breaks, points = array("l"), list[int](), self.rows()
+        parts: list[list[str]] = [[] for _ in self.names]
+        while some := list(islice(points, _ROWS_AT_ONCE)):
+            rows = list[Row]()
+            for line, row in some:
+                if row is None:
+                    breaks.append(len(lines))
                 else:
-                    block = RowBlock(range(at + 1, at + len(some) + 1), [], cells, at + len(some))
-                at = block.end
-                yield block
-
-    def _has_names(self, lines: Iterable[str]) -> bool:
-        """Whether a line may have the names again: one of them comes first."""
-        if not self.header:
-            return False
-        names, mark = {*self.written}, self.delimiter
-        return any(column_name(line.partition(mark)[0]) in names for line in lines)
-
-    def _block(self, lines: Iterable[str], at: int, end: int) -> RowBlock:
-        """Return the points up to a line; a row may go on behind it."""
-        numbers, breaks, rows = list[int](), list[int](), list[Row]()
-        for line, row in self._rows_in(lines, at):
-            if row is None:
-                breaks.append(len(rows))
-            else:
-                numbers.append(line)
-                rows.append(row)
-            at = line
-            if line >= end and (row is not None or not self.blanks):
-                break
-        return RowBlock(numbers, breaks, list(zip(*rows, strict=True)), at)
+                    lines.append(line)
+                    rows.append(row)
+            for part, cells in zip(parts, zip(*rows, strict=True), strict=False):
+                part.append(_BETWEEN.join(cells))
+        columns = [_BETWEEN.join(part) for part in parts]
+        if lines and any(text.count(_BETWEEN) != len(lines) - 1 for text in columns):
+            raise no_text(self.path)
+        return FileCells(lines, breaks, columns)
 
     def _rows_in(self, lines: Iterable[str], at: int) -> Iterator[tuple[int, Row | None]]:
         """Yield the same of lines behind the first ones."""

@@ -11,17 +11,14 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, chain, compress
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.cells import (
-    ColumnCells,
-    Form,
-    Notation,
-    with_other_marks,
-)
+from protonn_edge.data.cells import Form, Notation, plain_values, with_other_marks
+from protonn_edge.data.coded import Coded
 from protonn_edge.data.columns import Column
 from protonn_edge.data.delimiters import DELIMITERS
 from protonn_edge.data.naming import Notice, listed, quoted
@@ -30,6 +27,7 @@ from protonn_edge.data.table_file import TableFile
 from protonn_edge.system.checks import check_choice
 from protonn_edge.system.errors import InputError, counted
 
+_FEW_TEXTS = 1_000  # different cells of a column, all of which are looked at
 _OTHER = {".": ",", ",": "."}
 _DECIMALS = {None: None, "comma": ",", "point": "."}
 
@@ -64,12 +62,26 @@ class RawTable:
             if len(names) <= len(set(first.names))
             else (*first.names, *(name for name in names if name not in first.names))
         )
-        sample = [cell for row in first.first for cell in row]
-        notation = _notation(first, sample, options)
-        table, cells = cls._with_notation(files, wanted, notation)
-        evidence = [text for each in cells for text in each.odd_texts()]
-        known = _notation(first, [*sample, *evidence], options)
-        marks: list[str] = []
+        read = [file.read() for file in files]
+        places = [_places(file, wanted) for file in files]
+
+        def columns(notation: Notation, marks: Sequence[str] = ()) -> list[Column]:
+            made = list[Column]()
+            for index, name in enumerate(wanted):
+                parts = [
+                    each.column(place[index]) for each, place in zip(read, places, strict=True)
+                ]
+                for n, mark in enumerate(marks):
+                    parts[n] = parts[n] if mark == notation.decimal else with_other_marks(parts[n])
+                cells = Coded.of(chain.from_iterable(parts))
+                evidence.extend(_evidence(cells.texts, notation.decimal))
+                made.append(Column.of(index, name, cells, notation))
+            return made
+
+        evidence = [cell for row in first.first for cell in row]
+        notation = _notation(first, evidence, options)
+        table = columns(notation)
+        known, marks = _notation(first, evidence, options), list[str]()
         if known.is_mixed and len(files) > 1:
             alone = [cls.read([file], options).notation for file in files]
             marks = [each.decimal for each in alone]
@@ -78,52 +90,21 @@ class RawTable:
                 thousands=_OTHER[alone[0].decimal] if any(each.thousands for each in alone) else "",
                 is_mixed=any(each.is_mixed for each in alone),
             )
-        if marks or known.decimal != notation.decimal:
-            table, cells = cls._with_notation(files, wanted, known, marks)
-        table.notation, table.marks = known, frozenset(marks)
-        table.columns = [
-            Column.of(index, name, each, known)
-            for index, (name, each) in enumerate(zip(wanted, cells, strict=True))
-        ]
+        if marks or known != notation:
+            table = columns(known, marks)
         shared = {name for name, count in Counter(wanted).items() if count > 1}
-        for column in table.columns:
+        for column in table:
             column.shares_name = column.name in shared
             if not first.header:
                 _name_by_key(column)
-        return table
-
-    @classmethod
-    def _with_notation(
-        cls,
-        files: Sequence[TableFile],
-        wanted: tuple[str, ...],
-        notation: Notation,
-        marks: Sequence[str] = (),
-    ) -> tuple[Self, list[ColumnCells]]:
-        cells = [ColumnCells() for _ in wanted]
-        lines, begins, breaks = array("l"), list[int](), list[int]()
-        for number, file in enumerate(files):
-            mark = marks[number] if marks else notation.decimal
-            places = _places(file, wanted)
-            begins.append(len(lines))
-
-            def numeric(places: Sequence[int | None] = places) -> set[int]:
-                pairs = zip(places, cells, strict=True)
-                return {place for place, each in pairs if place is not None and each.has_numbers}
-
-            for block in file.blocks(numeric, mark):
-                breaks += [len(lines) + row for row in block.breaks]
-                lines.extend(block.lines)
-                absent = [""] * len(block.lines)
-                for each, place in zip(cells, places if block.cells else (), strict=False):
-                    column = absent if place is None else block.cells[place]
-                    if mark != notation.decimal and not isinstance(column, np.ndarray):
-                        column = with_other_marks(column)
-                    each.add(column, comma=notation.decimal == ",")
-        divided = np.zeros(len(lines) + 1, np.bool_)
-        divided[[row for row in breaks if row not in {0, *begins}]] = True
-        table = cls(tuple(files), [], len(lines), lines, begins, divided[:-1], notation)
-        return table, cells
+        lines = array("l", chain.from_iterable(each.lines for each in read))
+        begins = [0, *accumulate(len(each.lines) for each in read)]
+        n = begins.pop()
+        breaks = np.zeros(n + 1, np.bool_)
+        for begin, each in zip(begins, read, strict=True):
+            breaks[[begin + row for row in each.breaks if row]] = True
+        breaks[begins] = False
+        return cls(tuple(files), table, n, lines, begins, breaks[:-1], known, frozenset(marks))
 
     def place(self, row: int) -> str:
         """Return the file and the line of a row, for messages."""
@@ -184,6 +165,13 @@ def _notation(file: TableFile, cells: Iterable[str], options: TableOptions) -> N
             "decimal mark or may separate thousands; give --decimal comma or --decimal point"
         )
     return notation
+
+
+def _evidence(texts: Sequence[str], decimal: str) -> Iterable[str]:
+    """Return texts that may show the decimal mark: of many, those that are no plain numbers."""
+    if len(texts) <= _FEW_TEXTS:
+        return texts
+    return compress(texts, np.isnan(plain_values(texts, decimal)))
 
 
 def _check_headers(files: Sequence[TableFile]) -> None:

@@ -61,7 +61,12 @@ def check_is_text(path: Path) -> None:
     halves = begin[0::2].count(0), begin[1::2].count(0)
     if min(halves) == 0 and 4 * max(halves) > len(begin):  # Latin letters have one zero byte each
         raise InputError(f"{path} seems to be text in UTF-16; save it as UTF-8")
-    raise InputError(f"{path} has null bytes and is not text; convert it to CSV or .npz")
+    raise no_text(path)
+
+
+def no_text(path: Path) -> InputError:
+    """Return the error about a file with null bytes."""
+    return InputError(f"{path} has null bytes and is not text; convert it to CSV or .npz")
 
 
 @contextmanager

@@ -10,20 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.data.cells import (
-    ColumnCells,
     Form,
     Meaning,
     Notation,
+    _meaning_of,
     is_label,
     loses_differences,
     meaning_of,
     number_in,
+    plain_values,
     stamped,
 )
 
 
 def meaning(cells: Sequence[str], delimiter: str = ",", decimal: str | None = None) -> Meaning:
-    return meaning_of(cells, [1] * len(cells), 0, Notation.of(cells, delimiter, decimal))
+    return meaning_of(cells, np.ones(len(cells), int), Notation.of(cells, delimiter, decimal))
 
 
 @pytest.mark.parametrize(
@@ -143,33 +144,30 @@ def test_some_marks_may_be_classes(cell: str, expected: bool) -> None:
 
 
 @given(
-    blocks=st.lists(st.lists(st.integers(0, 3000), min_size=1, max_size=3000), max_size=3),
-    odd=st.sampled_from(["", "NA", "x", "1 g"]),
+    numbers=st.lists(st.floats(-1e6, 1e6), min_size=5, max_size=9),
+    odd=st.lists(st.sampled_from(["", "NA", "x", "1 g", "1e39", "1_0", "1,2,3", "0x1f"])),
+    decimal=st.sampled_from(".,"),
 )
-def test_many_different_numbers_are_kept_as_numbers_with_odd_cells_apart(
-    blocks: list[list[int]], odd: str
+def test_odd_cells_mean_the_same_among_few_and_many_plain_numbers(
+    numbers: list[float], odd: list[str], decimal: str
 ) -> None:
-    cells = ColumnCells()
-    cells.add([odd])
-    texts = [odd]
-    for block in [*blocks, list(range(2000))]:
-        cells.add([f"{number}" for number in block])
-        texts += [f"{number}" for number in block]
-    values, coded = cells.finish()
-    assert coded is None
-    assert values is not None
-    assert cells.odd == {odd: [0]}
-    assert np.isnan(values[0])
-    assert values[1:].tolist() == list(map(float, texts[1:]))
+    notation = Notation(decimal)
+    texts = [*(f"{number!r}".replace(".", decimal) for number in numbers), *odd[:4]]
+    texts = list(dict.fromkeys(texts))
+    many = meaning_of(texts, np.ones(len(texts), np.int64), notation)
+    each = _meaning_of(texts, [1] * len(texts), 0, notation)
+    np.testing.assert_array_equal(many.values, each.values)
+    assert (many.kind, many.form, [*many.unreadable]) == (each.kind, each.form, [*each.unreadable])
 
 
-def test_numbers_beyond_single_precision_are_odd() -> None:
-    cells = ColumnCells(None)
-    cells.add(["1e39", "2"])
-    cells.add(np.array([3.0]))
-    values, _ = cells.finish()
-    np.testing.assert_array_equal(values, [np.nan, 2, 3])
-    assert cells.odd == {"1e39": [0]}
+def test_a_plain_number_has_nothing_attached_and_fits_single_precision() -> None:
+    cells = ["1e39", "2", "1_0", "1,5", "2.5", "x", "nan", " 3 "]
+    np.testing.assert_array_equal(
+        plain_values(cells, "."), [np.nan, 2, np.nan, np.nan, 2.5, np.nan, np.nan, 3]
+    )
+    np.testing.assert_array_equal(
+        plain_values(cells, ","), [np.nan, 2, np.nan, 1.5, np.nan, np.nan, np.nan, 3]
+    )
 
 
 @given(low=st.integers(0, 2**40), spread=st.integers(1, 2**20))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -47,6 +48,30 @@ def test_a_column_that_drifts_while_classes_follow_one_another_is_found(
     assert (found.part, found.columns.tolist()) == (part, [2])
     assert found.promised is not None
     assert found.promised[0] > found.promised[1] + 0.2
+
+
+@pytest.mark.parametrize("order", [*permutations(range(3)), (3, 0, 2, 1), (1, 0)])
+def test_blocks_of_unknown_order_are_in_that_of_their_drift(order: tuple[int, ...]) -> None:
+    X, y = recorded([*order], warms=5), np.repeat(order, 60)
+    rows = np.argsort(y, kind="stable")
+    found, other = (drift_in(*each, ordered=False) for each in ((X, y), (X[rows], y[rows])))
+    assert found is not None
+    assert other is not None
+    assert found.columns.tolist() == other.columns.tolist() == [2]
+    names = np.array([2])
+    moved = on_another_day(X[rows], y[rows], names, 0, ordered=False)
+    of_class = [
+        [each[y[rows] == label, 2].mean() for label in range(len(order))]
+        for each in (moved, X[rows])
+    ]
+    assert np.ptp(of_class[0]) < 0.3 * np.ptp(of_class[1])
+
+
+def test_no_blocks_of_unknown_order_drift_if_their_rows_do_not() -> None:
+    for seed in range(20):
+        for order in ([0, 1, 2], [0, 1], [*range(8)]):
+            X = recorded(order, warms=0, apart=seed % 3, seed=seed)
+            assert drift_in(X, np.repeat(order, 60), ordered=False) is None
 
 
 def test_sets_of_labels_are_blocks_as_classes_are() -> None:

@@ -139,7 +139,7 @@ def test_any_gaps_are_left_out_or_filled_with_the_median(
 def test_marks_in_numbers_are_understood(
     delimiter: str, cells: list[str], values: list[float | None]
 ) -> None:
-    meaning = meaning_of(cells, [1] * len(cells), 0, Notation.of(cells, delimiter, None))
+    meaning = meaning_of(cells, np.ones(len(cells), int), Notation.of(cells, delimiter, None))
     wanted = np.array([np.nan if value is None else value for value in values])
     assert np.array_equal(meaning.values, wanted, equal_nan=True)
     others = [i for i, v in enumerate(values) if v is None and cells[i] not in GAPS]

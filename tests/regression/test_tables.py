@@ -111,7 +111,7 @@ def test_a_list_of_columns_that_ends_within_a_line_is_refused(tmp_path: Path) ->
     refuses(run("data", tmp_path / "d.csv", "--drop", "a\nb"), "data.options")
 
 
-# Who only reads a small table does not wait for scikit-learn or pandas to be imported.
+# Who only reads a table does not wait for scikit-learn or pandas to be imported.
 
 _PROGRAM = """
 import sys

@@ -1,4 +1,4 @@
-"""Rows of a large table mean the same, whether they are parsed many at once or one by one."""
+"""Rows of a large table mean the same, however many are taken at once."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused_by
 
-from protonn_edge.data import cells, table_file
+from protonn_edge.data import columns, table_file
 from protonn_edge.data.dataset import Table
 from protonn_edge.data.options import SHOWN, TableOptions
 from protonn_edge.data.points import read_table
@@ -30,8 +31,8 @@ OPTIONS = TableOptions(missing=SHOWN, label="label", delimiter="semicolon")
 def read(path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> Table | str:
     """Return a table, or why it is refused."""
     with monkeypatch.context() as patch:
-        patch.setattr(table_file, "_BLOCK_CELLS", at_once)
-        patch.setattr(cells, "_MOST_TEXTS", 6)
+        patch.setattr(table_file, "_ROWS_AT_ONCE", at_once)
+        patch.setattr(columns, "_MOST_TEXTS", 6)
         try:
             return read_table(path, options=OPTIONS)
         except InputError as refused:
@@ -47,10 +48,10 @@ def read(path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> Table | s
         max_size=2,
     ),
 )
-def test_blocks_of_any_size_are_the_same_table(
+def test_parts_of_any_size_are_the_same_table(
     tmp_path_factory: pytest.TempPathFactory, mark: str, rows: list[list[str]]
 ) -> None:
-    path = tmp_path_factory.getbasetemp() / "blocks.csv"
+    path = tmp_path_factory.getbasetemp() / "parts.csv"
     lines = ["x;y;label", *[PLAIN] * 8, *(row for some in rows for row in some)]
     numbers = np.random.default_rng(0).normal(0, 9, (len(lines), 2)).tolist()
     text = "\n".join(
@@ -59,7 +60,7 @@ def test_blocks_of_any_size_are_the_same_table(
     )
     path.write_text(text)
     with pytest.MonkeyPatch.context() as patch:
-        few, all_at_once = (read(path, patch, size) for size in (12, 1 << 20))
+        few, all_at_once = (read(path, patch, size) for size in (4, 1 << 20))
     if isinstance(few, str) or isinstance(all_at_once, str):
         assert few == all_at_once
         return
@@ -76,7 +77,14 @@ def test_names_that_come_again_far_below_are_no_point(tmp_path: Path, header: st
     path, points = tmp_path / "joined.csv", ["4;5;a", "6;7;b", "4;7;b", "6;5;b"] * 10
     path.write_text("\n".join([header, *points, header, *points]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(table_file, "_BLOCK_CELLS", 12)
+        patch.setattr(table_file, "_ROWS_AT_ONCE", 3)
         table = read_table(path, options=TableOptions(label="last"))
     assert len(table.X) == 80
     assert {*table.labels} == {"a", "b"}
+
+
+def test_null_bytes_far_below_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("x,label\n" + "1,a\n2,b\n" * 2000 + "3,a\0\n")
+    with refused_by("data.table_file"):
+        read_table(path)
