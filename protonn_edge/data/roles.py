@@ -217,12 +217,11 @@ class Judge(LabelSearch):
                 doubts.setdefault(doubt, []).append(column)
         if not self.named.channels:
             self.refuse(doubts, roles)
-        first = sorted(
-            reasons, key=lambda each: (each not in self.named.by_option, not _is_person(each))
-        )
+        named = self.named.by_option
+        first = sorted(reasons, key=lambda each: (each not in named, not _is_person(each)))
         roles.left_out = {column: reasons[column] for column in first}
         roles.features = [*self.named.channels] or [each for each in rest if each not in reasons]
-        roles.notices += [_left_out_notice(*each) for each in reasons.items()]
+        roles.notices += [_left_out_notice(*each, each[0] in named) for each in reasons.items()]
         texts, label = [*roles.of("text"), *self.flags(roles)], roles.label
         guessed = roles.label_found == "the last one" and label is not None and label.kind != "text"
         if texts and (guessed or not roles.features) and not self.named.channels:
@@ -334,7 +333,8 @@ class Judge(LabelSearch):
                     f"which holds out whole ones for testing; otherwise, {ways}"
                 )
             elif columns[0].values is None:
-                ways = f"leave it out with --drop {names}" + _other_ways(columns[0])
+                ways = f"leave it out with --drop {names}"
+                ways += _encoded(columns[0], ", or use its texts as features with --one-hot {}")
             elif self.recorded:
                 ways += f", or name it with --time {first} or --session {first}"
             if self.files is not None and roles.label is None and columns[0].may_be_label:
@@ -355,19 +355,18 @@ def _changes(labels: NDArray[np.int64] | None) -> NDArray[np.bool_] | np.bool_:
     return changed if _SELDOM * changed.sum() < len(labels) else np.False_
 
 
-def _other_ways(text: Column) -> str:
-    """Return how to use a column of text as features, in a message, if that is possible."""
+def _encoded(text: Column, way: str) -> str:
+    """Return how to use a column of text as features, if that is possible."""
     assert text.texts is not None
-    if len(text.texts.texts) > ONE_HOT_LIMIT or not text.name:
-        return ""
-    return f", or use its texts as features with --one-hot {text.flag_value}"
+    few = len(text.texts.texts) <= ONE_HOT_LIMIT
+    return way.format(text.flag_value) if few and text.name and not text.shares_name else ""
 
 
 def _is_person(column: Column) -> bool:
     return PERSON.fullmatch(column.name.lower()) is not None
 
 
-def _left_out_notice(column: Column, reason: Reason) -> Notice:
+def _left_out_notice(column: Column, reason: Reason, is_named: bool) -> Notice:
     why, warn = _WHY[reason], False
     if reason == "session" and column.evidence == _SELDOM_TEXT:
         flag = column.flag_value
@@ -383,7 +382,7 @@ def _left_out_notice(column: Column, reason: Reason) -> Notice:
         )
         warn = True
     elif reason == "text":
-        why = f"text; --one-hot {column.flag_value} turns it into features"
+        why = "text" + _encoded(column, "; --one-hot {} turns it into features")
         if column.texts is not None and (count := len(column.texts.texts)) > ONE_HOT_LIMIT:
             why = f"text, with {count:,} different values, too many for --one-hot"
         if warn := column.evidence == _SELDOM_TEXT or column.evidence.endswith(IN_TURN):
@@ -392,17 +391,16 @@ def _left_out_notice(column: Column, reason: Reason) -> Notice:
                 f"--session {column.flag_value}, which holds out whole ones for testing"
             )
     elif column.evidence:
-        usual = reason != "time" or column.kind == "date" or is_called_as_time(column.name)
-        kept = "" if column.values is None else f"; --keep {column.flag_value} uses it"
-        why, warn = f"{why} ({column.evidence}){kept}", not usual
+        usual = is_named or column.kind == "date" or is_called_as_time(column.name)
+        kept = "" if is_named or column.values is None else f"; --keep {column.flag_value} uses it"
+        why, warn = f"{why} ({column.evidence}){kept}", reason == "time" and not usual
         if reason == "time" and column.has_lost_digits:
             why, warn = f"a time, but cells such as {quoted(column.example)} {LOST_DIGITS}", True
         elif column.moments is not None and column.moments.first:
             warn = True
-        elif reason == "time" and column.kind != "date" and not usual:
-            flag, sorts = column.flag_value, column.evidence.startswith(FALLS)
-            newest = f"if rows are newest first, give --time {flag}; " * sorts
-            why = f"{column.evidence}; {newest}--keep {flag} uses it"
+        elif warn:
+            newest = f"; if rows are newest first, give --time {column.flag_value}"
+            why = f"{column.evidence}{newest * column.evidence.startswith(FALLS)}{kept}"
     text = f"left out: {column.title}, {why}"
     return Notice("left_out", text, warning=warn, columns=(column.key,))
 
@@ -419,7 +417,9 @@ def text_refusal(path: object, columns: Sequence[Column], label: Column | None) 
             f"{path} has no column called label, class or target, but has text in {titles}; name "
             f"the column of classes with {wanted}, or leave columns of text out with --drop {names}"
         )
+    own = all(each.name and not each.shares_name for each in columns)
+    way = f"turn text into features with --one-hot {names}" if own else "give each column a name"
     return InputError(
         f"{path} has text in {titles}, but no column of numbers besides {label.title}, the label; "
-        f"turn text into features with --one-hot {names}, or keep a column of numbers"
+        f"{way}, or keep a column of numbers"
     )

@@ -137,7 +137,7 @@ REFUSALS: tuple[Refusal, ...] = (
             and (case.asked is None or case.asked.augmentation(1.0) is None)
         ),
         "{augment} moves images, but their size is not given; give {image_shape}, such as "
-        "{image_shape} 28x28, or leave {augment} out",
+        "{image_shape} 28x28, or train without moved images",
     ),
     excluded(
         lambda case: case.clips and case.asked is not None and not case.asked.can_be_clipped,

@@ -60,6 +60,13 @@ _PROSE = re.compile(
 _CHOICE = re.compile(r"\b(?:choose|give)(?: one of)? ('?[\w-]+'?)(?:,| or)")
 _REFUSED = re.compile(r"no such option|is not one of|applies only|has no effect")
 _EXTRA = re.compile(r"got unexpected extra arguments? \((\S+)[ )]")
+_FIGURE = re.compile(
+    r"(accuracy|mean absolute error) [^\n]*?\(95 % confidence: ([\d.,]+) to ([\d.,]+)"
+)
+# options that ask for another figure, or for one that may be lower because it is true
+_TRUER = {"--drop", "--groups", "--holdout", "--holdout-rows", "--label", "--normal", "--one-class"}
+_TRUER |= {"--session", "--target", "--time"}
+_FILLING = re.compile(r"--missing (median|most-frequent)\b")
 _LAST_STOP = re.compile(r"[.,;:)]+\Z")
 
 
@@ -102,7 +109,7 @@ def advised(line: str, sentence: str, own: Mapping[str, str] = OWN) -> Iterator[
     _, mark, clauses = sentence.partition("; ")
     if not mark:
         return
-    if extra := _EXTRA.match(sentence):
+    if (extra := _EXTRA.match(sentence)) and extra[1] in words:
         words.remove(extra[1])
     for part in re.split(
         r"(?:, or,? | or, |; | or (?=--|with --|train|omit|choose|give|use|leave))", clauses
@@ -277,7 +284,7 @@ def _followed(advice: Advice, said: list[str], of: Course, deep: int) -> Followe
         except AssertionError as error:
             return Followed(advice, f"no command line for a shell: {error}", faulty=True)
     new = sentences(done)
-    if fault := _fault(done, new, said, of):
+    if fault := _fault(done, new, said, of) or _untrue(done, advice.line, of):
         return Followed(advice, fault, faulty=True)
     if not done.exit_code:
         return Followed(advice, "works")
@@ -314,6 +321,34 @@ def _fault(done: Result, new: Sequence[str], said: Sequence[str], of: Course) ->
         few: few,
     }
     return next((fault for fault, is_so in faults.items() if is_so), "")
+
+
+def _untrue(done: Result, line: str, of: Course) -> str:
+    """Return why the figure of a command that was advised is not to be believed, or ""."""
+    if done.exit_code:
+        return ""
+    added = {*shlex.split(line)} - {*shlex.split(of.line)}
+    before, after = (_FIGURE.search(each.stdout) for each in (of.first, done))
+    if before and after and before[1] == after[1] and not added & _TRUER:
+        (low, high), (least, most) = (_interval(each) for each in (before, after))
+        if most < low if before[1] == "accuracy" else least > high:
+            return f"makes it worse: {after[0]}, which was {before[0]}"
+    if _FILLING.search(line):
+        with _clearing():
+            dropped = of.shell(_FILLING.sub("--missing drop", line))
+        own = {*map(_kind, _warnings(done))} - {*map(_kind, _warnings(dropped))}
+        if own and not dropped.exit_code:
+            return f"warns of its own filling: {min(own)}"
+    return ""
+
+
+def _interval(figure: re.Match[str]) -> tuple[float, float]:
+    low, high = (float(figure[n].rstrip(".,").replace(",", "")) for n in (2, 3))
+    return low, high
+
+
+def _warnings(done: Result) -> list[str]:
+    return [each for each in done.stderr.splitlines() if each.startswith("warning: ")]
 
 
 def _kind(sentence: str) -> str:

@@ -1,12 +1,13 @@
 """What messages advise in Python, to an agent and in the page, done there.
 
-Each interface reads the tables of the corpus, and then does what the messages about them advise.
+Each interface reads the tables or recordings of the corpus, and then does what messages advise.
 Extensions add their interfaces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from advice.following import Followed
@@ -35,10 +36,13 @@ INTERFACES: dict[str, Reader] = {
 }
 
 
-def tables(folder: Path, every: int = 1) -> Iterator[tuple[Path, TableOptions]]:
-    """Yield the tables of the corpus, or one of so many cases, with their options."""
+def files(folder: Path, kind: str, every: int = 1) -> Iterator[tuple[Path, TableOptions]]:
+    """Yield what the corpus reads as a table, or as another kind, with options for reading.
+
+    These are all, or those of one of so many cases.
+    """
     for number, case in some_cases(every):
-        readings = [each.filled(case._filled) for each in case.readings if each.reader == "table"]
+        readings = [each.filled(case._filled) for each in case.readings if each.reader == kind]
         if not readings:
             continue
         given = folder / str(number)
@@ -46,12 +50,13 @@ def tables(folder: Path, every: int = 1) -> Iterator[tuple[Path, TableOptions]]:
         path = case.write(given)
         for reading in readings:
             file, texts = reading._named(path, folder)
-            yield file, options_of_texts(texts)
+            with suppress(InputError):  # of an option that is not for reading
+                yield file, options_of_texts(texts)
 
 
 def follow(reader: Reader, folder: Path, every: int = 1) -> Iterator[Followed]:
-    """Yield what comes of all advice about the tables of the corpus that an interface can read."""
-    for path, options in tables(folder, every):
+    """Yield what comes of all advice about files of the corpus that an interface can read."""
+    for path, options in files(folder, reader.kind, every):
         try:
             given = reader.given(options)
         except KeyError:

@@ -36,6 +36,7 @@ class Reader:
     has: Callable[[str], bool]  # whether it has an argument of this name
     # yields the arguments that a sentence advises, in the words of the interface and as it was
     advice: Callable[[str, str], Iterable[tuple[str, Any]]] = keywords
+    kind: str = "table"  # how the corpus reads what it reads
 
     def follow(self, path: Path, given: Given) -> Iterator[Followed]:
         """Yield what comes of all that the messages about a table advise."""

@@ -9,6 +9,7 @@ import pytest
 from advice.following import advised, follow, in_shell
 from advice.inputs import corpus_lines
 from advice.workspace import command_lines, make
+from click.testing import CliRunner, Result
 from command_line import skip_unless_known, succeed
 from extension_parts import needs
 
@@ -86,6 +87,48 @@ def test_what_a_message_about_a_case_of_the_corpus_advises_works(
 def test_advice_is_found_in_a_sentence(line: str, sentence: str, lines: list[str]) -> None:
     found = [each.line.removeprefix("protonn-edge ") for each in advised(line, sentence)]
     assert found == lines
+
+
+def _told(exit_code: int, stdout: str, stderr: str) -> Result:
+    """Return what a command printed."""
+    out, error = stdout.encode(), stderr.encode()
+    return Result(CliRunner(), out, error, out + error, None, exit_code, None)
+
+
+_TRY = "warning: a forest is better; try --classifier forest, or hold out days with --groups day\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "faults"),
+    [
+        ("accuracy", (80, 90), (60, 70), 1),
+        ("accuracy", (80, 90), (75, 85), 0),
+        ("mean absolute error", (1.5, 2.5), (3.5, 4.5), 1),
+        ("mean absolute error", (1.5, 2.5), (0.5, 1), 0),
+    ],
+)
+def test_a_worse_figure_is_a_fault_unless_it_is_truer(
+    name: str, before: tuple[float, float], after: tuple[float, float], faults: int
+) -> None:
+    def shell(line: str) -> Result:
+        low, high = before if line.endswith(".csv") else after
+        said = _TRY * line.endswith(".csv")
+        return _told(0, f"{name} {low} on 9 points (95 % confidence: {low} to {high})", said)
+
+    found = follow("train a.csv", shell)
+    assert [each.faulty for each in found] == [faults == 1, False]
+
+
+@pytest.mark.parametrize(("warned", "is_faulty"), [("median", True), ("drop median", False)])
+def test_a_warning_of_what_was_filled_as_advised_is_a_fault(warned: str, is_faulty: bool) -> None:
+    def shell(line: str) -> Result:
+        if "--missing" not in line:
+            return _told(2, "", "error: a.csv has gaps; use --missing median\n")
+        is_warned = line.rpartition(" ")[2] in warned
+        return _told(0, "read\n", "warning: 7 is in many rows; empty these cells\n" * is_warned)
+
+    (found,) = follow("train a.csv", shell)
+    assert found.faulty == is_faulty
 
 
 def test_a_broken_quote_is_refused_by_the_shell() -> None:

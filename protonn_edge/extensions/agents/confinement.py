@@ -79,8 +79,7 @@ class Confinement:
             if isinstance(value, bool):
                 found[option if value else f"no-{option}"] = ""
             else:
-                text = f"{value:g}" if isinstance(value, int | float) else value
-                found[option] = self._text(option, text)
+                found[option] = self._text(option, _plain(value))
         return found
 
     def _text(self, name: str, value: object) -> str:
@@ -131,6 +130,13 @@ def _number(name: str, schema: JsonObject, value: object) -> str:
         article = "an integer" if schema["type"] == "integer" else "a number"
         raise InputError(f"{name} is {_shown(value)}; give {article} of at least {least}")
     return str(value)
+
+
+def _plain(value: object) -> object:
+    """Return the text of a number, without a fraction of zero; other values as they are."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value) if isinstance(value, int | float) else value
 
 
 def _shown(value: object) -> str:

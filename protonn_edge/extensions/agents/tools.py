@@ -159,16 +159,8 @@ TOOLS: Mapping[str, Tool] = {
             OPTIONS: _options(
                 *_READING,
                 *_of_kinds(),
-                *(
-                    "holdout",
-                    "holdout-rows",
-                    "seed",
-                    "target",
-                    "normal",
-                    "within",
-                    "rejection",
-                    "rejection-by",
-                ),
+                *("holdout", "holdout-rows", "seed", "target", "normal", "within"),
+                *("rejection", "rejection-by"),
                 *("metric", "minutes", "board", "start-from"),
             ),
         },

@@ -121,9 +121,13 @@ def of_windows(record: JsonObject) -> JsonObject:
 
 
 def of_predictions(record: JsonObject) -> JsonObject:
-    """Return how often each class is answered, and the accuracy if there are labels."""
+    """Return how often each class is answered, and the accuracy if there are labels.
+
+    Of a recording, these are its events, the missed ones and the false alarms.
+    """
     return {
         **_accuracy(record),
+        **{name: record.get(name) for name in ("events", "missed", "false_alarms", "hours")},
         "answers": record.get("classes"),
         "clamped_inputs": record.get("saturations"),
     }

@@ -201,8 +201,10 @@ def _rate(
             f"labels that the model does not have: {listed(strange)}",
             "correct the labels in the recording",
         )
-    if rate and channels == signal.channels and alike and is_same_rate(rate, signal.rate):
-        return rate
+    if channels == signal.channels and alike and is_same_rate(rate, signal.rate):
+        if rate:
+            return rate
+        raise InputError("the recording and the model have no sampling rate; add a column of times")
     raise InputError(
         f"the recording ({_described(channels, here, rate, dataset.classes)}) does not match the "
         f"model ({_described(signal.channels, there, signal.rate, model.classes)}); give a "

@@ -24,8 +24,9 @@ from sklearn.datasets import load_digits
 
 from protonn_edge.extensions.agents import verdicts
 from protonn_edge.extensions.agents.child import ChildCommand
-from protonn_edge.extensions.agents.confinement import Confinement
+from protonn_edge.extensions.agents.confinement import OPTIONS, Confinement
 from protonn_edge.extensions.agents.server import MOST_BYTES, VERSIONS, Allowed, Server
+from protonn_edge.extensions.agents.tools import TOOLS
 from protonn_edge.extensions.agents.verdicts import MOST_CHARACTERS, _text, verdict
 from protonn_edge.model.file import save_model
 from protonn_edge.system.shell import WINDOWS
@@ -230,6 +231,13 @@ def test_an_absolute_path_in_the_folder_is_made_relative(name: str, tmp_path: Pa
     schema: dict[str, Any] = {"data": {"type": "string"}}
     given = {"data": str(tmp_path / name)}
     assert Confinement(tmp_path).checked(schema, ("data",), given) == {"data": f"./{name}"}
+
+
+def test_numbers_of_options_are_written_in_full(tmp_path: Path) -> None:
+    tool = TOOLS["train"]
+    given = {**_MODEL, OPTIONS: {"seed": 12_345_678, "epochs": 3.0, "gamma": 0.5}}
+    found = Confinement(tmp_path).checked(tool.schema, tool.required, given)
+    assert found[OPTIONS] == {"seed": "12345678", "epochs": "3", "gamma": "0.5"}
 
 
 @pytest.mark.parametrize("asked", [*VERSIONS, "1999-01-01", None, 7])

@@ -147,7 +147,7 @@ def read_noise(path: Path, recorded: Recording, options: TableOptions) -> Record
         raise InputError(f"{unlike}; use noise recorded with the same sensor")
     named = {"the recording": own, str(path): dataset}
     both = {name: FileFacts(each.sample_rate, each.instrument) for name, each in named.items()}
-    one_rate(both)
+    one_rate(both, sampled=dataset.instrument is MICROPHONE)
     one_instrument(both)
     notices = (
         replace(each, text=f"the noise never varies in {listed(each.columns)}; check its recording")
@@ -302,7 +302,7 @@ def _stacked(tables: Sequence[Table]) -> Table:
         X=np.concatenate([each.X for each in tables]),
         labels=Coded.repeated(run for table in tables for run in table.labels.runs),
         notices=tuple(note for table in tables for note in table.notices),
-        sample_rate=one_rate(origins),
+        sample_rate=one_rate(origins, sampled=first.instrument is MICROPHONE),
         instrument=one_instrument(origins),
         file_of=np.repeat(np.arange(len(tables)), counts),
         seams=np.concatenate(seams),

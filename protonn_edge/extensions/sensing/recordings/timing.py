@@ -86,7 +86,7 @@ def _with_rate(
     """Return a table with the rate of its files' intervals, unless its first line gives one."""
     rates = {file: 1 / each.interval for file, each in takes.items() if each.interval}
     known = {file: FileFacts(hertz(each, seconds), None) for file, each in rates.items() if seconds}
-    rate = table.sample_rate or one_rate(known)
+    rate = table.sample_rate or one_rate(known, sampled=True)
     notices = list(table.notices)
     if table.sample_rate is not None:
         notices += _of_other_times(table, known)
@@ -212,10 +212,8 @@ def _of_other_times(table: Table, known: Mapping[str, FileFacts]) -> list[Notice
     assert table.times is not None
     assert table.sample_rate is not None
     rate = table.sample_rate
-    if not known:
-        return []
-    rates = [each.sample_rate or rate for each in known.values()]
-    other = max(rates, key=lambda each: abs(each - rate))
+    rates = (each.sample_rate or rate for each in known.values())
+    other = max(rates, default=rate, key=lambda each: abs(each - rate))
     if abs(other - rate) <= _SAME_RATE * rate:
         return []
     text = (
@@ -238,16 +236,19 @@ def _of_rates(rates: Sequence[float], every: Clock, seconds: float) -> Notice:
     return Notice("rate", f"{text}; use --rate to correct it", warning=every.in_packets)
 
 
-def one_rate(tables: Mapping[str, FileFacts]) -> float | None:
-    """Return the common rate of all files with a known rate."""
+def one_rate(tables: Mapping[str, FileFacts], *, sampled: bool = False) -> float | None:
+    """Return the common rate of all files with a known rate.
+
+    `sampled` is whether an option can have all of them sampled at another rate.
+    """
     rates = {name: each.sample_rate for name, each in tables.items() if each.sample_rate}
     first, usual = next(iter(rates.items()), ("", 0.0))
     for name, rate in rates.items():
         if abs(rate - usual) > _SAME_RATE * usual:
+            way = f", or use --rate {min(rates.values()):g} for all" if sampled else ""
             raise InputError(
                 f"{first} has {usual:g} samples a second, but {name} has {rate:g}; give recordings "
-                "with the same rate or, unless their first lines state it, use --rate "
-                f"{min(rates.values()):g} for all"
+                f"with the same rate{way}"
             )
     return float(np.median(list(rates.values()))) if rates else None
 
