@@ -13,7 +13,7 @@ export PLATFORMIO_SETTING_ENABLE_TELEMETRY ?= no
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test prove agreement fuzz coverage mutants versions lint docs firmware upload gallery setup tools chips node browser cmake clean
+.PHONY: help demo test nightly prove agreement fuzz coverage mutants versions lint docs firmware upload gallery setup tools chips node browser cmake clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## /\1	/p' $(MAKEFILE_LIST) | expand -t 10
@@ -26,6 +26,12 @@ TESTS_ := -n auto --dist loadfile
 TESTS_core := $(TESTS_) --ignore=tests/extensions
 test: setup $(VENV)/has-docs node browser cmake  ## run all tests; ARGS=core or ARGS="tests/cli -k demo" runs some
 	@$(PYTHON) -m pytest $(or $(TESTS_$(ARGS)),$(ARGS))
+
+# With random seeds, and with nothing that compilers made before.
+nightly: setup $(VENV)/has-docs node browser cmake  ## run what no push needs: tests with new seeds, fuzzers, proofs; SEED=1
+	@PROTONN_EDGE_KEPT_BUILDS=$$(mktemp -d) $(PYTHON) -m pytest $(TESTS_) --hypothesis-profile=nightly
+	@$(MAKE) --no-print-directory fuzz SECONDS=1800 ARGS="--seed $(or $(SEED),1)"
+	@$(MAKE) --no-print-directory prove agreement
 
 # All programs on one core take a quarter of an hour; ARGS="linear forest" those with such names.
 prove: setup  ## prove the C of all kinds free of run-time errors, with Frama-C; ARGS="linear" some

@@ -175,23 +175,7 @@ class Notation:
     @classmethod
     def of(cls, cells: Iterable[str], delimiter: str, decimal: str | None) -> Notation:
         """Determine the notation from cells, unless the decimal mark is given."""
-        decimals, separators = Counter[str](), set[str]()
-        doubtful: dict[str, str] = {}
-        text = "\0".join(cells)
-        for mark in ".,":  # most cells: one by one, they would take most of the time of reading
-            text, count = _certain(mark, delimiter).subn("", text)
-            decimals += Counter({mark: count})
-        for cell in text.split("\0"):
-            number = ("," in cell or "." in cell) and number_in(cell)
-            marks = [each for each in number[1] if each in ",."] if number else []
-            if not number or not marks or (number[0].after and number[1][-1] == marks[-1]):
-                continue  # the point of ``7. May`` is no decimal point
-            if len(set(marks)) == 2 or (len(marks) == 1 and not _is_doubtful(number[1], delimiter)):
-                decimals[marks[-1]] += 1
-            if len(marks) > 1:
-                separators.add(marks[0])
-            elif marks[0] not in decimals:
-                doubtful.setdefault(marks[0], number[1])
+        decimals, separators, doubtful = _marks_of(cells, delimiter)
         if decimal is not None:
             return cls(decimal, ".,"[decimal == "."])
         if decimals:
@@ -224,6 +208,30 @@ class Notation:
         text = text.replace(self.decimal, ".").lower().replace("d", "e")
         value = float(text)
         return value if abs(value) <= FLOAT32_MAX else np.nan
+
+
+def _marks_of(
+    cells: Iterable[str], delimiter: str
+) -> tuple[Counter[str], set[str], dict[str, str]]:
+    """Return how often each mark separates decimals, those of thousands, and numbers in doubt."""
+    decimals, separators = Counter[str](), set[str]()
+    doubtful: dict[str, str] = {}
+    text = "\0".join(cells)
+    for mark in ".,":  # most cells: one by one, they would take most of the time of reading
+        text, count = _certain(mark, delimiter).subn("", text)
+        decimals += Counter({mark: count})
+    for cell in text.split("\0"):
+        number = ("," in cell or "." in cell) and number_in(cell)
+        marks = [each for each in number[1] if each in ",."] if number else []
+        if not number or not marks or (number[0].after and number[1][-1] == marks[-1]):
+            continue  # the point of ``7. May`` is no decimal point
+        if len(set(marks)) == 2 or (len(marks) == 1 and not _is_doubtful(number[1], delimiter)):
+            decimals[marks[-1]] += 1
+        if len(marks) > 1:
+            separators.add(marks[0])
+        elif marks[0] not in decimals:
+            doubtful.setdefault(marks[0], number[1])
+    return decimals, separators, doubtful
 
 
 @cache

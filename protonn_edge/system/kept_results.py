@@ -18,7 +18,7 @@ _DIGEST_BYTES = 32
 
 
 def digest(ingredients: Iterable[bytes]) -> str:
-    """Return what tells ingredients apart, each with its place among them."""
+    """Return a digest of ingredients, of which none can stand for parts of two."""
     whole = hashlib.sha256()
     for each in ingredients:
         whole.update(len(each).to_bytes(8, "big") + each)

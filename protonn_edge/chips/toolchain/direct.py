@@ -67,7 +67,7 @@ def commands(project: Path, environment: str) -> list[list[str]] | None:
 
 
 class _Settings:
-    """What a platformio.ini says about one environment; `_NotKnown` if that is more than we know.
+    """The settings of one environment of a platformio.ini; `_NotKnown` if some are not known here.
 
     Parameters
     ----------

@@ -160,4 +160,3 @@ class MatvecKernel(base.Kernel):
             code=sum(code) + code_bytes(self),
             state=self.state_bytes,
         )
-
