@@ -1,5 +1,4 @@
-/* Cycles of a span of code, exact to the cycle, by Timer1 at the CPU's clock, or Timer0 where Timer1 has
- * 8 bits.
+/* Cycles of a span of code, exact to the cycle, by Timer1 at the CPU's clock.
  *
  * A span runs from one OUT to the I/O register GPIOR0 (value 1) to another (value 0), so that an
  * emulator that watches GPIOR0 counts the very same instructions:
@@ -23,17 +22,13 @@
 #include <avr/io.h>
 #include <stdint.h>
 
-#ifdef TCNT1L
 #include "cycle_timer_16bit.h"
-#else
-#include "cycle_timer_8bit.h"
-#endif
 
 /* The overhead is a few cycles and fits in one byte, which saves SRAM. */
 extern uint8_t cycle_span_overhead;
 
-/* How often the timer has overflowed since this was set to 0: every 65,536 cycles, or every 256 if
- * it has 8 bits, also during sleep. Kept across a reset. */
+/* How often the timer has overflowed since this was set to 0: every 65,536 cycles, also during sleep.
+ * Kept across a reset. */
 extern volatile uint16_t cycle_counter_overflows;
 
 /* Start the timer and measure the overhead of measuring. Call it before interrupts are enabled. */

@@ -16,10 +16,6 @@
  * of receiving them are known exactly and are subtracted. The ring holds all that the host may send
  * in that time, as a build is refused whose features take longer than they take to arrive.
  */
-#if defined(SOFTWARE_UART) && !PREDICTION_HOLDS_FEATURES
-#error                                                                                             \
-    "A serial line in software cannot wait for features to be pushed: build with a plan that holds all"
-#endif
 
 static pnn_input_t chunk[PNN_CHUNK_FEATURES];
 static uint16_t chunk_count;

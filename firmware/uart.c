@@ -14,8 +14,6 @@ volatile uint8_t uart_head; /* where the interrupt writes next */
 volatile uint8_t uart_tail; /* where the program reads next; equal to the head: empty */
 volatile uint16_t uart_lost;
 
-#ifndef SOFTWARE_UART
-
 /* The board's build flags set another baud rate, or a USART other than the first. */
 #ifndef BAUD
 #define BAUD 115200UL
@@ -116,8 +114,6 @@ void uart_send(uint8_t byte)
     loop_until_bit_is_set(UCSRA, NUMBERED(UDRE, UART_NUMBER, ));
     UDR = byte;
 }
-
-#endif
 
 uint8_t uart_receive(void)
 {

@@ -2,6 +2,8 @@
 #ifndef UART_H
 #define UART_H
 
+#include "interrupt_cycles.h"
+
 #include <stdint.h>
 
 /* Bytes received, modulo the ring's size; the other fields belong to the interrupt that receives
@@ -10,11 +12,6 @@ extern volatile uint8_t uart_head;
 extern volatile uint8_t uart_tail;
 extern volatile uint8_t uart_ring[];
 extern volatile uint16_t uart_lost;
-
-#ifdef SOFTWARE_UART
-#include "software_uart.h"
-#else
-#include "interrupt_cycles.h"
 
 #define UART_RING_BYTES 64u /* a power of two, so that an index wraps with a mask; holds one less */
 
@@ -33,7 +30,6 @@ static inline uint16_t uart_cycles_since(uint8_t before)
 {
     return UART_INTERRUPT_CYCLES * ((uint8_t)(uart_head - before) % UART_RING_BYTES);
 }
-#endif
 
 /* 115,200 baud unless the board's build flags set another rate; 8 data bits, no parity, one stop
  * bit. */

@@ -7,12 +7,8 @@
 #define MARK 0x9D4Eu
 #define HUNG CYCLE_COUNTER_SECOND
 
-/* The data address of the watchdog's control register, which differs on an ATtiny. */
-#ifdef __AVR_HAVE_MUL__
+/* The data address of the watchdog's control register. */
 #define CONTROL_REGISTER "0x60"
-#else
-#define CONTROL_REGISTER "0x41"
-#endif
 
 #define KEPT __attribute__((section(".noinit"))) /* not cleared at startup */
 

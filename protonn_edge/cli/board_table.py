@@ -22,11 +22,11 @@ def show_boards(out: Output, names: Sequence[str]) -> None:
 
 
 def _facts(board: Board) -> list[str]:
-    pins = f"{board.rx_pin}/{board.tx_pin}"
-    line = board.serial.upper() if board.serial != "software" else pins
-    line = "UART0" if board.proof == FIRMWARE else line
+    line = "UART0" if board.proof == FIRMWARE else board.serial.upper()
     used = f"{line}, {board.baud:,} baud"
-    if board.proof == COMPILED:
+    if not (board.proof or board.has_firmware):
+        used = "export"
+    elif board.proof == COMPILED:
         used = "compiled only"
     elif board.proof == SIMILAR:
         used = "export, emulated on a similar core"

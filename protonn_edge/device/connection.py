@@ -239,13 +239,11 @@ def _check_board(device: HelloReply, board: Board, where: str) -> None:
             f"{where} reports a clock of {device.clock_hz:,} Hz, but {board.name} runs at "
             f"{board.clock_hz:,} Hz; choose the right board with --board{named}"
         )
-    software = board.serial == "software"
-    allowed = range(1) if software else range(1, protocol.MOST_WINDOW_BYTES + 1)
-    if device.window not in allowed:
+    if not 1 <= device.window <= protocol.MOST_WINDOW_BYTES:
         raise ProtocolError(
             f"{where} reports a send window of {device.window} bytes, but the send window of "
-            f"{board.name} must have {'0' if software else f'1 to {allowed[-1]}'} bytes; choose "
-            f"the right board with --board, or {REFLASH_HINT}"
+            f"{board.name} must have 1 to {protocol.MOST_WINDOW_BYTES} bytes; choose the right "
+            f"board with --board, or {REFLASH_HINT}"
         )
 
 

@@ -36,7 +36,6 @@ def test_platformio_ini_builds_for_the_uno_by_default():
 def test_an_uno_needs_no_flags_and_others_what_differs():
     assert build_flags(load_board("uno")) == build_flags(load_board("nano")) == []
     assert build_flags(load_board("leonardo")) == ["-DUART_NUMBER=1", "-DBUSY_PIN=4"]
-    assert "-DSOFTWARE_UART" in build_flags(load_board("attiny85"))
 
 
 @needs_avr_gcc

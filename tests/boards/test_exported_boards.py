@@ -26,7 +26,8 @@ NAMES = sorted({*export_board_names()} - {*board_names()})
 
 
 def test_they_are_these():
-    assert NAMES == ["esp32", "esp32-c3", "microbit", "nano-every", "nano33ble", "pico", "uno-r4"]
+    others = ("esp32", "esp32-c3", "microbit", "nano-every", "nano33ble", "pico", "uno-r4")
+    assert ["attiny85", *others] == NAMES
     assert {load_export_board(name).cpu.family for name in NAMES} == {
         "avr",
         "cortex-m",
@@ -75,7 +76,7 @@ def test_boards_say_how_their_code_is_tested():
     assert "export, emulated" in shown
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("pico", "nano-every")])
+@pytest.mark.parametrize("name", sorted({*NAMES} - {"attiny85", "nano-every", "pico"}))
 def test_a_board_is_said_to_be_tested_on_the_core_that_tests_emulate(name: str) -> None:
     board, chip = load_export_board(name), chip_of(name)
     assert board.proof == ("similar" if chip is LX106 else "emulated")

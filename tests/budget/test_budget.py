@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from avr_tools import needs_avr_gcc
-from model_factory import random_model, random_window_model, window_features_of
+from model_factory import random_model
 from plans import with_first_cost
 from refusals import refused_by
 
@@ -43,12 +43,6 @@ def test_estimate_turns_away_tables_or_variables_that_alone_are_too_large() -> N
         check_estimate(with_first_cost(plan, tables=40_000), UNO, REMEDIES)
     with refused_by("codegen.projects.checks", "codegen.families.avr.checks", kind=CheckFailed):
         check_estimate(with_first_cost(plan, state=3_000), UNO, REMEDIES)
-
-
-def test_a_line_that_cannot_wait_takes_no_samples_one_after_the_other() -> None:
-    plan = make_plan(quantize(random_window_model(window_features_of("mean,max", 40, 2))))
-    with refused_by("codegen.families.avr.checks", kind=CheckFailed):
-        check_estimate(plan, load_board("attiny85"), REMEDIES)
 
 
 @needs_avr_gcc

@@ -54,12 +54,6 @@ def test_from_a_table_to_a_report(folder: Path, monkeypatch: pytest.MonkeyPatch)
     run_json("export", "m.npz", "--c", "library")
 
 
-@needs_emulated_avr
-def test_a_bound_without_a_proof_is_null(folder: Path, tmp_path: Path) -> None:
-    built = run_json("build", folder / "random.npz", "-o", tmp_path, "--board", "attiny85")
-    assert (built["fits"], built["cycles"]) == (True, None)
-
-
 def test_a_column_is_described_once(folder: Path) -> None:
     record = run_json("data", folder / "table.csv")
     assert "features" not in record

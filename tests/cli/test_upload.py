@@ -11,7 +11,7 @@ from protonn_edge.chips.toolchain.ports import FoundPort
 from protonn_edge.cli.upload import upload_line
 from protonn_edge.codegen.families.avr import upload
 
-SETTINGS = "[env:uno]\nboard = uno\n\n[env:attiny85] ; a programmer's\nboard = attiny85\n"
+SETTINGS = "[env:uno]\nboard = uno\n\n[env:mega2560] ; another board\nboard = mega2560\n"
 
 
 @pytest.fixture
@@ -53,15 +53,9 @@ def test_a_port_is_named_as_avrdude_has_it(
     assert as_avrdude_has_it in ran[0]
 
 
-def test_a_chip_in_its_programmer_has_no_port(tmp_path: Path, ran: list[tuple[str, ...]]) -> None:
-    done = run_json("upload", project(tmp_path), "--environment", "attiny85")
-    assert (done["port"], done["why"]) == (None, "with the programmer usbtiny")
-    assert "--upload-port" not in ran[0]
-
-
 def test_the_default_environment_is_taken(tmp_path: Path, ran: list[tuple[str, ...]]) -> None:
-    text = f"[platformio]\ndefault_envs = attiny85 ; of two\n\n{SETTINGS}"
-    assert run_json("upload", project(tmp_path, text))["environment"] == "attiny85"
+    text = f"[platformio]\ndefault_envs = mega2560 ; of two\n\n{SETTINGS}"
+    assert run_json("upload", project(tmp_path, text))["environment"] == "mega2560"
 
 
 MINE = """
@@ -193,8 +187,8 @@ def test_the_next_step_is_a_command_for_every_shell(tmp_path: Path) -> None:
     assert upload_line(Path(), "uno") == "protonn-edge upload"
     folder = project(tmp_path)
     assert upload_line(folder, "uno") == f"protonn-edge upload {folder}"
-    line = upload_line(folder, "attiny85")
-    assert line == f"protonn-edge upload {folder} --environment attiny85"
+    line = upload_line(folder, "mega2560")
+    assert line == f"protonn-edge upload {folder} --environment mega2560"
 
 
 def test_a_logger_is_uploaded_at_once(tmp_path: Path, ran: list[tuple[str, ...]]) -> None:

@@ -65,7 +65,7 @@ def test_firmware_of_another_chip_is_refused(compile_firmware):
     assert load_image(elf, mcu="atmega328").flash == load_image(elf).flash
 
 
-CHIPS = ("atmega328p", "atmega1284p", "atmega32u4", "atmega2560", "attiny85")
+CHIPS = ("atmega328p", "atmega1284p", "atmega32u4", "atmega2560")
 
 
 @pytest.mark.parametrize("compiled_for", CHIPS)

@@ -1,7 +1,4 @@
-"""Other chips than the Uno's in the emulator: memories, and cycles of interrupts.
-
-That pins are a serial line shows in what the ATtiny85 answers, in tests/boards.
-"""
+"""Other chips than the Uno's in the emulator: memories, and cycles of interrupts."""
 
 from __future__ import annotations
 
@@ -55,7 +52,6 @@ def settled(emulated):
     [
         ("uno", "TIMSK0", 3 + 4, 4 + 3 + 4),  # RCALL and RET; the response, JMP and RETI
         ("mega2560", "TIMSK0", 4 + 5, 5 + 3 + 5),
-        ("attiny85", "TIMSK", 3 + 4, 4 + 2 + 4),
     ],
 )
 def test_calls_and_interrupts_take_the_cycles_of_the_chip(compile_for, name, mask, call, interrupt):
@@ -68,9 +64,8 @@ def test_calls_and_interrupts_take_the_cycles_of_the_chip(compile_for, name, mas
     assert stats.marked_cycles == outs + call + switches_and_nops + interrupt
 
 
-@pytest.mark.parametrize(("name", "end"), [("mega2560", 0x21FF), ("attiny85", 0x25F)])
-def test_a_stray_write_is_one_past_the_chips_own_sram(compile_for, name, end):
-    board = load_board(name)
+def test_a_stray_write_is_one_past_the_chips_own_sram(compile_for):
+    board, end = load_board("mega2560"), 0x21FF
     elf = compile_for(STRAY, board.mcu, f"-DADDRESS={end}")
     with EmulatedBoard(elf, board=board) as emulated:
         assert settled(emulated).faults == ()

@@ -53,10 +53,8 @@ class Board:
         Flash that the bootloader takes.
     eeprom_bytes : int
         EEPROM; 0 if unknown.
-    serial : {"usart0", "usart1", "software"}
-        The peripheral of the serial line; ``"software"`` takes two pins and a timer.
-    rx_pin, tx_pin : str
-        The pins of a serial line in software, such as ``"PB3"``.
+    serial : {"usart0", "usart1"}
+        The peripheral of the serial line.
     baud : int
         Baud rate of the serial line.
     power_watts : float
@@ -97,8 +95,6 @@ class Board:
     bootloader_bytes: int = 0
     eeprom_bytes: int = 0
     serial: str = "usart0"
-    rx_pin: str = ""
-    tx_pin: str = ""
     upload_protocol: str = "arduino"
     upload_baud: int = 0
     usb_ids: tuple[str, ...] = ()
@@ -113,6 +109,14 @@ class Board:
     def cpu(self) -> Core:
         """The core of its chip."""
         return EVERY_CORE[self.core]
+
+    @property
+    def has_firmware(self) -> bool:
+        """Whether there is firmware for its chip, not only a library.
+
+        Without a multiplier, routines run too long while interrupts are disabled.
+        """
+        return self.proof in ("", FIRMWARE) and self.cpu.multiplies
 
     @property
     def flash_total_bytes(self) -> int:
@@ -163,7 +167,7 @@ def load_board(name: str) -> Board:
         Also if there is no firmware for the board's chip.
     """
     board = _load(name, firmware_board_names)
-    if board.proof not in ("", FIRMWARE):
+    if not board.has_firmware:
         raise InputError(
             f"there is no firmware for {board.name} ({board.mcu}) yet; use 'protonn-edge export "
             f"MODEL --c FOLDER --board {name}', whose library has a self-test for the board"
@@ -193,8 +197,6 @@ def export_board_of(board: Board | str) -> Board:
 
 
 _BAUD_ERROR_LIMIT = 0.025  # of a receiver at double speed, for 8N1 (data sheet 8271, 20.8)
-# Of a bit of a serial line in software: interrupts take up to half of it.
-_TIMER_CYCLES = (100, 255)
 
 
 def _text(pattern: str, description: str) -> Key:
@@ -206,7 +208,6 @@ def _is_place(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and address(value[0]) and bit(value[1])
 
 
-_PIN = "a pin of port B such as 'PB3'"
 _KEYS = {
     "title": TITLE,
     "mcu": _text(r"at[a-z0-9]{2,30}", "a chip such as 'atmega328p', in lower case"),
@@ -216,9 +217,7 @@ _KEYS = {
     "bootloader_bytes": whole_number(0, 16_384),
     "sram_bytes": whole_number(128, 32_768),
     "eeprom_bytes": whole_number(0, 16_384),
-    "serial": _text("usart0|usart1|software", "'usart0', 'usart1' or 'software'"),
-    "rx_pin": _text("PB[0-7]|", _PIN),
-    "tx_pin": _text("PB[0-7]|", _PIN),
+    "serial": _text("usart0|usart1", "'usart0' or 'usart1'"),
     "baud": whole_number(1_200, 2_000_000),
     "power_watts": Key("a number of watts from 0.000001 to 1,000", number(*POWER_WATTS)),
     "platformio_board": _text(r"[A-Za-z0-9_.-]{0,60}", "PlatformIO's name for a board"),
@@ -228,7 +227,7 @@ _KEYS = {
         "a list such as ['2341:0043']",
         list_of(matches(r"[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}"), FILE_LIMIT_BYTES),
     ),
-    "busy_pin": _text("PB[0-7]", _PIN),
+    "busy_pin": _text("PB[0-7]", "a pin of port B such as 'PB3'"),
     "gpior0": whole_number(0x20, 0x5F),
     "sleep_enable": Key("a list of two numbers: a register's data address and a bit", _is_place),
     "analog_inputs": Key(
@@ -268,22 +267,6 @@ def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
 def _check_serial(facts: Mapping[str, Any], source: str) -> None:
     """Refuse a baud rate that the serial line cannot generate from the clock."""
     clock, baud = facts["clock_hz"], facts["baud"]
-    if facts.get("serial") == "software":
-        rx, tx = facts.get("rx_pin", ""), facts.get("tx_pin", "")
-        if "" in (rx, tx) or rx == tx:
-            raise InvalidValue(
-                source,
-                "a software serial line needs two pins",
-                "set rx_pin and tx_pin to different pins",
-            )
-        least, most = _TIMER_CYCLES
-        if not least <= clock / baud <= most:
-            raise InvalidValue(
-                source,
-                f"{baud:,} baud, expected {-(-clock // most):,} to {clock // least:,} for "
-                f"a software serial line at {clock:,} Hz",
-            )
-        return
     real = clock / (8 * max(1, round(clock / (8 * baud))))
     if abs(real / baud - 1) > _BAUD_ERROR_LIMIT:
         raise InvalidValue(

@@ -1,7 +1,7 @@
 /*
  * The other end of the serial line: it passes bytes between the chip and the client, through a TCP
  * port or a pseudo-terminal. Bytes that the client has sent and the chip has not received yet are on
- * the wire, from which a USART (usart.c) or pins (pins.c) take them.
+ * the wire, from which a USART (usart.c) takes them.
  */
 #include "uno.h"
 

@@ -199,7 +199,7 @@ def _placed(chunks: Iterable[tuple[int, bytes]], path: Path, flash_bytes: int, m
     return bytes(flash)
 
 
-_VECTORS = {"atmega328p": 26, "atmega1284p": 35, "atmega32u4": 43, "atmega2560": 57, "attiny85": 15}
+_VECTORS = {"atmega328p": 26, "atmega1284p": 35, "atmega32u4": 43, "atmega2560": 57}
 """The jumps at the beginning of a program of avr-gcc's: one for each interrupt of its chip."""
 
 

@@ -2,7 +2,7 @@
  * A board as a process: a chip (core.c) whose serial line is connected to a link.
  *
  *   board --mcu NAME --clock HZ --gpior0 ADDRESS --sleep-register ADDRESS --sleep-bit NUMBER
- *         [--serial usart0 | --serial RX,TX --baud NUMBER] --image-bytes NUMBER
+ *         [--serial usart0] --image-bytes NUMBER
  *         [--port NUMBER | --pty] [--wire-speed | --unpaced [--lockstep]] [--reset-pc ADDRESS]
  *         [--bss-end ADDRESS] [--parts-bytes NUMBER] [--eeprom FILE] [--no-skip-fix]
  *
@@ -169,8 +169,7 @@ static struct {
     struct core_options core;
     bool pty, wire_speed, unpaced, lockstep;
     unsigned port, image_bytes, parts_bytes;
-    const char *serial; /* "usart0" to "usart3", or the pins' bits: "3,4" */
-    unsigned baud;      /* of pins; the program sets that of a USART */
+    const char *serial; /* "usart0" to "usart3" */
     const char *eeprom; /* the file that keeps it */
     const char *watch; /* sums of passes, and where the first and last span of a prediction begin */
     unsigned first_span, last_span;
@@ -195,7 +194,6 @@ static const struct {
     {"--gpior0", NUMBER, &chip.gpior0},
     {"--sleep-register", NUMBER, &chip.sleep_register},
     {"--sleep-bit", NUMBER, &chip.sleep_bit},
-    {"--baud", NUMBER, &options.baud},
     {"--mcu", TEXT, &chip.mcu},
     {"--serial", TEXT, &options.serial},
     {"--eeprom", TEXT, &options.eeprom},
@@ -256,12 +254,8 @@ static void attach_parts(void)
 
 static bool install_line(void)
 {
-    unsigned number, rx, tx;
-    if (sscanf(options.serial, "usart%u", &number) == 1) {
-        return usart_install(number);
-    }
-    return sscanf(options.serial, "%u,%u", &rx, &tx) == 2 && rx < 8 && tx < 8 && options.baud &&
-           pins_install(rx, tx, options.baud);
+    unsigned number;
+    return sscanf(options.serial, "usart%u", &number) == 1 && usart_install(number);
 }
 
 int main(int argc, char **argv)

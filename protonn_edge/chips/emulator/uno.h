@@ -1,6 +1,6 @@
 /*
  * Interfaces between the parts of the emulated board: the core (core.c) runs the program and calls
- * the serial line (usart.c or pins.c), which passes its bytes to the link (link.c) and takes the
+ * the serial line (usart.c), which passes its bytes to the link (link.c) and takes the
  * link's bytes from the wire (link.c, too). An extension may add parts to the board, such as sensors.
  */
 #ifndef UNO_H
@@ -102,9 +102,6 @@ void usart_raise_interrupt(void);
 
 /* ---- pins.c ---- */
 
-/* Use two pins of port B as the line; false if there is no such port. */
-bool pins_install(unsigned rx, unsigned tx, uint32_t baud);
-
 /* Hold a pin high or low, or release it. */
 void pins_hold(char port, unsigned bit, bool is_held, bool high);
 
@@ -116,7 +113,7 @@ bool pins_press(const char *name);
 
 /* ---- link.c: the wire ---- */
 
-/* The operations of the line, set by the USART or pins that serve as the line. */
+/* The operations of the line, set by the USART. */
 extern struct line {
     void (*start)(void);        /* called when bytes wait on the wire */
     bool (*is_busy)(void);      /* whether it receives or sends a byte */

@@ -60,7 +60,7 @@ class EmulatedBoard(RunningBoard):
         Install Optiboot, which runs first after every reset, so that avrdude can upload to
         `upload_port`: ``avrdude -c arduino -p atmega328p -P PORT -U flash:w:firmware.hex:i``.
     board : Board, optional
-        The board, by default an Arduino Uno. A serial line in software takes two of its pins.
+        The board, by default an Arduino Uno.
     link : {"tcp", "pty"}
         A TCP port of 127.0.0.1, or a pseudo-terminal: a device that any terminal program opens.
     port : int
@@ -202,15 +202,11 @@ def _check_board(board: Board, bootloader: bool) -> None:
 def _chip_facts(board: Board) -> dict[str, str | int]:
     """Return the options that describe the chip; simavr knows the rest."""
     register, bit = board.sleep_enable
-    serial = board.serial
-    if serial == "software":
-        serial = f"{board.rx_pin[2:]},{board.tx_pin[2:]}"
     return {
         "--mcu": board.mcu,
         "--clock": board.clock_hz,
         "--gpior0": board.gpior0,
         "--sleep-register": register,
         "--sleep-bit": bit,
-        "--baud": board.baud,
-        "--serial": serial,
+        "--serial": board.serial,
     }

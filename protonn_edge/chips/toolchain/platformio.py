@@ -301,12 +301,9 @@ def description_file(board: Board) -> dict[str, str]:
 def build_flags(board: Board) -> list[str]:
     """Return the compiler's flags for a board's differences from an Uno."""
     flags = []
-    if board.baud != _DEFAULT_BAUD or board.serial == "software":
+    if board.baud != _DEFAULT_BAUD:
         flags.append(f"-DBAUD={board.baud}UL")
-    if board.serial == "software":
-        flags.append("-DSOFTWARE_UART")
-        flags += [f"-DUART_RX_PIN={board.rx_pin[2:]}", f"-DUART_TX_PIN={board.tx_pin[2:]}"]
-    elif board.serial != "usart0":
+    if board.serial != "usart0":
         flags.append(f"-DUART_NUMBER={board.serial.removeprefix('usart')}")
     if board.busy_pin != "PB0":
         flags.append(f"-DBUSY_PIN={board.busy_pin[2:]}")

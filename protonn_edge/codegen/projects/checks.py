@@ -22,12 +22,6 @@ def _flash_remedy(remedies: Remedies) -> str:
     return f"try {', '.join(remedies.flash)}, or {FEWER_FEATURES}"
 
 
-def _sram_remedy(remedies: Remedies, board: Board) -> str:
-    if board.serial == "software":  # it cannot wait, so all features of a point are buffered
-        return f"try {remedies.sram}, or fewer features"
-    return f"try {remedies.sram}"
-
-
 @dataclass(frozen=True)
 class Usage:
     """Memory of a board that a linked firmware uses, in bytes."""
@@ -66,7 +60,7 @@ class Usage:
                 self,
                 f"the firmware needs {self.memory_bytes:,} B of SRAM (variables "
                 f"{self.sram_bytes:,} B, stack {self.stack_bytes:,} B), but {board.name} has "
-                f"{board.sram_bytes:,} B; {_sram_remedy(remedies, board)}",
+                f"{board.sram_bytes:,} B; try {remedies.sram}",
             )
 
 
@@ -94,7 +88,7 @@ def check_estimate(plan: DevicePlan, board: Board, remedies: Remedies) -> None:
         f"{board.name} has",
         board.sram_bytes,
         "B of SRAM for its variables alone",
-        _sram_remedy(remedies, board),
+        f"try {remedies.sram}",
     )
     family_of(board).check_plan(plan, board, remedies)
 

@@ -129,9 +129,7 @@ def _count(reference: IntegerChain, plan: DevicePlan, board: Board) -> int:
     cycles = plan.cycles
     if cycles is None:
         cycles = _FLOAT_CYCLES * reference.model_bytes // 4
-    on_line = reference.n_features * BITS_PER_BYTE * board.clock_hz // board.baud
-    if board.serial != "software":
-        on_line //= _ASLEEP
+    on_line = reference.n_features * BITS_PER_BYTE * board.clock_hz // (board.baud * _ASLEEP)
     return max(_LEAST, min(_MOST, int(_CYCLES / (cycles + on_line + _EXCHANGE_CYCLES))))
 
 

@@ -28,7 +28,7 @@ def read_health(line: Link, where: str, expected: IntegerExpected) -> Health:
     deadline = Deadline(Host(), _DEADLINE_S)
     heard = b""
     while deadline.left_s > 0:
-        if not heard:  # a serial line in software cannot receive while it sends
+        if not heard:
             line.write(_ASKING)
         heard = line.read(_EVERY_S)
         for _, message in reader.messages(heard):

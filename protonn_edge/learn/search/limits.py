@@ -155,7 +155,7 @@ FIRMWARE_FLASH_BYTES = 3_200
 
 def check_predicted(option: str, given: str, board: Board, remedy: str) -> None:
     """Refuse an option about time where cycles are not predicted."""
-    if board.cpu.in_words or not board.cpu.multiplies:
+    if board.cpu.in_words:
         raise InputError(
             f"{option} is {given}, but a search does not predict cycles on {board.name}; {remedy}"
         )

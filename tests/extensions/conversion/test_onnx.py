@@ -28,7 +28,6 @@ from row_tables import rows
 from sklearn.neural_network import MLPClassifier
 
 from protonn_edge import from_network
-from protonn_edge.chips.boards import load_board
 from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.extensions.conversion.networks.networks import _equalized, _rectified
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
@@ -193,7 +192,7 @@ def test_a_network_that_is_too_large_is_a_failed_check():
     with refused_by("extensions.conversion.search", kind=CheckFailed):
         from_network(perceptron([numbers(64, 250), numbers(250, 250), numbers(250, 10)],
                              [numbers(250), numbers(250), numbers(10)]),
-                  DIGITS.X_train, board=load_board("attiny85"))  # fmt: skip
+                  DIGITS.X_train)  # fmt: skip
     with refused_by("extensions.conversion.search", kind=CheckFailed):
         from_network(content, DIGITS.X_train, budget=500)
 

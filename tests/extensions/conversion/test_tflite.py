@@ -10,6 +10,7 @@ import math
 import shutil
 import struct
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from fuzz.sentences import check_refusal
 from refusals import refused_by
 
 from protonn_edge import from_network
+from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.toolchain.javascript import scripts_folder
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.networks.flatbuffer import FlatTable
@@ -124,7 +126,8 @@ def test_other_networks_are_refused_with_a_way_out() -> None:
 def test_a_network_that_is_too_large_names_its_layer() -> None:
     layer = "layer 1 (the largest: 1x1x784 to 1x1x24)"
     with refused_by("extensions.conversion.search", kind=CheckFailed, naming=layer):
-        from_network(FOLDER / "mnist10-mlp.tflite", real_points("mnist10-mlp"), board="attiny85")
+        small = replace(load_board("uno"), flash_bytes=8_192)
+        from_network(FOLDER / "mnist10-mlp.tflite", real_points("mnist10-mlp"), board=small)
 
 
 def test_each_offset_of_a_file_may_be_wrong() -> None:

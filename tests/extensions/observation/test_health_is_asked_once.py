@@ -1,4 +1,4 @@
-"""A board was asked again after each piece of a reply; an ATtiny85 then never sent a whole one."""
+"""A board was asked again after each piece of a reply, and some then never sent a whole one."""
 
 from __future__ import annotations
 

@@ -1,14 +1,12 @@
 """Convolutions that could not be built for chips with less flash than an Uno.
 
-On an ATtiny85 the compiler copied the biases of wide layers from SRAM, which the build refuses. An
-ATmega88 has no JMP, which layers and unrolled weights used.
+An ATmega88 has no JMP, which layers and unrolled weights used.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from avr_tools import needs_emulated_avr
 from convolution_factory import random_convolution, random_images_of, random_model
 
@@ -33,12 +31,9 @@ power_watts = 0.03
 """
 
 
-@pytest.mark.parametrize("name", ["attiny85", "small.toml"])
-def test_layers_of_eleven_channels_give_the_reference_scores(tmp_path: Path, name: str) -> None:
-    if name == "small.toml":
-        (tmp_path / name).write_text(ATMEGA88)
-        name = str(tmp_path / name)
-    board = load_board(name)
+def test_layers_of_eleven_channels_give_the_reference_scores(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(ATMEGA88)
+    board = load_board(str(tmp_path / "small.toml"))
     stage = layered((random_convolution(0, (5, 5, 1), 11),))
     model = random_model(stage)
     integers = quantize(model)

@@ -34,7 +34,7 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("board", ["uno", "mega2560", "attiny85"])
+@pytest.mark.parametrize("board", ["uno", "mega2560"])
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 def test_every_plan_for_a_board_is_recognized(model: Model, board: str, tmp_path: Path) -> None:
     reference = quantize(model)

@@ -257,7 +257,7 @@ LIES: list[tuple[type, Callable[[Any], Any], dict[str, int], str]] = [
         )
         for clock, boards in (
             *((0, ""), (1, ""), (15_999_999, ""), (4_000_000_000, "")),
-            (8_000_000, "attiny85, promini8"),
+            (8_000_000, "promini8"),
         )
     ),
     *(

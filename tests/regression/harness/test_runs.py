@@ -21,7 +21,7 @@ from model_factory import forms_in_place_of, random_model, random_points
 from refusals import refused_by
 from simulated_run import N, honest_model, measure_on, subject
 
-from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.boards import load_board, load_export_board
 from protonn_edge.cli import verify
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.hil import say_unproven
@@ -58,7 +58,7 @@ def test_scores_arrive_however_long_they_take_on_the_line(start):
 
 # Cycles that a linked program rules out are refused by every command that reads them.
 
-UNO, TINY = load_board("uno"), load_board("attiny85")
+UNO, TINY = load_board("uno"), load_export_board("attiny85")
 
 
 class Unlabelled(NamedTuple):

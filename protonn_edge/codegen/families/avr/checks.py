@@ -25,16 +25,6 @@ _BEHIND_CONSTANTS = "__ctors_start"
 _NAMES_SHOWN = 3
 
 
-def check_waiting(plan: DevicePlan, board: Board) -> None:
-    """Raise `CheckFailed` if features are pushed while others arrive on a line that cannot wait."""
-    if board.serial == "software" and not plan.buffered:
-        raise CheckFailed(
-            f"a build with the kernel {plan.kernel!r} computes after every {plan.chunk_features} "
-            f"features, but {board.name} must have received all features before, because its "
-            "serial line is software; choose another board with --board"
-        )
-
-
 def check_program(
     program: LinkedProgram, plan: DevicePlan, board: Board, remedies: Remedies
 ) -> None:
@@ -49,8 +39,7 @@ def check_program(
             check_pace(program, plan, board, remedies)
     check_constants_in_flash(program)
     check_constants_within_reach(program, remedies)
-    if board.serial != "software":  # such a line is idle while anything is computed
-        check_interrupts(program, board)
+    check_interrupts(program, board)
 
 
 def check_no_floats(program: LinkedProgram) -> None:

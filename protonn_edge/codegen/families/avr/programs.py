@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from protonn_edge.chips.avr.program import LinkedProgram, Sections, read_program, read_share
 from protonn_edge.chips.avr.stack import worst_case_stack
 from protonn_edge.chips.boards import Board
-from protonn_edge.codegen.families.avr.checks import check_program, check_waiting
+from protonn_edge.codegen.families.avr.checks import check_program
 from protonn_edge.codegen.families.avr.code import AVRCode
 from protonn_edge.codegen.families.avr.paths import prediction_paths
 from protonn_edge.codegen.families.family import ReadsPrograms, Stack
@@ -41,9 +41,6 @@ class ReadsAVRPrograms(ReadsPrograms):
             return Stack(0)
         worst = worst_case_stack(program, sorted(program.path.parent.rglob("*.su")))
         return Stack(worst.bytes, worst.path)
-
-    def check_plan(self, plan: DevicePlan, board: Board, remedies: Remedies) -> None:
-        check_waiting(plan, board)
 
     def check_program(
         self, program: LinkedProgram, plan: DevicePlan, board: Board, remedies: Remedies

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +71,7 @@ def test_what_cannot_be_kept_is_refused(
 
 def test_a_board_with_another_chip_is_refused() -> None:
     with pytest.raises(InputError) as caught:
-        logger_of([sensor_kind("a0")], 10, load_board("attiny85"))
+        logger_of([sensor_kind("a0")], 10, replace(load_board("uno"), mcu="atmega88p"))
     assert "choose another board with --board (atmega1284p, leonardo," in str(caught.value)
     assert "'protonn-edge export'" in str(caught.value)
 
