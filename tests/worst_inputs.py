@@ -120,9 +120,10 @@ def _drawn_points(model: IntegerChain, generator: np.random.Generator) -> NDArra
 
 
 def prototype_costs(plan: Plan) -> Int64:
-    """Return the cycles (d + 1,) of a prototype far by 1..d coordinates, and of a near one."""
-    voting = plan.of("prototypes").voting
-    return np.append(voting.left_after, voting.near)
+    """Return cycles (d + 1,), about: of a prototype far by 1..d coordinates, and of a near one."""
+    stage = plan.of("prototypes").stage
+    far = 7 + 9 * np.arange(1, stage.n_inputs + 1)
+    return np.append(far, far[-1] + 40 + 8 * stage.n_outputs)
 
 
 def prototype_cycles(model: IntegerChain, points: Int64, costs: Int64) -> Int64:

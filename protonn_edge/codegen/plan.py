@@ -49,7 +49,7 @@ class DevicePlan(Protocol):
 
     @property
     def core(self) -> Core | None:
-        """The kind of chip for which cycles are counted, if they are."""
+        """The kind of chip, if cycles are estimated for it."""
 
     @property
     def limit_bytes(self) -> int | None:
@@ -144,7 +144,7 @@ class ProgramCost:
 
     @property
     def order(self) -> float:
-        """What plans are compared by: about the cycles of listings, for no input of 0."""
+        """What plans are compared by: about the cycles by the work, for no input of 0."""
         return sum(cost.cycles for cost in self.costs)
 
     @property

@@ -6,32 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from avr_tools import needs_avr_gcc, needs_emulated_avr
+from avr_tools import needs_avr_gcc
 from forest_factory import random_chain
 from generated_programs import compile_with
-from measured_predictions import build_program, measure
-from model_factory import random_inputs
 
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.kinds.forest.layout import Reading
-from protonn_edge.model.integer_chain import named_stages
-from protonn_edge.system.folders import scratch_folder
-
-
-@needs_emulated_avr
-@pytest.mark.parametrize("kernel", ["walk", "if-else"])
-def test_a_way_takes_the_cycles_of_its_nodes(kernel: str) -> None:
-    """Two points differ by exactly what their ways do."""
-    chain = random_chain(5, trees=12, features=300, depth=8, share=0.0, vote=3)
-    Q, plan = random_inputs(5, 30, chain), plan_of(chain, {"forest": kernel})
-    stage = named_stages(chain)["forest"]
-    with scratch_folder() as folder:
-        measured = measure(build_program(chain, plan, folder), chain, Q)
-    ends = stage.trees.leaves_of(Q, stage.thresholds)
-    ways = plan.of("forest").leaf_cycles[ends].sum(axis=1)
-    around = measured.cycles.astype(int) - ways
-    assert around.max() - around.min() <= chain.n_classes  # the decision's
 
 
 def test_addresses_that_most_tests_need_are_kept_in_registers() -> None:

@@ -1,9 +1,9 @@
 """What the compiler makes of the C around listings, in a few figures for all kernels.
 
-The cycles of a listing are counted. The C around it is compiled only after a plan is chosen, so a
-kernel states what this C does: how many functions it calls, how many turns its loops take, and what
-it divides. The figures are means of avr-gcc 5.4 at -O2 over the programs of `tests/conformance`,
-whose cycles on the emulator plans may differ from by some half.
+The C around listings is compiled only after a plan is chosen, so a kernel states what this C does:
+how many functions it calls, how many turns its loops take, and what it divides. The figures are
+means of avr-gcc 5.4 at -O2 over the programs of `tests/conformance`, whose cycles on the emulator
+plans may differ from by some half.
 """
 
 from __future__ import annotations

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from protonn_edge.chips.cores import Core
-from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.model.decision import IntegerDecision
 from protonn_edge.model.watch import WatchCost
+
+# Cycles of a byte of a score, without and with the second largest.
+_BYTE_CYCLES = {False: 7, True: 12}
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,7 @@ class DecisionKernel(Kernel):
         watch, costs = self.stage.expected, [rule.cost() for rule in self.stage.policy.rules]
         watched = WatchCost() if watch is None else watch.cost
         return Cost(
-            compiled.TURN_CYCLES * 2 * self.stage.n_inputs
+            _BYTE_CYCLES[self.second] * self.stage.n_inputs * self.stage.scores.bits // 8
             + sum(each.cycles for each in costs)
             + watched.cycles,
             watched.tables,

@@ -1,8 +1,9 @@
 """An implementation of an integer stage on a chip: its cost, and its template's variables.
 
-Plans are chosen by bytes, and by about the cycles of a point without a value of 0. Bounds come from
-the linked program alone (`avr.paths`). Cycles are those of listings, also for chips without a
-multiplier, which execute C in their place: there, they only order the plans.
+Plans are chosen by bytes, and by about the cycles of a point without a value of 0: a constant or
+two of a kernel times its work, such as products or tests. Bounds come from the linked program alone
+(`avr.paths`). Chips without a multiplier execute C in place of the kernels; there, cycles only
+order the plans.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Assembly as a list of instructions, both to print it and to count its cycles.
+"""Assembly as a list of instructions, to print it, and to know its bytes and the cycles of paths.
 
-So the cycles of a loop always match its code. They are those of
-`protonn_edge.chips.avr.instruction_set`.
+Cycles are those of `protonn_edge.chips.avr.instruction_set`; facts about passes need them.
 """
 
 from __future__ import annotations
@@ -53,6 +52,11 @@ class Instruction:
         """The label that it may branch to."""
         branches = self.text.startswith(("br", *JUMPS))
         return self.text.split()[1] if branches else None
+
+    @property
+    def conditional(self) -> bool:
+        """Whether it is a branch or a skip."""
+        return self.target is not None or self.mnemonic in SKIPS
 
     @property
     def keys(self) -> tuple[str, str]:
@@ -161,48 +165,23 @@ class Listing:
 
         Raises `ValueError` if the path has a loop.
         """
+        instructions, nowhere = self._parsed[0], len(self._parsed[0]) + 1
         stops, passed = {self.places[end] for end in ends}, set[int]()
-        total, place = self._way(self.places[start], taken)
-        while place not in stops:
+        total, place = 0, self.places[start]
+        while not passed or place not in stops:
             if place in passed:
                 raise ValueError(f"the path from {start} has a loop without an end")
             passed.add(place)
-            cycles, place = self._way(place, taken)
-            total += cycles
-        return total
-
-    def _way(self, place: int, taken: Mapping[str, int]) -> tuple[int, int]:
-        """Return the cycles from an instruction to the next place, and that place."""
-        ways, keys = self._steps[place]
-        return ways[0 if taken.get(keys[0], taken.get(keys[1])) else -1]
-
-    @cached_property
-    def _steps(self) -> list[tuple[_Ways, tuple[str, str]]]:
-        """The ways from each instruction to the next label or branch, and its keys, if it is one.
-
-        The way of a branch or skip that is taken comes first.
-        """
-        instructions, places = self._parsed[0], self.places
-        labelled, nowhere = set(places.values()), len(instructions) + 1
-        steps: list[tuple[_Ways, tuple[str, str]]] = []
-        for place, each in reversed([*enumerate(instructions)]):
-            mnemonic, target = each.mnemonic, each.target
-            keys, there, cycles = ("", ""), place + 1, cycles_of(mnemonic)
-            if target is not None or mnemonic in SKIPS:
-                keys = each.keys
-                taken = place + 2 if target is None else places.get(_name(target), nowhere)
-                jumps: _Ways = ((cycles, taken),)
-                ways = jumps if mnemonic in JUMPS else ((2, taken), (1, there))
+            each = instructions[place]
+            one, other = each.keys
+            target = self.places.get(_name(each.target), nowhere) if each.target else place + 2
+            if each.mnemonic in JUMPS:
+                total, place = total + cycles_of(each.mnemonic), target
+            elif each.conditional and taken.get(one, taken.get(other, 0)):
+                total, place = total + 2, target
             else:
-                following = steps[-1][0] if steps and there not in labelled else ()
-                if len(following) == 1:
-                    cycles, there = cycles + following[0][0], following[0][1]
-                ways = ((cycles, there),)
-            steps.append((ways, keys))
-        return steps[::-1]
-
-
-_Ways = tuple[tuple[int, int], ...]  # cycles to each of one or two next places, with that place
+                total, place = total + cycles_of(each.mnemonic), place + 1
+        return total
 
 
 def repeated(over: Iterable[object], *lines: str) -> str:

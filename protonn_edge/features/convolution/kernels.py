@@ -20,6 +20,7 @@ from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed, moved
+from protonn_edge.codegen.kernels.matvec.products import product_cycles
 from protonn_edge.codegen.kernels.sums import ByteCode, started
 from protonn_edge.features.convolution import window
 from protonn_edge.features.convolution.integers import IntegerConvolution
@@ -30,15 +31,6 @@ _EXCHANGE = "movw r16, r30\nmovw r30, r20\nmovw r20, r16"  # the pointers to wei
 _AFTER_GROUP = f"{_EXCHANGE}\ndec  r23\nbreq end_groups\nrjmp group"
 
 _DOUBLED_MOST = 255
-
-
-@dataclass(frozen=True, eq=False)
-class ValueCycles:
-    """Mean cycles of a value: for sums below 0, at the limit, and between."""
-
-    small: int
-    large: int
-    between: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,61 +97,33 @@ class PixelCode:
         return times
 
     @cached_property
-    def _parts(self) -> tuple[tuple[window.Part, int], ...]:
-        """All instructions in order, and how often a pixel passes those around inputs and values.
-
-        Those of inputs and values, which are counted apart, have 0.
-        """
-        stage, parts = self.stage, list[tuple[window.Part, int]]()
-        shared, turns = self.turns > 1, self.turns
+    def _parts(self) -> tuple[window.Part, ...]:
+        """All instructions in order."""
+        stage, shared, parts = self.stage, self.turns > 1, list[window.Part]()
         if shared:
-            parts.append((_first_group(turns), 1))
+            parts.append(_first_group(self.turns))
         for group in self.written:
-            parts.append((_next_biases(group) if shared else self._begin(group), turns))
+            parts.append(_next_biases(group) if shared else self._begin(group))
             for row in range(stage.window[0]):
                 own = self.rows[group.number, row]
-                parts.append((_row_begin(group, row), turns))
-                parts += [(part, 0) for part in own.parts]
+                parts += [_row_begin(group, row), *own.parts]
                 if group is self.groups[-1]:  # there is no other, so X moves on
-                    parts.append((_row_end(stage, row, own.advance), 1))
-            parts.append((self._scale(group), turns))
+                    parts.append(_row_end(stage, row, own.advance))
+            parts.append(self._scale(group))
             names = (f"value_{group.number}_{place}" for place in range(group.size))
             ends = zip(group.registers.sums, names, strict=True)
-            parts += [(_value(stage, *each), 0) for each in ends]
+            parts += [_value(stage, *each) for each in ends]
         if shared:
-            parts += [(part, 1) for part in _after_groups(stage, self.groups[0])]
+            parts += _after_groups(stage, self.groups[0])
         if self.name == "packed":
-            parts.append((window.Part("end", "pop  r29"), 1))
+            parts.append(window.Part("end", "pop  r29"))
         return tuple(parts)
 
     @cached_property
     def listing(self) -> Listing:
         """The loop over the pixels of a row."""
-        sources = [part.source for part, _ in self._parts]
+        sources = [part.source for part in self._parts]
         return Listing("\n".join(["pixel:", *sources, _NEXT_PIXEL, "clr r1"]))
-
-    @cached_property
-    def fixed(self) -> int:
-        """Cycles of a pixel without its inputs and its values."""
-        turn = Listing(f"pixel:\n{_NEXT_PIXEL}").path("pixel", ("pixel",), {})
-        again = Listing(f"group:\n{_AFTER_GROUP}\nend_groups:").path("group", ("group",), {})
-        turn += (self.turns - 1) * again
-        return turn + sum(passes * part.cycles(end=1) for part, passes in self._parts if passes)
-
-    @cached_property
-    def inputs(self) -> int:
-        """Cycles of a window's values, which are not 0."""
-        rows = range(self.stage.window[0])
-        return self.turns * sum(
-            self.rows[g.number, row].cycles for g in self.written for row in rows
-        )
-
-    @cached_property
-    def value(self) -> ValueCycles:
-        """Cycles of a value."""
-        part = _value(self.stage, self.groups[0].registers.sums[0], "value_0_0")
-        small, large = part.cycles(small=1), part.cycles(large=1)
-        return ValueCycles(small, large, part.cycles(down=1, up=1))
 
     def _begin(self, group: window.Group) -> window.Part:
         """Return code that loads the biases."""
@@ -235,7 +199,7 @@ def _row_end(stage: IntegerConvolution, row: int, advance: int) -> window.Part:
 
 _TURNS_OF_A_LINE = 3  # finding the next line of a window, and storing its pointer
 
-_SMALL, _LARGE = 0.4, 0.1  # about the shares of outputs that are 0, and of those at the limit
+_VALUE_CYCLES = 30  # of a sum's begin and end
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,10 +226,12 @@ class ConvolutionKernel(ImageKernel):
 
     def cost(self, _feed: Feed | None, /) -> Cost:
         """Return its cost."""
-        rows = self.rows
+        rows, (height, width, out) = self.rows, self.stage.output_shape
+        weights, passes = self.stage.weights.reshape(out, -1), len(self.code.groups)
+        each = product_cycles(self.name, weights, passes=passes) + _VALUE_CYCLES * out
         tables = sum(map(len, self.code.weights)) * self.weights_in_flash
         return self._with_code(
-            self.pixel_cycles + self._around + rows.cycles,
+            height * width * each + self._around + rows.cycles,
             tables,
             state=2 * self.stage.window[0] + 2 + rows.state,
         )
@@ -308,14 +274,6 @@ class ConvolutionKernel(ImageKernel):
         turns += _TURNS_OF_A_LINE * outputs * stage.window[0]
         functions = stage.shape[0] / 3 + padded + 2 * outputs
         return compiled.TURN_CYCLES * turns + compiled.calls(functions, self.core)
-
-    @property
-    def pixel_cycles(self) -> float:
-        """About the cycles of all pixels."""
-        height, places, out = self.stage.output_shape
-        value = self.code.value
-        each = _SMALL * value.small + _LARGE * value.large + (1 - _SMALL - _LARGE) * value.between
-        return float(height * places * (self.code.fixed + out * each + self.code.inputs))
 
     @property
     def weights_in_flash(self) -> bool:

@@ -1,4 +1,4 @@
-"""Assembly that adds a row of the window to the sums in registers, with its cycles.
+"""Assembly that adds a row of the window to the sums in registers.
 
 X points into the row; the sums of a group of channels are in the registers `REGISTERS`.
 
@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from protonn_edge.codegen.kernels.listing import Listing, moved
+from protonn_edge.codegen.kernels.listing import moved
 from protonn_edge.codegen.kernels.matvec.products import (
     SumRegisters,
     added,
@@ -53,18 +52,6 @@ class Part:
     def source(self) -> str:
         """The lines, with the label of its end."""
         return f"{self.text}\nend_{self.name}:\n"
-
-    @cached_property
-    def listing(self) -> Listing:
-        """The lines alone."""
-        return Listing(f"begin:\n{self.source}")
-
-    def cycles(self, start: str = "begin", **taken: int) -> int:
-        """Return the cycles, given which branches are taken, by label."""
-        start = start if start == "begin" else f"{start}_{self.name}"
-        named = {f"{label}_{self.name}": each for label, each in taken.items()}
-        ends = {f"end_{self.name}", start} - {"begin"}
-        return self.listing.path(start, ends, named)
 
 
 @dataclass(frozen=True)
@@ -106,7 +93,6 @@ class WindowRow:
 
     parts: tuple[Part, ...]  # its instructions
     advance: int  # how far they advance X
-    cycles: int  # of values that are not 0
 
 
 def unrolled_row(stage: IntegerConvolution, group: Group, row: int, doubled: int) -> WindowRow:
@@ -115,7 +101,7 @@ def unrolled_row(stage: IntegerConvolution, group: Group, row: int, doubled: int
     of, maximum = group.registers, stage.input_maximum
     lines, advance = unrolled(weights, maximum, of, f"{name}_", doubled)
     part = Part(name, "\n".join(lines))
-    return WindowRow((part,), advance, part.cycles()) if lines else WindowRow((), 0, 0)
+    return WindowRow((part,), advance) if lines else WindowRow((), 0)
 
 
 def column_row(stage: IntegerConvolution, group: Group, number: int, name: Name) -> WindowRow:
@@ -131,7 +117,7 @@ def column_row(stage: IntegerConvolution, group: Group, number: int, name: Name)
     labels = f"tap_{own}", f"zero_{own}", f"end_{own}"
     lines = loop(group.registers, products, -(-group.size // each), "dec  r28", labels)
     part = Part(own, "\n".join([f"ldi  r28, {count}", *lines]))
-    return WindowRow((part,), count, count * part.cycles("tap", zero=0, tap=1))
+    return WindowRow((part,), count)
 
 
 def _row_of_channels(stage: IntegerConvolution, group: Group, number: int) -> WindowRow:
@@ -147,7 +133,7 @@ def _row_of_channels(stage: IntegerConvolution, group: Group, number: int) -> Wi
     lines += [*moved(26, between), "dec  r28", f"brne  tap_{name}"]
     part = Part(name, "\n".join(lines))
     advance = group.first + pixels * channels
-    return WindowRow((part,), advance, pixels * part.cycles("tap", tap=1))
+    return WindowRow((part,), advance)
 
 
 def _by_input(stage: IntegerConvolution, group: Group, row: int) -> IntArray:

@@ -16,6 +16,7 @@ from protonn_edge.features.gradients import loop
 from protonn_edge.features.gradients.integers import LEVELS, IntegerGradients
 
 _ROW_FUNCTIONS = 3  # for a row, without its pixels and runs
+_PIXEL_CYCLES, _ROOT_CYCLES = 48, 35
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +56,9 @@ class GradientsKernel(Kernel):
 
     def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""
-        loops, cells = self.loops, self.stage.cells
-        cycles = loops.all_pixels + self._around
+        cells = self.stage.cells
+        pixels = cells.rows.pixels * cells.columns.pixels
+        cycles = _PIXEL_CYCLES * pixels + _ROOT_CYCLES * cells.n_outputs + self._around
         tables = LEVELS + len(cells.rows.runs) + len(cells.columns.runs) + 2
         return self._with_code(cycles, tables, state=self._state)
 
@@ -74,8 +76,7 @@ class GradientsKernel(Kernel):
         cells = self.stage.cells
         functions = 4.0 + (cells.rows.pixels + 1) * _ROW_FUNCTIONS + len(cells.rows.runs)
         turns = cells.n_outputs / 2 + cells.cells[0] * cells.cells[1] + 2 * cells.columns.pixels
-        around = compiled.TURN_CYCLES * turns + compiled.calls(functions, self.core)
-        return around + self.loops.all_roots
+        return compiled.TURN_CYCLES * turns + compiled.calls(functions, self.core)
 
     @property
     def _state(self) -> int:

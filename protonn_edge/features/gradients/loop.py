@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from protonn_edge.codegen.kernels.compiled import bytes_of
 from protonn_edge.codegen.kernels.listing import Listing, moved
 from protonn_edge.features.gradients.integers import CellAxis, Cells
@@ -18,10 +16,6 @@ NEXT_CELL, SHARED, COUNT = 0x40, 0x80, 0x3F
 """A run of pixels as a byte: whether the next cell begins, whether it is shared, its length."""
 
 SUM_BYTES = bytes_of("uint16_t")
-
-# Branches that most pixels of handwritten digits with a gradient take.
-_USUAL = ("along", "down", "add", "gradient", "pixel")
-_SUMS = ("back", "other", "below", "beside", "beneath")  # labels reached if no byte overflows
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,34 +35,6 @@ class GradientLoops:
     def roots(self) -> Listing:
         """The code that computes features from sums."""
         return root_loop(1 << (8 - self.shift))
-
-    @property
-    def all_roots(self) -> float:
-        """Cycles of all features, none of which reaches the limit."""
-        return self.cells.n_outputs * self.roots.path("sum", ("sum",), {"sum": 1})
-
-    @property
-    def _runs(self) -> float:
-        """Cycles of a row's runs, without their pixels."""
-        cycles = self.pixels.path("row", ("pixel",), {"r16, 6": 1})
-        runs = run_bytes(self.cells.columns)
-        for run in runs[1:]:
-            taken = {"begin": 1, "r16, 6": not run & NEXT_CELL}
-            cycles += self.pixels.path("run", ("pixel",), taken)
-        cycles += self.pixels.path("run", ("done",), {"begin": 0})
-        return cycles
-
-    @property
-    def all_pixels(self) -> float:
-        """About the cycles of all pixels, which all have a gradient."""
-        numbers = np.bincount(self.cells.sharing().ravel(), minlength=4)
-        cycles = self.cells.rows.pixels * self._runs
-        for sharing, number in enumerate(numbers.tolist()):
-            taken = {"shared": sharing & 1, "corner": sharing & 1, "r19, 0": not sharing & 2}
-            # What is halved seldom overflows a byte.
-            taken |= {**dict.fromkeys(_USUAL, 1), **dict.fromkeys(_SUMS, sharing)}
-            cycles += number * self.pixels.path("pixel", ("pixel",), taken)
-        return cycles
 
 
 def run_bytes(axis: CellAxis) -> tuple[int, ...]:

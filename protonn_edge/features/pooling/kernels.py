@@ -14,6 +14,9 @@ from protonn_edge.features.images.image_rows import ImageKernel
 from protonn_edge.features.pooling.integers import IntegerAveragePooling, IntegerPooling
 from protonn_edge.features.pooling.loops import WHOLE_AREA_PIXELS, AreaLoops, average_of
 
+# Cycles of a value of a window, of a pixel of an area, whose rows are whole, and of an average.
+_VALUE_CYCLES, _PIXEL_CYCLES, _AVERAGE_CYCLES = {False: 14, True: 18}, {False: 16, True: 6}, 30
+
 _LARGER = """
     ld   r19, Z
     cp   r19, r18
@@ -115,7 +118,9 @@ class PoolingKernel(ImageKernel):
         rows, stage = self.rows, self.stage
         count, outputs = stage.shape[0], stage.output_shape[0]
         begins = 1 if self.averages else -(-count // stage.window[0])
-        cycles: float = count * self._row + outputs * self._averaging
+        values = count * stage.output_values * stage.window[1]
+        averages = self.averages * outputs * stage.output_values
+        cycles: float = _VALUE_CYCLES[self.averages] * values + _AVERAGE_CYCLES * averages
         cycles += compiled.TURN_CYCLES * begins * stage.output_values
         cycles += compiled.calls(count + outputs, self.core)
         return self._with_code(
@@ -128,31 +133,6 @@ class PoolingKernel(ImageKernel):
     def listings(self) -> tuple[Listing, ...]:
         """The loops over rows and, if they are averages, over sums."""
         return (self.loop, self.average_loop) if self.averages else (self.loop,)
-
-    @property
-    def _row(self) -> int:
-        """The cycles of a row; if some values stay, it takes only slightly fewer."""
-        _, windows, channels = self.stage.output_shape
-        return windows * max(self._window(channels, kept) for kept in (0, 1))
-
-    def _window(self, channels: int, kept: int) -> int:
-        """Return the cycles of a window's row if all values are kept, or none."""
-
-        def way(start: str, end: str, **taken: int) -> int:
-            return self.loop.path(start, (end,), {"keep": kept, **taken})
-
-        value, pixel = way("value", "value", value=1), way("pixel", "value")
-        others, last = way("value", "pixel"), way("value", "window", next=1, window=1)
-        values = self.stage.window[1] * (pixel + (channels - 1) * value)
-        return way("window", "pixel") + values + (self.stage.window[1] - 1) * others + last
-
-    @property
-    def _averaging(self) -> int:
-        """Cycles of the loop that makes a row of averages."""
-        if not self.averages:
-            return 0
-        value = self.average_loop.path("average", ("average",), {"average": 1})
-        return self.stage.output_values * value
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +192,8 @@ class AveragePoolingKernel(Kernel):
         """Return about the cycles of an image without an average of 0."""
         rows, columns = self.stage.pooling.rows, self.stage.pooling.columns
         begin = compiled.TURN_CYCLES * columns.outputs * (rows.output_units > 1)
-        pixels = self.loops.whole_rows if self.whole_rows else self.loops.parts
+        pixels = _PIXEL_CYCLES[self.whole_rows] * rows.pixels * columns.pixels
+        pixels += _AVERAGE_CYCLES * self.stage.n_outputs
         functions = 2 + rows.pixels * (1 + (feed is None))
         return begin + pixels + compiled.calls(functions, self.core)
 

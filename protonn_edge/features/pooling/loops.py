@@ -98,33 +98,6 @@ class AreaLoops:
             """
         )
 
-    @property
-    def parts(self) -> int:
-        """About the cycles of the loops over parts of rows, for all pixels."""
-        rows, columns = self.areas.rows, self.areas.columns
-        pixel = self._pass(self.part, "pixel", last=0)
-        within = rows.pixels * (columns.pixels - columns.outputs) * pixel
-        completing, other = (
-            self._pass(self.part, "pixel", last=1, complete=complete, nothing=complete)
-            for complete in (1, 0)
-        )
-        completed = rows.outputs * completing + (rows.pixels - rows.outputs) * other
-        return within + columns.outputs * completed
-
-    @property
-    def whole_rows(self) -> int:
-        """About the cycles of the loops over whole rows, for all areas."""
-        rows, columns = self.areas.rows, self.areas.columns
-        summed = self._pass(self.summing, "area")
-        completed = self._pass(self.averaging, "area", end=0)
-        rest = rows.pixels - rows.outputs
-        return columns.outputs * (rest * summed + rows.outputs * completed)
-
-    @staticmethod
-    def _pass(loop: Listing, label: str, **taken: int) -> int:
-        """Return the cycles of a pass of a loop over what is not 0."""
-        return loop.path(label, [label], {label: 1, **taken})
-
 
 _COUNTED = """
     within: dec %[count]

@@ -183,6 +183,7 @@ SCALE_BYTES = compiled.bytes_of("uint16_t", "uint16_t", "uint16_t", "uint8_t", "
 # Branches that most samples of signals take: few are near the level, or cross it.
 _USUAL = ("above", "same", "least", "most", "changed", "%[x], 7")
 
+_CYCLES_OF_A_BYTE = 0.42  # of a sample's instructions, some of which are for few samples
 _STATE_BYTES = compiled.bytes_of("uint16_t", "uint8_t")
 
 
@@ -270,24 +271,6 @@ class WindowKernel(Kernel):
         """The instructions for a sample."""
         return (self.sample,)
 
-    def _sample(self, level: int) -> float:
-        """Return about the cycles of a sample that completes a pair in `level` bands."""
-        taken = {f"ordered{each}": 1 for each in range(reference.BAND_LIMIT)}
-        taken |= {f"pair{each}": each < level for each in range(self.features.bands)}
-        return self.sample.path("sample", ["end"], {**dict.fromkeys(_USUAL, 1), **taken})
-
-    @property
-    def _loops(self) -> float:
-        """About the cycles of all samples, without the compiler's code."""
-        window, bands = self.stage.window.window, self.features.bands
-        # samples that complete pairs of at least this many bands
-        ending = [window >> level for level in range(bands + 1)]
-        ending = [*ending, 0]
-        cycles = sum(
-            (ending[level] - ending[level + 1]) * self._sample(level) for level in range(bands + 1)
-        )
-        return self.stage.window.channels * cycles
-
     def _cycles(self, feed: Feed) -> float:
         """Return about the cycles of a window.
 
@@ -298,7 +281,8 @@ class WindowKernel(Kernel):
         turns = windows.window * (3 * channels + 2) + 2 * features.bands * channels
         functions = 2 * (feed.calls + channels + 1) + 6 * self.stage.n_outputs
         around = compiled.TURN_CYCLES * turns + compiled.calls(functions, self.core)
-        return around + compiled.DIVISION_CYCLES * roots + self._loops
+        samples = _CYCLES_OF_A_BYTE * self.sample.code_bytes * windows.window * channels
+        return around + compiled.DIVISION_CYCLES * roots + samples
 
 
 def _places(features: reference.FeatureSet) -> tuple[dict[str, int], int]:

@@ -8,7 +8,7 @@ goes to the nearest place in its tree with the same action.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
@@ -19,7 +19,6 @@ from protonn_edge.codegen.kernels.listing import Facts, Listing
 from protonn_edge.kinds.forest.layout import Held, Line, Reading, TreeLines
 from protonn_edge.kinds.forest.leaves import LeafCode
 from protonn_edge.kinds.forest.table import ForestTable
-from protonn_edge.model.integer_stage import IntArray
 
 _MOST_NODES = 8_000  # with more, instructions exceed the flash of any chip
 _LARGEST_BYTE = 255
@@ -119,43 +118,6 @@ class IfElse:
         for number, node in enumerate(self.leaves.nodes.tolist()):
             does[node] = "\n".join(self.leaves.action(number))
         return does
-
-    @cached_property
-    def around_cycles(self) -> int:
-        """Cycles outside trees."""
-        behind = f"tree_{len(self.table.trees.roots)}"
-        return self._way("start", "tree_0") + self._way(behind, "end")
-
-    @cached_property
-    def leaf_cycles(self) -> IntArray:
-        """Cycles of a tree for each leaf that may be reached, (leaves,)."""
-        trees, leaves, places = self.table.trees, self.leaves, self.written.places
-        left, right = np.zeros((2, len(trees.features)), np.int64)
-        for node in np.flatnonzero(trees.inner).tolist():
-            left[node], right[node] = self._questions(node)
-        ends = [
-            self._way(places[leaf], f"tree_{tree + 1}", leaves.usual(tree))
-            for leaf, tree in zip(leaves.nodes.tolist(), leaves.tree_of.tolist(), strict=True)
-        ]
-        ways = trees.down(left, right)[leaves.nodes] + np.array(ends, np.int64)
-        return np.asarray(ways + leaves.more_cycles(self.written.listing))
-
-    def _questions(self, node: int) -> tuple[int, int]:
-        """Return the cycles to go left and to go right from an inner node."""
-        listing, places, jumps = self.written
-        left, right = node + 1, int(self.table.trees.right[node])
-        there, on = (left, right) if jumps[node] == left else (right, left)
-
-        def way(jumping: int) -> int:
-            taken = {places[there]: jumping, f"past_{there}": 1 - jumping}
-            return listing.path(places[node], [places[there], places[on]], taken)
-
-        return (way(1), way(0)) if there == left else (way(0), way(1))
-
-    def _way(self, start: str, end: str, taken: Mapping[str, int] | None = None) -> int:
-        """Return the cycles from one label to another, possibly at the same place."""
-        listing, places = self.written.listing, self.written.listing.places
-        return 0 if places[start] == places[end] else listing.path(start, [end], taken or {})
 
     @cached_property
     def registers(self) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.forest.leaves import leaf_codes
 from protonn_edge.kinds.forest.packed_kernel import PackedKernel
 from protonn_edge.kinds.forest.walk import ForestKernel
-from protonn_edge.model.integer_stage import IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,16 +44,6 @@ class IfElseKernel(ForestKernel):
     def changed(self) -> tuple[str, ...]:
         """The registers that the instructions change."""
         return self.code.registers
-
-    @property
-    def leaf_cycles(self) -> IntArray:
-        """Cycles of a tree for each leaf that may be reached, (leaves,)."""
-        return self.code.leaf_cycles
-
-    @property
-    def cycles_once(self) -> float:
-        """Cycles of setting registers and scores."""
-        return self.code.around_cycles
 
     @property
     def table_bytes(self) -> int:

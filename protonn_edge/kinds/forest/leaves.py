@@ -10,14 +10,14 @@ tree adds it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
+from protonn_edge.codegen.kernels.listing import Facts, Passed
 from protonn_edge.kinds.forest.layout import SCRATCH
 from protonn_edge.kinds.forest.table import ForestTable
 from protonn_edge.model.integer_stage import IntArray
@@ -60,14 +60,6 @@ class LeafCode(ABC):
     def facts(self) -> Facts:
         """How often loops are passed; there are none."""
         return {}
-
-    def usual(self, tree: int) -> Mapping[str, int]:  # noqa: ARG002
-        """Return which branches at the end of a tree are taken; there are none."""
-        return {}
-
-    def more_cycles(self, listing: Listing) -> IntArray:  # noqa: ARG002
-        """Return the cycles of loops beyond their first pass, (leaves,)."""
-        return np.zeros(len(self.nodes), np.int64)
 
     @cached_property
     def nodes(self) -> IntArray:
@@ -342,16 +334,6 @@ class ListedLeaves(LeafCode):
         most, least = (each.reduceat(self.table.pairs, starts) for each in (np.maximum, np.minimum))
         ends = enumerate(zip(most.tolist(), least.tolist(), strict=True))
         return {f"pair_{tree}": Passed(*of_tree) for tree, of_tree in ends}
-
-    def usual(self, tree: int) -> Mapping[str, int]:
-        """Return which branches at the end of a tree are taken: sums rarely carry."""
-        return {f"added_{tree}": 1, f"r{SCRATCH}, 7": 1}
-
-    def more_cycles(self, listing: Listing) -> IntArray:
-        """Return the cycles of loops beyond their first pass, (leaves,)."""
-        taken = {"pair_0": 1, **self.usual(0)}
-        turn = listing.path("pair_0", ["pair_0"], taken)
-        return np.asarray((self.table.pairs - 1) * turn)
 
 
 def leaf_codes(table: ForestTable) -> Iterator[LeafCode]:

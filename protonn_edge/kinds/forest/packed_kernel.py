@@ -151,12 +151,6 @@ class PackedKernel(ForestKernel):
         of_tree = np.repeat(alone, np.diff([*trees.leaf_starts, len(self.stage.leaves)]))
         return np.asarray(trees.down(*self._ways)[~trees.inner] + of_tree)
 
-    @cached_property
-    def leaf_cycles(self) -> IntArray:
-        """Cycles of a tree for each leaf that may be reached, (leaves,)."""
-        around = self._way("tree", "node") + self._way("leaf", "ended")
-        return self._to_leaves + around + self._way("ended", "tree", tree=1)
-
     @property
     def facts(self) -> Facts:
         """The passes of labels, with the longest path to a leaf in each tree."""

@@ -8,12 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
-from protonn_edge.kinds.forest import WALK
+from protonn_edge.kinds.forest import IF_ELSE, LEAF_LISTS, PACKED, WALK
 from protonn_edge.kinds.forest.integers import IntegerForest
-from protonn_edge.model.integer_stage import IntArray
 
 BEGIN = """
     movw r26, %[scores]
@@ -91,6 +89,15 @@ added:
 """
 
 
+# Cycles of a test, around a tree, and of a score that a leaf adds to, by kernel.
+_CYCLES = {
+    WALK: (26, 25, 20),
+    IF_ELSE: (4.2, 2, 8),
+    LEAF_LISTS: (4.2, 20, 20),
+    PACKED: (30, 40, 20),
+}
+
+
 @dataclass(frozen=True, eq=False)
 class ForestKernel(Kernel):
     """Walks through a table."""
@@ -148,19 +155,6 @@ class ForestKernel(Kernel):
         """Return the cycles from a label to another."""
         return self.listing.path(begin, [end], {"%[b], 7": 1, **taken})
 
-    @cached_property
-    def leaf_cycles(self) -> IntArray:
-        """Cycles of a tree for each leaf that may be reached, (leaves,)."""
-        way, trees, table = self._way, self.stage.trees, self.stage.table
-        every = np.ones(len(trees.features), np.int64)
-        left, right = (way("node", "node", leaf=0, right=taken) * every for taken in (0, 1))
-        tree = way("tree", "node") + way("node", "leaf", leaf=1)
-        if table.classes is not None:
-            return tree + way("leaf", "tree") + trees.down(left, right)[~trees.inner]
-        tree += way("ended", "tree", tree=1) + (way("leaf", "pair") - 1 if table.counts else 0)
-        pair = way("pair", "pair", pair=1) if table.counts else way("leaf", "ended")
-        return tree + trees.down(left, right)[~trees.inner] + pair * table.pairs
-
     @property
     def facts(self) -> Facts:
         """The passes of labels, with the longest path to a leaf in each tree."""
@@ -182,18 +176,6 @@ class ForestKernel(Kernel):
         }
 
     @property
-    def cycles_once(self) -> float:
-        """Cycles of the assembly outside trees, and of its call."""
-        if self.stage.table.classes is not None:
-            of_class = self._way("class", "tree") + self._way(
-                "tree", "class", added=1, **{"class": 1}
-            )
-            return of_class * self.stage.n_outputs - 1 + compiled.calls(1, self.core)
-        # X is set already; the last branches of two loops are not taken.
-        around = self._way("start", "start", start=1) * self.stage.n_outputs + 1 - 2
-        return around + compiled.calls(1, self.core)
-
-    @property
     def listings(self) -> tuple[Listing, ...]:
         """The instructions."""
         return (self.listing,)
@@ -205,9 +187,14 @@ class ForestKernel(Kernel):
 
     def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost, where the leaves of a tree are reached as often."""
-        starts, leaves = self.stage.trees.leaf_starts, self.leaf_cycles
-        numbers = np.diff(np.append(starts, len(leaves)))
-        cycles = self.cycles_once + float((np.add.reduceat(leaves, starts) / numbers).sum())
+        trees = self.stage.trees
+        every = np.ones(len(trees.features), np.int64)
+        depths, starts = trees.down(every, every)[~trees.inner], trees.leaf_starts
+        numbers = np.diff(np.append(starts, len(depths)))
+        tests = float((np.add.reduceat(depths, starts) / numbers).sum())
+        of_test, of_tree, of_pair = _CYCLES[self.name]
+        pairs = float(self.stage.table.pairs.mean())
+        cycles = of_test * tests + (of_tree + of_pair * pairs) * len(trees.roots)
         scores = self.stage.n_outputs * self.stage.output.bits // 8
         return self._with_code(cycles, self.table_bytes, state=scores)
 

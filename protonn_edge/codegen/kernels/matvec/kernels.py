@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
 
@@ -15,16 +14,13 @@ from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import kernel as base
 from protonn_edge.codegen.kernels.kernel import code_bytes
 from protonn_edge.codegen.kernels.listing import (
-    BEGIN,
-    END,
     Facts,
     Listing,
     Passed,
     bytes_of,
-    cycles_of,
 )
 from protonn_edge.codegen.kernels.matvec import loops
-from protonn_edge.codegen.kernels.matvec.products import unrolled
+from protonn_edge.codegen.kernels.matvec.products import product_cycles, unrolled
 from protonn_edge.codegen.kernels.sums import started
 from protonn_edge.model.matvec import IntegerMatvec
 from protonn_edge.model.matvec import packed as packed_weights
@@ -32,6 +28,7 @@ from protonn_edge.model.matvec import packed as packed_weights
 KernelName = Literal["columns", "unrolled", "packed"]
 KERNELS: tuple[KernelName, ...] = ("columns", "unrolled", "packed")
 _LOOPS = {"columns": loops.columns, "packed": loops.packed}
+_SUM_CYCLES = 12  # of its begin and end
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +59,6 @@ class Pass:
         lines = (line for line in self._instructions if not line.endswith(":"))
         return Counter(line.split(None, 1)[0] for line in lines)
 
-    def _products(self, of: Callable[[str], int]) -> int:
-        """Return the sum over the instructions of the weights."""
-        return sum(of(each) * n for each, n in self._mnemonics.items())
-
     @cached_property
     def _frame(self) -> Listing:
         """What is before and behind the instructions of the weights."""
@@ -80,14 +73,6 @@ class Pass:
         counted = -(-n // (loops.COUNTED_IN_A_BYTE + 1))
         return {"input": Passed(n, n), "counted": Passed(counted, counted)}
 
-    @cached_property
-    def cycles(self) -> int:
-        """Cycles of a call for inputs none of which is 0, up to the finished sums."""
-        if self.kernel == "unrolled":
-            frame = loops.instructions(self.begin, "")
-            return self._products(cycles_of) + frame.path(BEGIN, [END], {})
-        return loops.cycles_of(replace(self, end="").listing, self.weights.shape[1])
-
     @property
     def rows(self) -> list[list[int]]:
         """The weights as data, a row per input."""
@@ -101,7 +86,8 @@ class Pass:
     def bytes(self) -> tuple[int, int]:
         """Flash of the weights, and of the code that reads them."""
         if self.kernel == "unrolled":
-            return 0, self._products(bytes_of) + self._frame.code_bytes
+            own = sum(bytes_of(each) * n for each, n in self._mnemonics.items())
+            return 0, own + self._frame.code_bytes
         return sum(map(len, self.rows)), self.listing.code_bytes
 
 
@@ -153,9 +139,11 @@ class MatvecKernel(base.Kernel):
 
     def _cost(self, behind: float, *, tables: int = 0) -> base.Cost:
         """Return the cost of the product, and of what is behind it: its cycles, and more bytes."""
+        stage, of = self.stage, {"width": self.stage.accumulator_bits // 8}
+        products = product_cycles(self.name, stage.weights, passes=len(self.passes), **of)
         weights, code = zip(*(each.bytes for each in self.passes), strict=True)
         return base.Cost(
-            sum(each.cycles for each in self.passes) + behind,
+            products + _SUM_CYCLES * stage.n_sums + behind,
             tables=sum(weights) + tables,
             code=sum(code) + code_bytes(self),
             state=self.state_bytes,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from protonn_edge.codegen.kernels.listing import BEGIN, END, Listing, repeated
+from protonn_edge.codegen.kernels.listing import Listing, repeated
 from protonn_edge.codegen.kernels.matvec.products import (
     SumRegisters,
     added,
@@ -160,10 +160,3 @@ def _sixteen_times(add: str, adc: str, first: int, second: int, width: int) -> s
 def instructions(begin: str, end: str, products: Sequence[str] = ()) -> Listing:
     """Return the statement of weights that are instructions, `products`; r25 is 0."""
     return Listing("\n".join([begin, "clr  r25", *products, end, "clr  __zero_reg__"]))
-
-
-def cycles_of(loop: Listing, inputs: int) -> int:
-    """Return the cycles of a loop's statement for a number of inputs, none of which is 0."""
-    around = loop.path(BEGIN, ["input"], {}) + loop.path("counted", [END], {"input": 0})
-    taken = {"input": 1, "counted": 0, "zero": 0}
-    return around + inputs * loop.path("input", ["input"], taken)

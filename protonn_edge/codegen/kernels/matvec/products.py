@@ -17,6 +17,24 @@ from numpy.typing import NDArray
 from protonn_edge.codegen.kernels.listing import moved
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 
+_CYCLES = {"columns": (7, 7), "unrolled": (4.7, 4), "packed": (6.5, 9)}
+"""About the cycles of a product with a sum of two bytes, and of reading an input, by kernel."""
+
+_WIDER_CYCLES = 1.3  # of a product, for each further byte of the sum
+
+
+def product_cycles(
+    kernel: str, weights: NDArray[np.integer], *, width: int = 2, passes: int = 1
+) -> float:
+    """Return about the cycles of inputs that are not 0 and weights (sums, inputs).
+
+    Weights of 0 take none if they are instructions.
+    """
+    used = weights != 0 if kernel == "unrolled" else np.ones(weights.shape, bool)
+    product, of_input = _CYCLES[kernel]
+    products = (product + _WIDER_CYCLES * (width - 2)) * used.sum()
+    return float(products + of_input * passes * used.any(axis=0).sum())
+
 
 @dataclass(frozen=True)
 class SumRegisters:

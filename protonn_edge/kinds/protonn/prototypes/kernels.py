@@ -23,6 +23,9 @@ _NEIGHBOURS_AT_LEAST, _NEIGHBOURS_AT_MOST = 10, 40
 _NEIGHBOURS_SHARE = 16
 _NEIGHBOUR_BYTES = compiled.bytes_of("uint8_t", "uint16_t")
 
+# Cycles of a near prototype: of each coordinate and score, and around them.
+_COORDINATE_CYCLES, _VOTE_CYCLES, _NEAR_CYCLES, _AROUND_CYCLES = 9, 8, 40, 130
+
 # Up to this number of prototypes, all pairs are examined to choose checks.
 _PROTOTYPES_COMPARED = 200
 
@@ -104,7 +107,9 @@ class PrototypesKernel(Kernel):
         """Return its cost."""
         stage = self.stage
         flash = int(stage.prototypes.nbytes + stage.labels.nbytes + stage.table.nbytes)
-        cycles, code = self._cycles, code_bytes(self)
+        each = _COORDINATE_CYCLES * stage.n_inputs + _VOTE_CYCLES * stage.n_outputs
+        cycles: float = _AROUND_CYCLES + (each + _NEAR_CYCLES) * stage.n_prototypes
+        code = code_bytes(self)
         state = stage.n_outputs * stage.output.bits // 8
         state += _NEIGHBOUR_BYTES * self.neighbours_at_once
         if self.voters is not None:
@@ -113,19 +118,6 @@ class PrototypesKernel(Kernel):
             code += added.code
             state += added.state
         return Cost(cycles, flash, code, state)
-
-    @property
-    def _cycles(self) -> float:
-        """About the cycles without other voters."""
-        clear = self.clearing.path("score", ["score"], {"score": 1}) * self.stage.n_outputs
-        return compiled.calls(1, self.core) + clear + self._compared
-
-    @property
-    def _compared(self) -> float:
-        """About the cycles of comparisons and votes: all prototypes are near."""
-        voting, m = self.voting, self.stage.n_prototypes
-        lists = max(0.0, m / self.neighbours_at_once - 0.5)
-        return m * voting.near + (1 + lists) * voting.round
 
 
 def _accidents(stage: IntegerPrototypes) -> int:

@@ -14,10 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
-
-import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.chips.avr.instruction_set import KEPT_BY_CALLEE
 from protonn_edge.codegen.kernels.listing import Listing, moved, repeated
@@ -171,57 +167,6 @@ class Voting:
             {scores}
             {repeated(registers, "st Z+, r{0}")}
         """
-
-    def _cycles(
-        self, start: str, end: str, *, overflows: int = 0, far: int = 0, **taken: int
-    ) -> int:
-        """Return the cycles from one label to another, with all branches taken but these."""
-        usual = {"accident": 0, "compare": 1, "near": 1, "full": 0, "some": 1}
-        for label in ("far", *(f"{_ISLAND}{number}" for number in range(len(self.steps) + 1))):
-            usual |= {f"brvs {label}": overflows, f"brpl {label}": far}
-        return self.listing.path(start, [end], {**usual, **taken})
-
-    @cached_property
-    def _reached(self) -> list[int]:
-        """Cycles (d,) from one prototype to each coordinate of the next."""
-        steps = [self._cycles(f"step{k}", f"step{k + 1}") for k in range(len(self.steps) - 1)]
-        return list(accumulate([self._cycles("far", "step0"), *steps]))
-
-    def _left(self, step: Compared, **taken: int) -> int:
-        """Return the cycles of a prototype that turns out to be far at a coordinate."""
-        return self._reached[step.number] + self._cycles(f"step{step.number}", "far", **taken)
-
-    @cached_property
-    def left_after(self) -> NDArray[np.int64]:
-        """Cycles of a prototype that turns out to be far at each coordinate, (d,)."""
-        cycles: list[int] = []
-        for step in self.steps:
-            if step.checked:
-                cycles += [self._left(step, far=1, near=0)] * (step.number + 1 - len(cycles))
-        return np.array(cycles, np.int64)
-
-    @cached_property
-    def near(self) -> int:
-        """Cycles of a near prototype, with its vote."""
-        last = len(self.steps) - 1
-        votes = sum(
-            self._cycles(f"voter{b.number}", f"voter{b.number}", **{f"voter{b.number}": 1})
-            for b in self.blocks
-        )
-        return self._reached[last] + self._cycles(f"step{last}", "far") + votes
-
-    @cached_property
-    def round(self) -> int:
-        """Cycles of a voting list, without its prototypes, and of continuing."""
-        votes = 0
-        for block in self.blocks:
-            here, last = f"voter{block.number}", block is self.blocks[-1]
-            there = "voted" if last else f"voter{block.number + 1}"
-            votes += self._cycles(here, there, **{here: 0}) - self._cycles(here, here, **{here: 1})
-        listed = (
-            self._cycles("vote", "voter0") + votes + self._cycles("voted", "again", on=0, done=0)
-        )
-        return listed + self._cycles("again", "step0")
 
 
 def _listed(shift: int, stride: int) -> str:

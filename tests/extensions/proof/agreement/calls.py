@@ -265,8 +265,6 @@ LISTINGS = {
     "features.pooling.loops.part": "pool_row",
     "features.pooling.loops.summing": "add_row",
     "features.convolution.kernels.listing": "compute",
-    "features.convolution.window.listing": "compute",
-    "features.convolution.kernels.fixed": "compute",
     "features.deskew.kernels": "sum_row",
     "features.gradients.loop.pixel_loop": "add_runs",
     "features.gradients.loop.root_loop": "take_roots",

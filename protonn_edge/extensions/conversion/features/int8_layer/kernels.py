@@ -26,7 +26,7 @@ from protonn_edge.features.images.image_rows import ImageKernel
 # bias, shift and multiplier of a channel
 _SCALE_BYTES = compiled.bytes_of("int32_t", "int8_t", "int32_t")
 
-_BELOW = 0.4  # about the share of sums that are negative
+_PRODUCT_CYCLES, _VALUE_CYCLES, _ROW_CYCLES = 11, 180, 20  # of a row of a window
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +77,9 @@ class Int8LayerKernel(ImageKernel):
     @property
     def _cycles(self) -> float:
         """About the cycles without getting rows."""
-        taps = self.sums.passes * self.sums.taps * self.sums.tap_cycles
-        return taps + self._around + self._places * self.values.mean(_BELOW)
+        products = self._places * self.stage.weights.size
+        values = self._places * len(self.stage.weights)
+        return _PRODUCT_CYCLES * products + _VALUE_CYCLES * values + self._around
 
     @property
     def _around(self) -> float:
@@ -90,7 +91,7 @@ class Int8LayerKernel(ImageKernel):
         functions = stage.shape[0] / 3 + padded + 4 * stage.output_shape[0]
         functions += self._places * groups * (groups > 1)
         around = compiled.TURN_CYCLES * turns + compiled.calls(functions, self.core)
-        return around + self._places * groups * self.sums.cycles
+        return around + self._places * groups * stage.window[0] * _ROW_CYCLES
 
     @property
     def listings(self) -> tuple[Listing, ...]:

@@ -48,17 +48,14 @@ class SumCode:
         sizes = range(1, len(SUMS) // (self.bits // 8) + 1)
         if self.stage.depthwise:
             return max(size for size in sizes if out % size == 0)
-        return min(sizes, key=lambda size: (-(-out // size) * (7 + size * self._product), size))
+        return min(
+            sizes, key=lambda size: (-(-out // size) * (7 + size * (6 + self.bits // 8)), size)
+        )
 
     @property
     def groups(self) -> int:
         """The number of groups."""
         return -(-len(self.stage.weights) // self.group)
-
-    @property
-    def _product(self) -> int:
-        """Cycles of adding a product."""
-        return 6 + (self.bits // 8)
 
     @cached_property
     def weights(self) -> NDArray[np.int8]:
@@ -133,19 +130,6 @@ class SumCode:
         """How often the loops over the rows of windows, and over their values, are passed."""
         counts = {"row": self.passes, "tap": self.passes * self.taps}
         return {label: Passed(count, count) for label, count in counts.items()}
-
-    @cached_property
-    def tap_cycles(self) -> int:
-        """Cycles of a pass for an input that is not 0."""
-        return self.listing.path("tap", ("tap",), {"tap": 1})
-
-    @cached_property
-    def cycles(self) -> int:
-        """Cycles of a group at a pixel, without the passes of its values."""
-        listing = self.listing
-        row = listing.path("row", ("tap",), {}) + listing.path("next", ("row",), {"row": 1})
-        whole = listing.path("begin", ("row",), {}) + listing.path("store", ("end",), {})
-        return whole + self.stage.window[0] * row
 
 
 def _stored(sum_registers: range) -> str:

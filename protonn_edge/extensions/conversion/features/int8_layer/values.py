@@ -176,27 +176,3 @@ class ValueCode:
         values = height * width * channels
         facts = {"value": Passed(values, values), "bit": Passed(height * width * int(right))}
         return facts | ({"double": Passed(height * width * int(left))} if left else {})
-
-    def mean(self, below: float) -> float:
-        """Return about the cycles of a pixel's values if a share of the sums is negative."""
-        return sum(
-            share * self._cycles(shift, scale=sign, positive=sign, up=sign, low=0, high=0)
-            for share, sign in ((1 - below, 1), (below, 0))
-            for shift in self.stage.shifts.tolist()
-        )
-
-    def _cycles(self, shift: int, **signs: int) -> int:
-        listing, right = self.listing, max(shift, 0)
-        bits = right - (not self.stage.rounds_once and right > 0)
-        left = bits - 8 * (bits >= 8)
-        taken = {"few": bits < 8, "shifted": left == 0, "bit": 0, "twice": right > 0, "done": 0}
-        taken |= {"right": shift >= 0, "double": 0}
-        cycles = listing.path("value", ("value", "done"), {**taken, **signs})
-        if self.rectifies and signs["scale"] == 0:
-            return cycles
-        more = {"bit": left - 1, "double": -shift - 1}
-        return cycles + sum(
-            times * listing.path(label, (label,), {label: 1})
-            for label, times in more.items()
-            if times > 0
-        )

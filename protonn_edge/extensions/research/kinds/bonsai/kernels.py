@@ -12,11 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from protonn_edge.chips.cores import Core
-from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
 from protonn_edge.codegen.kernels.matvec.loops import COUNTED_IN_A_BYTE
@@ -65,26 +61,14 @@ _ADD = """
 """
 
 
-@dataclass(frozen=True)
-class WalkCycles:
-    """Cycles of the walk."""
-
-    around: int  # for the setup, without the rows of scores
-    clear: int  # to clear a score
-    node: int  # around the rows of a node
-    weight: int  # per weight, in any row
-    row: float  # around the weights of both rows of a score
-    leaf: int  # at the end of a leaf
-    # around the weights of a branch, including the way to the left or right node
-    left: int
-    right: int
-
-
 def _shifted(shift: int) -> str:
     """Return the instructions that shift a sum right and leave 16 bits in r20:r19."""
     right = "asr r20\nror r19\nror r18\n" * shift + "mov r20, r19\nmov r19, r18\n"
     left = "lsl r18\nrol r19\nrol r20\n" * (LARGEST_SHIFT - shift)
     return min(right, left, key=len)
+
+
+_WEIGHT_CYCLES, _ROW_CYCLES, _BRANCH_CYCLES = 14, 90, 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,49 +190,6 @@ class BonsaiTreeKernel(Kernel):
             **{label: Passed(most, least, name="weights") for label in loops},
         }
 
-    @cached_property
-    def cycles(self) -> WalkCycles:
-        """The cycles of the parts."""
-        walk, depth = self.listing, self.stage.depth
-
-        def way(begin: str, end: str, taken: dict[str, int] | None = None) -> int:
-            return walk.path(begin, [end], taken or {})
-
-        # The last branch of a loop is not taken, which saves a cycle.
-        around_sum = way("row", "gate_weight") - 1
-        around_row = 2 * around_sum + way("weighted", "row", {"ended": 0})
-        # An index within the table's range, or beyond either end of it, on average.
-        ways = {"inside": 1}, {"inside": 0, "r20, 7": 0}, {"inside": 0, "r20, 7": 1}
-        gate = [walk.path("gated", ["weight"], taken) for taken in ways]
-        left = right = 0
-        if depth:
-            going = way("ended", "branch", {"done": 0}) + around_sum
-            left, right = (going + way("branched", "node", {"r20, 7": share}) for share in (0, 1))
-        return WalkCycles(
-            around=way("start", "clear") - 1 + way("done", "finish"),
-            clear=way("clear", "clear", {"clear": 1}),
-            node=way("node", "row") - 1,
-            weight=way("gate_weight", "gate_weight", {"gate_weight": 1}),
-            row=around_row + (min(gate) + max(gate)) / 2,
-            leaf=way("ended", "done", {"done": 1}) if depth else 0,
-            left=left,
-            right=right,
-        )
-
-    @property
-    def node_cycles(self) -> NDArray[np.float64]:
-        """The mean cycles of each node (nodes,), without its children."""
-        stage, cycles = self.stage, self.cycles
-        rows = stage.flash.entries(stage.gates) + stage.flash.entries(stage.weights)
-        rows = rows.reshape(stage.n_nodes, -1)
-        nodes: NDArray[np.float64] = cycles.node + (cycles.weight * rows + cycles.row).sum(axis=1)
-        return nodes
-
-    def branch_cycles(self, right: bool) -> IntArray:
-        """Return cycles of going left, or right, from each inner node (inner,)."""
-        cycles, entries = self.cycles, self.stage.flash.entries(self.stage.branches)
-        return (cycles.right if right else cycles.left) + cycles.weight * entries
-
     @property
     def listings(self) -> tuple[Listing, ...]:
         """The walk."""
@@ -261,23 +202,14 @@ class BonsaiTreeKernel(Kernel):
 
     def cost(self, _: Feed | None, /) -> Cost:
         """Return its cost."""
-        setup = self.cycles.around + self.cycles.clear * self.stage.n_rows
-        cycles = compiled.calls(1, self.core) + setup + self._mean(self._shares)
+        stage, flash = self.stage, self.stage.flash
+        rows = (flash.entries(stage.gates) + flash.entries(stage.weights)).reshape(-1)
+        branches = flash.entries(stage.branches)
+        of_nodes = (_WEIGHT_CYCLES * rows.sum() + _ROW_CYCLES * rows.size) / stage.n_nodes
+        of_branches = (_WEIGHT_CYCLES * branches + _BRANCH_CYCLES).mean() if stage.depth else 0
+        cycles = (stage.depth + 1) * of_nodes + stage.depth * of_branches
         scores = self.stage.n_outputs * self.stage.output.bits // 8
         return self._with_code(cycles, self.table_bytes, state=scores)
-
-    @property
-    def _shares(self) -> NDArray[np.float64]:
-        """The share of points that pass each node, if half of them go left."""
-        levels = np.log2(np.arange(1, self.stage.n_nodes + 1)).astype(np.int64)
-        return np.exp2(-levels).astype(np.float64)
-
-    def _mean(self, shares: NDArray[np.float64]) -> float:
-        """Return the mean cycles of paths, given the share of points that pass each node."""
-        inner = len(self.stage.branches.bias)
-        left, right = (shares[1 + k :: 2] @ self.branch_cycles(bool(k)) for k in (0, 1))
-        leaf = self.cycles.leaf * float(shares[inner:].sum())
-        return float(shares @ self.node_cycles + left + right) + leaf
 
 
 def _along(choose: Callable[[int, int], int], nodes: IntArray, branches: IntArray) -> int:

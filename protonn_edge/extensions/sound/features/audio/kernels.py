@@ -86,6 +86,9 @@ _STATE_BYTES = compiled.bytes_of(
 )
 
 
+_BAND_CYCLES = 65  # of a sample
+
+
 @dataclass(frozen=True, eq=False)
 class AudioKernel(Kernel):
     """Energies of the current frame, and features of completed ones."""
@@ -142,7 +145,7 @@ class AudioKernel(Kernel):
         clip, bands = self.stage.clip, len(self.stage.clip.bands)
         functions = 2 * (feed.calls + clip.n_features + clip.n_outputs) + 1
         turns = clip.n_outputs * _MEAN_OCTAVES + BAND_BYTES * bands
-        loops = clip.n_features * self.band_loop.path("band0", (f"band{bands}",), {})
+        loops = _BAND_CYCLES * bands * clip.n_features
         return compiled.calls(functions, self.core) + compiled.TURN_CYCLES * turns + loops
 
     @property
