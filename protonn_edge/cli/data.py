@@ -10,13 +10,12 @@ from protonn_edge.cli.options import PATH
 from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.tables import ALL_READING
 from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.drift import drift_in
 from protonn_edge.data.groups import with_own_groups
 from protonn_edge.data.leaks import leaks
 from protonn_edge.data.naming import Notice, channel_names, quoted
 from protonn_edge.data.options import SHOWN, TableOptions
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.splits import about_drift
+from protonn_edge.data.splits import about_drift, drift_of
 from protonn_edge.learn.evaluation.terminal import fact_table, row_table
 from protonn_edge.report.data_summary import (
     HEADINGS,
@@ -62,8 +61,7 @@ def data_command(
     summary, repeated = DataSummary.of(dataset), repetitions(dataset)
     rules = [] if dataset.layout is None else dataset.layout.rules.items()
     facts, notices = [*rules, *data_facts(summary, dataset)], [*dataset.notices, *leaks(dataset)]
-    X, y, ordered = dataset.X_train, dataset.y_train, dataset.in_recorded_order
-    found = None if len(dataset.y_test) else drift_in(X, y, ordered=ordered)
+    found = None if len(dataset.y_test) else drift_of(dataset)
     if found is not None and with_own_groups(dataset, data)[0].groups is None:
         notices.append(about_drift(dataset, found))
     if dataset.n_classes == 1 and dataset.label_facts is None:

@@ -27,6 +27,7 @@ from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune_given import TuneOptions
 from protonn_edge.codegen.verification.agreement import PROVEN
 from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.splits import of_held_out
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.evaluation.fidelity import Promise
 from protonn_edge.learn.folds import search_folds, with_groups_to_divide
@@ -225,10 +226,9 @@ def _points(
 
 def _drift_in(dataset: Dataset) -> Any:
     """Return what another day adds to points when folds test them; None if nothing drifts."""
-    X, division = dataset.X_train, dataset.division
-    if division is None or not division.drifting:
+    if (division := dataset.division) is None or not division.drifting:
         return None
-    return division.tested(X, dataset.y_train, dataset) - X
+    return of_held_out(dataset, division) - dataset.X_train
 
 
 def _search(

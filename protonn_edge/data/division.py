@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,6 @@ from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InvalidValue, cannot_read, lacking
 from protonn_edge.system.files import check_file
 from protonn_edge.system.schema import JsonObject
-
-if TYPE_CHECKING:
-    from protonn_edge.data.dataset import Provenance
 
 RECORDED = "file"
 """The entry of a model's record that contains the division of its file."""
@@ -124,16 +121,18 @@ class Division:
             held_out[rows] = held_out_rows(y[rows], self.share, self.seed, of_rows)
         return held_out
 
-    def tested(self, X: Array, y: Array, of: Provenance) -> Array:
-        """Return points (n, D), of such a data set or table, as held-out ones are tested."""
+    def tested(self, X: Array, y: Array, names: Sequence[str], *, ordered: bool) -> Array:
+        """Return points (n, D), with features of these names, as held-out ones are tested.
+
+        - `ordered`: whether they are in the order of recording
+        """
         if not self.drifting:
             return X
-        names = names_at(range(X.shape[1]), of.feature_names)
-        known = {name: place for place, name in enumerate(names)}
+        known = {name: place for place, name in enumerate(names_at(range(X.shape[1]), names))}
         if absent := [name for name in self.drifting if name not in known]:
             raise lacking("the training file", f"column {absent[0]!r}", "read it as in training")
         columns = np.array([known[name] for name in self.drifting])
-        return on_another_day(X, y, columns, self.seed, ordered=of.in_recorded_order)
+        return on_another_day(X, y, columns, self.seed, ordered=ordered)
 
 
 def _check_of(chosen: NDArray[np.bool_]) -> int:

@@ -71,8 +71,7 @@ def leaks(dataset: Dataset) -> Iterator[Notice]:
     unlike = np.vstack([unlike_neighbours(x[None], labels, kind) for x in X.T])
     copies, given = unlike == 0, _far_better(unlike)
     if kind != "value":
-        copies = _are_copies(X, labels, unlike)
-        given = copies | _are_cut(X, labels, unlike)
+        copies, given = _made_of_labels(X, labels, unlike)
     alone: Chosen = np.asarray(given.any(axis=1))
     if len(alone) >= _SEVERAL and 2 * alone.sum() > len(alone):
         given &= copies
@@ -119,27 +118,33 @@ def _about_several(
     yield from _notice(f"{{}}{together_with} determines the label{how}", columns, chosen)
 
 
-def _are_cut(X: Float64, labels: Array, unlike: Float64) -> Chosen:
-    """Return whether columns determine labels without a gap, as numbers that were cut, (D, L).
+def _made_of_labels(X: Float64, labels: Array, unlike: Float64) -> tuple[Chosen, Chosen]:
+    """Return which columns copy labels, perhaps with noise, and which determine them, (D, L).
 
-    Of two classes, or a label of sets, a column with a wide gap also counts if no other knows the
-    label.
+    The latter have no gap, as numbers that were cut. Of two classes, or a label of sets, a column
+    with a wide gap also counts if no other knows the label.
     """
-    cut = np.asarray(unlike <= LEAST["class"])
-    for place, label in np.argwhere(cut).tolist():
-        x, y, others = X[:, place], labels[:, label], np.delete(unlike[:, label], place)
-        apart = others.min(initial=1) > _NEARLY and _has_wide_gap(x, y)
-        cut[place, label] = apart or share_near_limits(x, y) >= CUT
-    return cut
+    copies = np.asarray(unlike <= LEAST["class"])
+    given = copies.copy()
+    for place, label in np.argwhere(copies).tolist():
+        x, y = X[:, place], _codes(labels[:, label])
+        alone = np.delete(unlike[:, label], place).min(initial=1) > _NEARLY
+        copies[place, label] = is_copy(_codes(x), y) or _is_coded(x, y)
+        apart = copies[place, label] or (alone and _has_wide_gap(x, y))
+        given[place, label] = apart or share_near_limits(x, y) >= CUT
+    return copies, given
+
+
+def _codes(x: Float64) -> NDArray[np.int64]:
+    codes: NDArray[np.int64] = np.unique(x, return_inverse=True)[1]
+    return codes
 
 
 def _has_wide_gap(x: Float64, y: Array) -> bool:
     """Whether values of two classes (n,) are further apart than those of one; seldom measured."""
-    one, *others = (np.sort(x[y == each]) for each in np.unique(y))
-    if len(others) != 1:
-        return False
-    low, high = sorted((one, others[0]), key=lambda values: float(values[0]))
-    return bool(high[0] - low[-1] > max(np.ptp(low), np.ptp(high)))
+    classes = [x[y == each] for each in range(int(y.max()) + 1)]
+    widest = max(np.ptp(each) for each in classes)
+    return len(classes) == 2 and bool(np.ptp(x) - sum(map(np.ptp, classes)) > widest)
 
 
 def _columns(dataset: Dataset, rows: NDArray[np.intp]) -> Iterator[_Candidate]:
@@ -187,16 +192,6 @@ def _notice(text: str, columns: Sequence[_Candidate], chosen: Chosen) -> Iterato
 
 
 # --- one column -----------------------------------------------------------------------------------
-
-
-def _are_copies(X: Float64, labels: Array, unlike: Float64) -> Chosen:
-    """Return whether columns have a value for each label, perhaps with noise, (D, L)."""
-    copies = np.asarray(unlike <= LEAST["class"])
-    for place, label in np.argwhere(copies).tolist():
-        x, y = X[:, place], np.unique(labels[:, label], return_inverse=True)[1]
-        codes = np.unique(x, return_inverse=True)[1]
-        copies[place, label] = is_copy(codes, y) or _is_coded(x, y)
-    return copies
 
 
 def _is_coded(x: Float64, y: NDArray[np.int64]) -> bool:

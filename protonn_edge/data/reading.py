@@ -283,7 +283,8 @@ def _held_out(
     used[labelled] = chosen
     if labels != "ignorable":
         X = table.X.copy()
-        X[labelled] = division.tested(divided.X, y, table)
+        names, ordered = table.feature_names, table.in_recorded_order
+        X[labelled] = division.tested(divided.X, y, names, ordered=ordered)
         table = replace(table, X=X)
     if not labelled.all():
         text += f", with {(~labelled).sum():,} points without a label"

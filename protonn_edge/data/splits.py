@@ -13,6 +13,7 @@ from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.division import Division
 from protonn_edge.data.drift import ENDS, Drift, drift_in
 from protonn_edge.data.naming import Notice, listed, names_at, quoted
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.meant import did_you_mean
 
@@ -59,9 +60,7 @@ def holdout(dataset: Dataset, fraction: float, seed: int, *, by_rows: bool = Fal
             f"the share of points to hold out is {fraction:g}; it must lie between 0 and 1"
         )
     y, groups = dataset.y_train, dataset.groups
-    found = None
-    if groups is None and not by_rows:
-        found = drift_in(dataset.X_train, y, ordered=dataset.in_recorded_order)
+    found = None if by_rows or groups is not None else drift_of(dataset)
     division = replace(dataset.division or Division(""), share=fraction, seed=seed)
     if found is not None:
         names = names_at(found.columns.tolist(), dataset.feature_names)
@@ -81,6 +80,17 @@ def holdout(dataset: Dataset, fraction: float, seed: int, *, by_rows: bool = Fal
     if dataset.division is not None:
         dataset = replace(dataset, division=division)
     return _divided(dataset, chosen, division)
+
+
+def drift_of(dataset: Dataset) -> Drift | None:
+    """Return the evidence that training points drift; see `drift_in`."""
+    return drift_in(dataset.X_train, dataset.y_train, ordered=dataset.in_recorded_order)
+
+
+def of_held_out(dataset: Dataset, division: Division) -> Array:
+    """Return the training points (n, D) as held-out ones are tested."""
+    X, names = dataset.X_train, dataset.feature_names
+    return division.tested(X, dataset.y_train, names, ordered=dataset.in_recorded_order)
 
 
 def about_drift(dataset: Dataset, found: Drift) -> Notice:
@@ -170,7 +180,7 @@ def _divided(dataset: Dataset, chosen: NDArray[np.bool_], division: Division) ->
         notice = Notice("held_out", text, warning=True, columns=missing)
         dataset = replace(dataset, notices=(*dataset.notices, notice))
     tested = None if groups is None else groups[chosen]
-    X_test = division.tested(dataset.X_train, y, dataset)[chosen]
+    X_test = of_held_out(dataset, division)[chosen]
     kept = kept_rows(dataset, ~chosen)
     return replace(kept, X_test=X_test, y_test=y[chosen], test_groups=tested)
 
