@@ -23,7 +23,7 @@ _PAIRS_LIMIT = 50_000_000  # of 12 bytes each
 _LOOKED_AT = 20
 _LINE = re.compile(r"\s*[^\s:]+(\s+\d+:[-+]?[\d.]+([eE][-+]?\d+)?)*\s*")
 _INDEX = re.compile(r"\s(\d+):")
-_LOOKS = re.compile(r"\s*(\S+\s+)?\d+:\S")
+_LOOKS = re.compile(r"\s*(\S+\s+)?\d+:[^\s:]+(?!\S)")  # not 08:00:00, which is a time
 
 
 def looks_like_libsvm(path: Path) -> bool:

@@ -26,7 +26,7 @@ _NAMED = r"(?<![\w-])-(?:-(?P<name>[a-z][a-z-]*)|o\b)"  # "-o" is the output
 _OPTION = re.compile(rf"{_NAMED}(?:[ =](?!{_PROSE})(?P<value>{_VALUE}))?")
 _QUOTED = r"(?<!\w)(?P<quote>['`])(?P<words>[a-z][^'`]*)(?P=quote)(?!\w)|(?<=: )protonn-edge .*"
 _ADVICE = re.compile(f"{_QUOTED}|{_OPTION.pattern}")
-PLACEHOLDER = re.compile(r"(?:NAME|COLUMN)S?|[A-Z]+x[A-Z]+")
+PLACEHOLDER = re.compile(r"(?:NAME|COLUMN)S?|PATTERN|[A-Z]+x[A-Z]+")
 """The value of an option that a sentence leaves to the user."""
 
 _WAYS = re.compile(r",? or, |, or ")

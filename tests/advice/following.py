@@ -64,8 +64,8 @@ _FIGURE = re.compile(
     r"(accuracy|mean absolute error) [^\n]*?\(95 % confidence: ([\d.,]+) to ([\d.,]+)"
 )
 # options that ask for another figure, or for one that may be lower because it is true
-_TRUER = {"--drop", "--groups", "--holdout", "--holdout-rows", "--label", "--normal", "--one-class"}
-_TRUER |= {"--session", "--target", "--time"}
+_TRUER = {"--drop", "--groups", "--holdout", "--holdout-rows", "--keep", "--label", "--normal"}
+_TRUER |= {"--class-weight", "--one-class", "--session", "--target", "--time"}
 _FILLING = re.compile(r"--missing (median|most-frequent)\b")
 _LAST_STOP = re.compile(r"[.,;:)]+\Z")
 

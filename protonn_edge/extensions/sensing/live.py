@@ -199,7 +199,7 @@ def _rate(
         raise InvalidValue(
             "the recording",
             f"labels that the model does not have: {listed(strange)}",
-            "correct the labels in the recording",
+            "correct them, or read the classes with --label COLUMN or, of files, --name PATTERN",
         )
     if channels == signal.channels and alike and is_same_rate(rate, signal.rate):
         if rate:

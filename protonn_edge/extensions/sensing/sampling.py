@@ -28,7 +28,7 @@ from protonn_edge.extensions.sensing.sensor_kinds import (
     rate_limits,
 )
 from protonn_edge.system.checks import check, check_range
-from protonn_edge.system.errors import InputError, InvalidValue, counted, shortened
+from protonn_edge.system.errors import InputError, InvalidValue, counted
 
 
 class Chip(NamedTuple):
@@ -288,10 +288,10 @@ def check_baud(board: Board, baud: int, what: str, bytes_a_second: float) -> Non
         )
 
 
-def _example(names: Sequence[str]) -> str:
-    """Return the name of a column to rename, for a message."""
-    plain = bool(names) and names[0].isprintable() and "'" not in names[0]
-    return shortened(names[0], 40) if plain else "COLUMN"
+def _renamed(channels: Sequence[str], names: Sequence[str]) -> str:
+    """Return columns in the place of channels, as an option renames them, for a message."""
+    plain = 0 < len(names) <= len(channels) and not {*"".join(names)} & {*"'\","}
+    return ",".join(map("=".join, zip(channels, names if plain else ["COLUMN"], strict=False)))
 
 
 def used_channels(
@@ -316,7 +316,7 @@ def used_channels(
             f"the model takes {counted(len(named) or n, 'channel')} "
             f"({listed(named) or 'without names'}), but {sampling.name} provides "
             f"{', '.join(channels)}; name a sensor for each channel, or rename the columns of the "
-            f"recording, such as with 'windows --channels \"{channels[0]}={_example(named)}\"'"
+            f"recording, such as with 'windows --channels \"{_renamed(channels, named)}\"'"
         )
     pairs = ", ".join(f"{name} = {channel}" for name, channel in zip(named, channels, strict=False))
     text = (

@@ -6,7 +6,8 @@ import pytest
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.extensions.sensing.described import sensor_kind
-from protonn_edge.extensions.sensing.sampling import Sampling
+from protonn_edge.extensions.sensing.sampling import Sampling, used_channels
+from protonn_edge.system.errors import InputError
 
 
 @pytest.mark.parametrize(
@@ -39,3 +40,13 @@ def test_the_converters_clock_is_one_of_the_data_sheet(
     clock_khz = sampling.board.clock_hz / 1_000 / 2 ** int(str(context["adc_prescaler_bits"]))
     assert most_khz / 4 <= clock_khz <= most_khz
     assert context["conversion_us"] == pytest.approx(13_000 / clock_khz)
+
+
+def test_channels_with_other_names_are_refused_with_an_option_that_renames_all_of_them() -> None:
+    sampling = Sampling.of([sensor_kind("mpu6050")], 50, load_board("uno"))
+    with pytest.raises(InputError) as refused:
+        used_channels(sampling, ["accX", "accY", "accZ"], 3)
+    renamed = "ax=accX,ay=accY,az=accZ"
+    assert renamed in str(refused.value)
+    names = [each.partition("=")[0] for each in renamed.split(",")]
+    assert used_channels(sampling, names, 3) == ((0, 1, 2), ())
