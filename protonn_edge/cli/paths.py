@@ -114,7 +114,13 @@ REPORT = FileKind("a report", _is_report)
 RECORDING = FileKind("a recording", begins(RECORDING_MARK))
 RESULTS = FileKind(
     "a results file",
-    begins(*(f"index,{right},predicted,cycles,mismatch," for right in ("label", "true"))),
+    begins(
+        *(
+            f"index,{right},predicted,{counts},mismatch,"
+            for right in ("label", "true")
+            for counts in ("cycles", "instructions")
+        )
+    ),
     "'hil -o' writes",
 )
 CERTIFICATE = FileKind("a certificate", _has_key("claims"))

@@ -232,7 +232,8 @@ class ExpectedDevice:
 
 def _check_board(device: HelloReply, board: Board, where: str) -> None:
     """Raise `DeviceError` unless the device has the board's clock and window."""
-    if device.clock_hz != board.clock_hz:
+    counts_instructions = board.framework and device.clock_hz == 0
+    if device.clock_hz != board.clock_hz and not counts_instructions:
         alike = [each.name for each in boards() if each.clock_hz == device.clock_hz]
         named = f": {', '.join(alike)}" if alike else ""
         raise DeviceError(
@@ -240,12 +241,13 @@ def _check_board(device: HelloReply, board: Board, where: str) -> None:
             f"{board.clock_hz:,} Hz; choose the right board with --board{named}"
         )
     software = board.serial == "software"
-    allowed = range(1) if software else range(1, protocol.MOST_WINDOW_BYTES + 1)
+    least = 0 if board.framework else 1
+    allowed = range(1) if software else range(least, protocol.MOST_WINDOW_BYTES + 1)
     if device.window not in allowed:
         raise ProtocolError(
             f"{where} reports a send window of {device.window} bytes, but the send window of "
-            f"{board.name} must have {'0' if software else f'1 to {allowed[-1]}'} bytes; choose "
-            f"the right board with --board, or {REFLASH_HINT}"
+            f"{board.name} must have {'0' if software else f'{least} to {allowed[-1]}'} bytes; "
+            f"choose the right board with --board, or {REFLASH_HINT}"
         )
 
 
