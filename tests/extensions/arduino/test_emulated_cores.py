@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from arduino_ide import LINK, WARNINGS, build_core, compile_source, needs_arduino_core
 from command_line import run, run_json, succeed
 from kinds.kind import kind_of
 from model_factory import plain_model, random_window_model, window_features_of
 
 from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.chips.toolchain.platformio import pio_environment
+from protonn_edge.codegen.export import export
 from protonn_edge.codegen.families import family_in, family_of
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.codegen.verification.tryout import WrongAnswers
@@ -175,3 +182,46 @@ def test_an_avr_without_an_emulator_has_a_project_too(tmp_path: Path) -> None:
     assert (
         "platform = atmelmegaavr\nboard = nano_every\n" in (tmp_path / "platformio.ini").read_text()
     )
+
+
+def test_platformio_reads_the_settings_of_a_project(tmp_path: Path) -> None:
+    pytest.importorskip("platformio", reason="platformio missing; to run: make setup")
+    for name in ("esp32-c3", "uno-r4-minima", "pico-arduino"):
+        board = load_board(name)
+        (tmp_path / "platformio.ini").write_text(
+            str(family_of(board).sources(board)["platformio.ini"])
+        )
+        command = [sys.executable, "-m", "platformio", "project", "config", "--json-output"]
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            capture_output=True,
+            check=True,
+            timeout=100,
+            env=pio_environment(),
+        )
+        sections = dict(json.loads(done.stdout))
+        settings = dict(sections[f"env:{name}"])
+        assert (settings["board"], settings["framework"]) == (board.platformio_board, ["arduino"])
+        assert settings["platform"] == board.platform
+        assert settings.get("board_build.core") == ("earlephilhower" if "pico" in name else None)
+
+
+@needs_arduino_core
+def test_the_sketch_measures_on_an_arduino_core(tmp_path: Path, project: Path) -> None:
+    export(plain_model(), "arduino", tmp_path / "shapes", tries=False)
+    sketch = tmp_path / "shapes" / "examples" / "Measure"
+    made, includes = tmp_path / "made", [sketch, tmp_path / "shapes" / "src"]
+    made.mkdir()
+    sources = [*sketch.glob("*.c*"), *sketch.glob("*.ino"), includes[1] / "pnn_model.c"]
+    objects = [
+        compile_source(each, made / f"{each.name}.o", includes, *WARNINGS) for each in sources
+    ]
+    core = build_core(made)
+    subprocess.run(["avr-gcc", *LINK, *objects, core, "-lm", "-o", made / "a.elf"], check=True)
+    with EmulatedUno(made / "a.elf") as uno:
+        words = ("hil", project / "test.csv", "--model", project / "model.npz")
+        done = run_json(*words, "--port", uno.url)
+    assert (done["mismatches"], done["measured_by"]["counter"]) == (0, "cycles")
+    assert done["latency_ms"]["mean"] == pytest.approx(1e3 * done["cycles"]["mean"] / 16e6)
+    assert 20 < done["stack_peak_bytes"] < 160
