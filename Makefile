@@ -70,7 +70,7 @@ lint: $(VENV)/has-lint  ## check style, types and imports of all code
 	@$(PYTHON) -m ruff format --check .
 	@$(PYTHON) -m mypy
 	@$(VENV)/bin/lint-imports --no-logo pyproject.toml $(wildcard protonn_edge/extensions/imports.toml)
-	@find firmware protonn_edge -path firmware/generated -prune -o -name '*.[ch]' -print \
+	@find firmware protonn_edge -path firmware/generated -prune -o -name '*.[ch]' -print -o -name '*.cpp' -print \
 	    | xargs $(VENV)/bin/clang-format --dry-run -Werror
 	@$(VENV)/bin/cppcheck --quiet --error-exitcode=1 --std=c99 --platform=avr8 \
 	    --enable=warning,performance,portability --inline-suppr \

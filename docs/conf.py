@@ -42,7 +42,7 @@ _BELOW = {
     "live": ("studio", "recording", "sensors", "audio"),
     "which-model": ("kinds", "forest", "convolution", "gradients", "tuning"),
     "rejection": ("health", "values"),
-    "harness": ("boards", "pico", "power", "protocol"),
+    "harness": ("boards", "any-board", "pico", "power", "protocol"),
     "conversion": ("networks",),
     "testing": ("agents",),
     "export": ("micropython",),

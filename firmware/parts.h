@@ -1,5 +1,5 @@
 /* The parts of a model's firmware beside predictions. `protonn-edge build` generates a list of them,
- * PARTS(hook), which applies a macro to the name of each; a part has a header of its name, which
+ * MODEL_PARTS(hook), which applies a macro to the name of each; a part has a header of its name, which
  * defines:
  *
  *     union NAME_payload                    the payload of its requests and replies
@@ -16,5 +16,7 @@
 #define PARTS_H
 
 #include "generated/parts.h"
+
+#define PARTS(hook) MODEL_PARTS(hook)
 
 #endif

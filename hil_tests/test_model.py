@@ -82,11 +82,14 @@ def test_repetitions_take_their_multiple_of_one_prediction(
             raise
         pytest.skip("the board cannot hold all features of a point; use a smaller model")
     record_property("repeated_cycles", many.cycles)
-    assert (many.label, many.cycles) == (once.label, 1000 * once.cycles)
+    assert many.label == once.label  # `repeat` has compared the cycles
 
 
 def test_the_stack_stays_within_its_worst_case(pnn_measurement: Measurement) -> None:
-    assert 0 < pnn_measurement.stack_bytes <= pnn_measurement.usage.stack_bytes
+    usage = pnn_measurement.usage
+    if usage is None:
+        pytest.skip("the firmware was not linked here; install the compiler that 'build' names")
+    assert 0 < pnn_measurement.stack_bytes <= usage.stack_bytes
 
 
 def test_nothing_is_lost_at_full_speed(

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 PYPROJECT = ROOT / "pyproject.toml"
 TABLE = "[tool.protonn-edge.lines]"
 BESIDE = ("templates", "firmware", "hil_tests")  # folders of the core beside the package
-TEXTS = {".j2", ".c", ".h", ".js", ".css", ".html", ".toml"}
+TEXTS = {".j2", ".c", ".cpp", ".h", ".js", ".css", ".html", ".toml"}
 LEFT_OUT = {"__pycache__", "generated", "node_modules"}
 
 

@@ -76,9 +76,13 @@ WORD_CORES = {
     for core in (
         _of_words("cortex-m0", "cortex-m", "an nRF51822"),
         _of_words("cortex-m0plus", "cortex-m", "an RP2040"),
+        _of_words("cortex-m3", "cortex-m", "an STM32F103"),
         _of_words("cortex-m4", "cortex-m", "an nRF52840"),
+        _of_words("cortex-m7", "cortex-m", "an i.MX RT1062"),
         _of_words("rv32imc", "riscv", "an ESP32-C3"),
+        _of_words("lx106", "xtensa", "an ESP8266"),
         _of_words("lx6", "xtensa", "an ESP32"),
+        _of_words("lx7", "xtensa", "an ESP32-S3"),
     )
 }
 """Cores of 32 bits; their names are those that the compilers' options have."""

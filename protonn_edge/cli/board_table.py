@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from protonn_edge.chips.boards import COMPILED, FIRMWARE, SIMILAR, Board, load_export_board
+from protonn_edge.chips.boards import FIRMWARE, Board, load_export_board
 from protonn_edge.cli.command import Output
 from protonn_edge.learn.evaluation.terminal import row_table
 
@@ -24,14 +24,10 @@ def show_boards(out: Output, names: Sequence[str]) -> None:
 def _facts(board: Board) -> list[str]:
     line = "UART0" if board.proof == FIRMWARE else board.serial.upper()
     used = f"{line}, {board.baud:,} baud"
-    if not (board.proof or board.has_firmware):
-        used = "export"
-    elif board.proof == COMPILED:
-        used = "compiled only"
-    elif board.proof == SIMILAR:
-        used = "export, emulated on a similar core"
-    elif board.proof not in ("", FIRMWARE):
-        used = f"export, {board.proof}"
+    if board.framework:
+        used = f"Serial, {board.baud:,} baud"
+    elif not board.has_firmware:
+        used = "export only"
     return [
         board.mcu,
         f"{board.clock_hz / 1e6:g}",

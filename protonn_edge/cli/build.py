@@ -18,7 +18,7 @@ from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.codegen.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.codegen.families import family_of
 from protonn_edge.codegen.projects.built import built_text
-from protonn_edge.codegen.projects.checks import OverBudget
+from protonn_edge.codegen.projects.checks import OverBudget, usage_record
 from protonn_edge.codegen.projects.folder import BUILT_FILE, GENERATED, check_folder
 from protonn_edge.codegen.projects.project import Build, BuildOptions, build
 from protonn_edge.codegen.verification.tryout import NOT_TRIED, Tried
@@ -133,7 +133,7 @@ def build_command(
         out.finish(record | failure.usage.to_json(settings.within(board)), failure)
     except DoesNotFit as failure:  # seen before anything was linked
         out.finish(record | {"fits": False}, failure)
-    record |= built.usage.to_json(settings.within(board)) | _shown(out, built, board, facts)
+    record |= usage_record(built.usage, settings.within(board)) | _shown(out, built, board, facts)
     write_atomically(output / GENERATED / BUILT_FILE, built_text(record))
     line = _hil_line(output, board_name, data) if _is_emulated(built.tried, board) else ""
     out.finish(record | _uploaded(out, output, board, uploads, port, line))
@@ -141,8 +141,10 @@ def build_command(
 
 def _shown(out: Output, built: Build, board: Board, facts: list[tuple[str, str]]) -> JsonObject:
     """Print the build, and return it for the JSON object."""
-    facts += [*budget_facts(built.usage, board), *facts_of(bound_figures(built.possible, board))]
-    out.say(f"firmware for {board.name}:", fact_table(facts))
+    facts += [] if built.usage is None else budget_facts(built.usage, board)
+    facts += facts_of(bound_figures(built.possible, board))
+    if facts:
+        out.say(f"firmware for {board.name}:", fact_table(facts))
     if built.plan.steps:
         out.say("plan of the firmware:", plan_table(built.plan))
     say_tried(out, built.tried)

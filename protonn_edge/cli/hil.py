@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from protonn_edge.chips.boards import load_board
+from protonn_edge.chips.boards import UNKNOWN, Board, load_board
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import (
     EMULATOR,
@@ -17,6 +17,7 @@ from protonn_edge.cli.devices import (
     chosen_emulator,
 )
 from protonn_edge.cli.options import (
+    PATH,
     POINTS,
     PROJECT,
     PROJECT_BOARD,
@@ -44,6 +45,8 @@ from protonn_edge.device.results import check_finished
 from protonn_edge.learn.evaluation import terminal
 from protonn_edge.learn.evaluation.figures import budget_fact, saturation_figure
 from protonn_edge.learn.evaluation.measurement import Measurement, measure
+from protonn_edge.model.device_model import load_device_model
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.policy import about_answers
 from protonn_edge.system.errors import Interrupted, counted
@@ -53,8 +56,8 @@ from protonn_edge.system.shell import command_line
 
 @command(
     "hil",
-    needs={"--meter": "--port", "--resume": "-o"},
-    apart={"--port": "--emulate --emulator"},
+    needs={"--meter --model": "--port", "--resume": "-o"},
+    apart={"--port": "--emulate --emulator", "--model": "--project"},
     examples=("test.csv --emulate -o results.csv", "test.csv --port /dev/ttyACM0 -o results.csv"),
 )
 def hil_command(
@@ -71,6 +74,12 @@ def hil_command(
     emulator: str | None = EMULATOR,
     board_name: str | None = PROJECT_BOARD,
     folder: Path = PROJECT,
+    model_file: Path | None = option(
+        "The model of a library whose sketch Measure runs on the board; no project is needed, and "
+        "without --board, the board states its clock.",
+        PATH,
+        flag="--model",
+    ),
     output: Path | None = option(
         "The results file, with one CSV line per point; the file of a stopped run is not "
         "overwritten, but can be continued with --resume.",
@@ -109,15 +118,17 @@ def hil_command(
         raise click.UsageError("the same --port is given twice; name each board once")
     if output is not None and not resume:
         check_finished(output)
-    board = board_of([folder]) if board_name is None else load_board(board_name)
-    project, board_name = Project(folder), board_name or board.name
     instrument = instrument_of(meter[0], meter[1].get("volts"))
-    check_project(folder)
+    if model_file is None:
+        board = board_of([folder]) if board_name is None else load_board(board_name)
+        project, model = _project_in(folder, board, out)
+    else:
+        board = UNKNOWN if board_name is None else load_board(board_name)
+        device_model = load_device_model(model_file)
+        project, model = device_model.chain, device_model.floats
+    board_name = board_name or board.name
     if watts is not None:
         board = replace(board, power_watts=watts)
-    model = project.model()
-    out.notice(about_newer_models(folder))
-    out.notice(about_edited_files(folder, board))
     given = points_for(model, data, table, out, labels="optional")
     points = given.labelled
     if emulate or not ports:
@@ -144,10 +155,21 @@ def hil_command(
     out.notice(_troubles(measurement))
     show(measurement, out, model)
     say_agreement([measurement.agreement], out)
-    say_unproven(measurement.possible, out)
-    if output is not None and measurement.summary.labelled:
+    if measurement.summary.counts == "cycles":
+        say_unproven(measurement.possible, out)
+    if output is not None and measurement.summary.labelled and model_file is None:
         out.say("write a report:", f"  {_report_line(output, folder, data, board_name, table)}")
     out.finish(measurement.to_json(), measurement.failure)
+
+
+def _project_in(folder: Path, board: Board, out: Output) -> tuple[Project | IntegerChain, Model]:
+    """Return the project in a folder, and its model; print notices of what is not as built."""
+    check_project(folder)
+    project = Project(folder)
+    model = project.model()
+    out.notice(about_newer_models(folder))
+    out.notice(about_edited_files(folder, board))
+    return project, model
 
 
 def _interrupted(done: int, output: Path | None) -> Interrupted:
@@ -180,17 +202,21 @@ def show(measurement: Measurement, out: Output, model: Model) -> None:
     quality = measurement.quality
     values = measurement.summary.n * measurement.reference.n_features
     clamped = saturation_figure(measurement.saturations, values, why_clamped(model))
-    facts = [*facts_of([*measurement.figures, clamped]), budget_fact(board)]
+    facts = facts_of([*measurement.figures, clamped])
+    if measurement.usage is not None:
+        facts.append(budget_fact(board))
     facts += about_answers(measurement.reference.policy)
     if measurement.repetition is not None:
         repeated = measurement.repetition
-        facts.append(terminal.repetition_fact(repeated.n, repeated.cycles, board))
+        facts.append(
+            terminal.repetition_fact(repeated.n, repeated.cycles, board, measurement.summary.counts)
+        )
         if repeated.power is not None:
             facts += repeated.power.facts(measurement.latency_ms.mean)
     out.say(f"measured on {measurement.agreement.execution}:", terminal.fact_table(facts))
     for name, each in measurement.more.items():
         if each is not None:
-            out.say(f"{name}: {each}")
+            out.say(f"{name.replace('_', ' ')}: {each}")
     if measurement.comparison is not None:
         same = measurement.comparison
         out.say("each board's share:", terminal.device_table(measurement.shares))

@@ -94,7 +94,13 @@ REPORT = FileKind(
 )
 RESULTS = FileKind(
     "a results file",
-    begins(*(f"index,{right},predicted,cycles,mismatch," for right in ("label", "true"))),
+    begins(
+        *(
+            f"index,{right},predicted,{counts},mismatch,"
+            for right in ("label", "true")
+            for counts in ("cycles", "instructions")
+        )
+    ),
 )
 CERTIFICATE = FileKind("a certificate", begins("{", within=('"claims"',)))
 ANSWERS = FileKind("a table of answers", _has_answers)

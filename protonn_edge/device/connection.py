@@ -232,18 +232,20 @@ class ExpectedDevice:
 
 def _check_board(device: HelloReply, board: Board, where: str) -> None:
     """Raise `DeviceError` unless the device has the board's clock and window."""
-    if device.clock_hz != board.clock_hz:
+    counts_instructions = board.framework and device.clock_hz == 0
+    if device.clock_hz != board.clock_hz and not counts_instructions:
         alike = [each.name for each in boards() if each.clock_hz == device.clock_hz]
         named = f": {', '.join(alike)}" if alike else ""
         raise DeviceError(
             f"{where} reports a clock of {device.clock_hz:,} Hz, but {board.name} runs at "
             f"{board.clock_hz:,} Hz; choose the right board with --board{named}"
         )
-    if not 1 <= device.window <= protocol.MOST_WINDOW_BYTES:
+    least = 0 if board.framework else 1
+    if not least <= device.window <= protocol.MOST_WINDOW_BYTES:
         raise ProtocolError(
             f"{where} reports a send window of {device.window} bytes, but the send window of "
-            f"{board.name} must have 1 to {protocol.MOST_WINDOW_BYTES} bytes; choose the right "
-            f"board with --board, or {REFLASH_HINT}"
+            f"{board.name} must have {least} to {protocol.MOST_WINDOW_BYTES} bytes; choose the "
+            f"right board with --board, or {REFLASH_HINT}"
         )
 
 

@@ -176,8 +176,14 @@ class HelloReply(Message, number=REPLY | HELLO):
     features: U16  # inputs of one prediction
     classes: U16
     model_hash: Bytes8  # the first 8 bytes of the integer model's SHA-256
-    clock_hz: U32  # CPU clock in hertz: cycles divided by it are seconds
+    # CPU clock in hertz: cycles divided by it are seconds; 0 if instructions are counted instead
+    clock_hz: U32
     window: U8  # the bytes that may follow a request without a reply
+
+    @property
+    def counts(self) -> str:
+        """What the device counts: ``"cycles"``, or ``"instructions"``, which take no time."""
+        return "cycles" if self.clock_hz else "instructions"
 
 
 class PredictReply(Message, number=REPLY | PREDICT):

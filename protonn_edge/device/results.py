@@ -12,6 +12,7 @@ If answers are numbers or sets of labels, the column ``true`` takes the place of
 
     index,true,predicted,cycles,mismatch,device,score_moisture,run
     2,7.3,6.44,1843,0,/dev/ttyACM0,-16969,8d6802971504f1e0-31604faafbb52d4c-160
+Of an emulated core that counts instructions, ``instructions`` takes the place of ``cycles``.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ _RUN = re.compile("([0-9a-f]{16})-([0-9a-f]{16})-([0-9]{1,7})(?:-([0-9]{1,9}))?"
 _DIGITS = 16  # of a SHA-256
 _FIXED = ("index", "label", "predicted", "cycles", "mismatch", "device")
 _TRUE = "true"  # in place of "label", if answers are no classes
+_COUNTS = ("cycles", "instructions")  # what devices count
 _SCORE = "score_"  # before the name of a class
 _MOST_CLASSES = 255
 
@@ -186,6 +188,7 @@ class ResultsFile(AppendedFile):
         *,
         keep: Sequence[Result] = (),
         of_classes: bool = True,
+        counts: str = _COUNTS[0],
     ) -> None:
         self._classes, self._origin = classes, origin
         if path.is_file():
@@ -193,7 +196,7 @@ class ResultsFile(AppendedFile):
                 pass
             if not is_results(path):
                 raise InvalidValue(path, "not a results file", "choose another file with -o")
-        head = _line(_columns(classes, of_classes=of_classes))
+        head = _line(_columns(classes, of_classes=of_classes, counts=counts))
         write_atomically(path, head + "".join(map(self._line_of, keep)))
         super().__init__(path)
 
@@ -205,9 +208,9 @@ class ResultsFile(AppendedFile):
         return _line([*result.to_fields(self._classes), str(self._origin)])
 
 
-def _columns(classes: Iterable[str], *, of_classes: bool = True) -> list[str]:
-    index, label, *others = _FIXED
-    fixed = [index, label if of_classes else _TRUE, *others]
+def _columns(classes: Iterable[str], *, of_classes: bool, counts: str) -> list[str]:
+    index, label, predicted, _, *others = _FIXED
+    fixed = [index, label if of_classes else _TRUE, predicted, counts, *others]
     return [*fixed, *(f"{_SCORE}{name}" for name in classes), "run"]
 
 
@@ -253,23 +256,20 @@ class RecordedRun:
     results: list[Result]  # in the order of the file
     classes: tuple[str, ...] = ()  # of the model, in its order
     of_classes: bool = True  # whether answers are classes
+    counts: str = _COUNTS[0]  # what the device counted
 
 
 def read_results(path: Path, expected: Origin | None = None) -> RecordedRun:
     """Return the contents of a results file, which may have to be of an expected run.
 
-    An incomplete last line, left by an interrupted run, is ignored.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, a line is not a result or belongs to another run, or an index is
-        repeated or out of range. So there are never more lines than points.
+    An incomplete last line, left by an interrupted run, is ignored. Raises `InputError` if the file
+    cannot be read, a line is not a result or belongs to another run, or an index is repeated or out
+    of range. So there are never more lines than points.
     """
     results: dict[int, Result] = {}
     origin = None
     with _opened(path) as stream:
-        classes, of_classes = _columns_in(path, stream)
+        classes, of_classes, counts = _columns_in(path, stream)
         while line := stream.readline(_MAX_LINE_BYTES):
             if len(line) < _MAX_LINE_BYTES and not line.endswith(b"\n"):
                 break  # torn
@@ -291,7 +291,7 @@ def read_results(path: Path, expected: Origin | None = None) -> RecordedRun:
                     "name another file with -o, or delete this one",
                 )
             results[result.index] = result
-    return RecordedRun(origin, list(results.values()), classes, of_classes)
+    return RecordedRun(origin, list(results.values()), classes, of_classes, counts)
 
 
 def _result_in(line: bytes, classes: Sequence[str], *, of_classes: bool) -> tuple[Result, Origin]:
@@ -299,7 +299,7 @@ def _result_in(line: bytes, classes: Sequence[str], *, of_classes: bool) -> tupl
     if not line.endswith(b"\n"):
         raise ValueError(f"longer than {_MAX_LINE_BYTES} bytes")
     try:
-        fields, expected = _fields(line), len(_columns(classes))
+        fields, expected = _fields(line), len(_FIXED) + len(classes) + 1
         if len(fields) != expected:
             raise ValueError(f"it has {len(fields)} fields, not {expected}")
         result = Result.from_fields(fields[:-1], classes, of_classes=of_classes)
@@ -330,19 +330,20 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         raise cannot_read(path, error) from error
 
 
-def _columns_in(path: Path, stream: BinaryIO) -> tuple[tuple[str, ...], bool]:
-    """Return the names of the classes by the first line, and whether answers are classes."""
+def _columns_in(path: Path, stream: BinaryIO) -> tuple[tuple[str, ...], bool, str]:
+    """Return the names of the classes by the first line, if answers are classes, and counts."""
     columns = _fields(stream.readline(_MAX_LINE_BYTES))
     classes = tuple(name.removeprefix(_SCORE) for name in columns[len(_FIXED) : -1])
     fits = 1 <= len(set(classes)) == len(classes) <= _MOST_CLASSES and all(classes)
     of_classes = columns[1:2] != [_TRUE]
-    if not fits or columns != _columns(classes, of_classes=of_classes):
+    counts = _COUNTS[columns[3:4] == [_COUNTS[1]]]
+    if not fits or columns != _columns(classes, of_classes=of_classes, counts=counts):
         raise InvalidValue(
             path,
             "it does not begin with the header of a results file",
             "name a file that `protonn-edge hil` wrote",
         )
-    return classes, of_classes
+    return classes, of_classes, counts
 
 
 def _fields(line: bytes) -> list[str]:
@@ -396,6 +397,12 @@ class Summary:
     others_found: int = 0
     labelled: int = 0  # points with labels, of which the accuracy is
     classified: int = 0  # those of them that were answered with a class
+    instructions: Spread | None = None  # in place of cycles, if the device counts them
+
+    @property
+    def counts(self) -> str:
+        """What the devices counted: ``"cycles"`` or ``"instructions"``."""
+        return _COUNTS[self.instructions is not None]
 
     @property
     def false_alarms(self) -> int:
@@ -417,12 +424,13 @@ class Summary:
         return figures
 
 
-def summarize(results: Sequence[Result], board: Board) -> Summary:
-    """Return a run's summary, by the board's clock and power; `InputError` without results."""
+def summarize(results: Sequence[Result], board: Board, counts: str = _COUNTS[0]) -> Summary:
+    """Return a run's summary, by the clock and power; `InputError` if empty."""
     if not results:
         raise InputError("there are no results to summarize; continue the run")
     cycles = np.array([r.cycles for r in results if r.cycles is not None], dtype=np.int64)
-    spread = Spread.of(cycles) if cycles.size else None
+    counted = Spread.of(cycles) if cycles.size else None
+    spread = counted if counts == _COUNTS[0] else None
     labelled = [r for r in results if r.label != NO_LABEL]
     return Summary(
         accuracy=sum(r.predicted == r.label for r in labelled) / max(len(labelled), 1),
@@ -432,9 +440,10 @@ def summarize(results: Sequence[Result], board: Board) -> Summary:
         unknown=sum(r.predicted == NO_CLASS for r in results),
         cycles=spread,
         latency_ms=spread and spread.times(board.milliseconds(1)),
-        energy_mj=spread and spread.times(board.millijoules(1)),
+        energy_mj=spread.times(board.millijoules(1)) if spread and board.power_watts else None,
         labelled=len(labelled),
         classified=sum(r.predicted not in (None, NO_CLASS) for r in labelled),
         others=sum(r.label == NO_CLASS for r in results),
         others_found=sum(r.label == r.predicted == NO_CLASS for r in results),
+        instructions=counted if spread is None else None,
     )

@@ -35,7 +35,7 @@ class DeviceShare:
     device: str  # its name, or the URL of its port
     n: int  # points that it answered
     seconds: float  # how long it took
-    cycles_mean: float | None  # cycles of a prediction; None if it answered none
+    cycles_mean: float | None  # cycles of a prediction; None if it answered or counted none
     retried: int  # requests
     reopened: int  # how often the line was
     stats: StatsReply | None  # the device's own counters; None if it was lost
@@ -281,7 +281,7 @@ def _work(
         session.name,
         n,
         ended - began,
-        cycles / n if n else None,
+        cycles / n if n and session.device.counts == "cycles" else None,
         session.retried,
         session.reopened,
         stats,

@@ -97,6 +97,7 @@ class Evidence:
     # compiler
     on_host: Agreement | None = None
     power: BenchReading | None = None  # of the board, if an instrument measured it
+    counts: str = "cycles"  # what the device counted; see `HelloReply`
 
     @cached_property
     def answered(self) -> list[Result]:
@@ -106,7 +107,7 @@ class Evidence:
     @cached_property
     def summary(self) -> Summary:
         """Accuracy, cycles, latency and energy."""
-        return summarize(self.results, self.board)
+        return summarize(self.results, self.board, self.counts)
 
     @cached_property
     def confusion(self) -> NDArray[np.int64]:

@@ -104,6 +104,7 @@ def gather(
         points=points,
         image_shape=_checked(image_shape or known_image_shape(model), model),
         data_name=data_name,
+        counts=run.counts,
         on_host=verify_host(reference, points.fed) if points and has_compiler() else None,
     )
 

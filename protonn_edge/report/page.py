@@ -184,7 +184,7 @@ def proof_of(one: Evidence) -> tuple[bool, str] | None:
     return True, f"{' = '.join(executions)}: {comparison}."
 
 
-_HEADLINES = ("latency_ms", "energy_mj", "flash_bytes", "memory_bytes")
+_HEADLINES = ("latency_ms", "energy_mj", "instructions", "flash_bytes", "memory_bytes")
 
 
 def headlines_of(one: Evidence) -> list[Figure]:

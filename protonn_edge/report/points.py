@@ -343,6 +343,8 @@ def payload(one: Evidence, *, runs: bool) -> JsonObject:
 def _of_page(one: Evidence, point: Result) -> JsonObject:
     """Return a test point for the page, with the true number, if numbers are predicted."""
     record = {name: getattr(point, name) for name in _PER_POINT}
+    if one.counts != "cycles":
+        record["cycles"] = None
     if one.reference.policy.predicts == "value" and one.points is not None:
         known = (
             None if one.points.values is None else one.points.values[one.points.place[point.index]]

@@ -203,6 +203,14 @@ class Extension:
         del files, prefix, board, tried
         return ""
 
+    def library_files(self, kind: str, name: str, prefix: str) -> Mapping[str, str]:
+        """Return more files of a library of a `kind`, by their names.
+
+        - `name`, `prefix`: of the library, and of the names in its C
+        """
+        del kind, name, prefix
+        return {}
+
     # --- other extensions, and kinds of classifiers ---
 
     def addition_to(self, name: str) -> object:

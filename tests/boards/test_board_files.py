@@ -91,7 +91,7 @@ def test_files_that_are_none(tmp_path):
     with refused_by("system.described"):
         load_board("uni")
     with refused_by("system.described"):
-        load_board("esp8266")
+        load_board("esp9000")
     with refused_by("system.files"):
         load_board(str(tmp_path / "none.toml"))
     with refused_by("system.described"):

@@ -169,7 +169,7 @@ def test_equal_names_in_two_models_do_not_link(tmp_path: Path):
 
 @needs_cmake
 @needs("arm-none-eabi-gcc")
-@pytest.mark.parametrize("board", ["uno", "uno-r4"])
+@pytest.mark.parametrize("board", ["uno", "uno-r4-minima"])
 def test_another_chip_has_the_library_alone(tmp_path: Path, board: str):
     export(random_model(), "c", tmp_path / "wave", board, tries=False)
     (tmp_path / "arm.cmake").write_text(ARM)

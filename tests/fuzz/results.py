@@ -25,7 +25,7 @@ from protonn_edge.device.results import (
     read_results,
     summarize,
 )
-from protonn_edge.learn.evaluation import measurement
+from protonn_edge.learn.evaluation import answering
 from protonn_edge.report import gathering
 from protonn_edge.report.content import PageScript
 from protonn_edge.report.evidence import Evidence
@@ -108,7 +108,7 @@ def _check_resumed(recorded: RecordedRun, path: Path) -> None:
     made = _evidence()
     labels = {each.index: each.label for each in made.results}
     try:
-        earlier = measurement._earlier(path, made.origin, made.reference, labels)
+        earlier = answering.earlier_results(path, made.origin, made.reference, labels)
     except REFUSALS as error:
         check_refusal(error)
         return

@@ -254,6 +254,7 @@ def test_the_json_has_the_names_that_all_commands_use():
         "cycles",
         "latency_ms",
         "energy_mj",
+        "instructions",
     }
     for quantity in ("cycles", "latency_ms", "energy_mj"):
         assert set(fields[quantity]) == {"mean", "max", "min", "p99"}

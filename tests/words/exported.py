@@ -44,17 +44,21 @@ MODELS: Mapping[str, Callable[[], Model]] = {
     ),
     **additions("exported models"),
 }
-_CHIPS = {"cortex-m0": "m0", "cortex-m0plus": "m0", "cortex-m4": "m4", "rv32imc": "rv32"}
+_CHIPS = {
+    **dict.fromkeys(("cortex-m0", "cortex-m0plus"), "m0"),
+    **dict.fromkeys(("cortex-m3", "cortex-m4", "cortex-m7"), "m4"),
+    "rv32imc": "rv32",
+}
 
 
 def chip_of(board: str) -> Chip:
     """Return the emulated chip that is nearest to a board's, with the options for its own core."""
     core = load_export_board(board).core
     if core not in _CHIPS:
-        return LX106
+        return replace(LX106, core=core)
     chip = CHIPS[_CHIPS[core]]
-    own = {"m0": f"-mcpu={core} -mthumb", "rv32": "-march=rv32imc -mabi=ilp32"}
-    return replace(chip, target=own.get(chip.name, chip.target))
+    own = {"m0": f"-mcpu={core} -mthumb", "rv32": "-march=rv32imac -mabi=ilp32"}
+    return replace(chip, core=core, target=own.get(chip.name, chip.target))
 
 
 def boards() -> list[str]:

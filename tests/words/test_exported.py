@@ -20,7 +20,7 @@ def test_libraries_pass_their_self_test_without_a_warning(board: str, kind: str)
     assert differing(board, MODELS[kind](), "-Os") == 0
 
 
-@pytest.mark.parametrize("board", ["pico", "uno-r4", "esp32-c3"])
+@pytest.mark.parametrize("board", ["pico", "uno-r4-minima", "esp32-c3"])
 def test_another_compiler_makes_the_same_answers(board: str) -> None:
     if chip_of(board).missing:
         pytest.skip(HOW)
@@ -30,6 +30,6 @@ def test_another_compiler_makes_the_same_answers(board: str) -> None:
 
 
 def test_a_wrong_score_is_found() -> None:
-    if chip_of("uno-r4").missing:
+    if chip_of("uno-r4-minima").missing:
         pytest.skip(HOW)
-    assert differing("uno-r4", MODELS["linear"](), wrong=True) == 1
+    assert differing("uno-r4-minima", MODELS["linear"](), wrong=True) == 1

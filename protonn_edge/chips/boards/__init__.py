@@ -80,6 +80,12 @@ class Board:
     proof : {"", "firmware", "emulated", "similar", "compiled"}
         How code for a chip other than the AVRs with firmware is tested: in the firmware of an
         emulated board, on an emulator of its core or of a similar one, or only compiled.
+    framework : {"", "arduino"}
+        What its firmware is compiled on top of; empty for none.
+    platform : str
+        PlatformIO's name of the platform that has the framework.
+    settings : tuple of str
+        More lines for its section of platformio.ini.
     """
 
     name: str
@@ -104,6 +110,9 @@ class Board:
     analog_inputs: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
     environment: str = ""
     proof: str = ""
+    framework: str = ""
+    platform: str = ""
+    settings: tuple[str, ...] = ()
 
     @property
     def cpu(self) -> Core:
@@ -116,7 +125,7 @@ class Board:
 
         Without a multiplier, routines run too long while interrupts are disabled.
         """
-        return self.proof in ("", FIRMWARE) and self.cpu.multiplies
+        return bool(self.framework) or (self.proof in ("", FIRMWARE) and self.cpu.multiplies)
 
     @property
     def flash_total_bytes(self) -> int:
@@ -136,6 +145,10 @@ class Board:
         return self.power_watts * self.milliseconds(cycles)
 
 
+UNKNOWN = Board("unknown", "board at the port", "", "", 0, 0, 0, 115_200, 0.0)
+"""A board that states its clock itself; nothing else of it is known."""
+
+
 def board_names() -> list[str]:
     """Return the names of all boards with firmware for an AVR, sorted."""
     return _SHELF.names()
@@ -143,7 +156,8 @@ def board_names() -> list[str]:
 
 def firmware_board_names() -> list[str]:
     """Return the names of all boards with firmware, sorted, those with 32 bits included."""
-    more = [name for name in _EXPORTED.names() if load_export_board(name).proof == FIRMWARE]
+    others = map(load_export_board, _EXPORTED.names())
+    more = [each.name for each in others if each.has_firmware]
     return sorted([*board_names(), *more])
 
 
@@ -246,8 +260,18 @@ _EXPORTED_KEYS = {
     "sram_bytes": whole_number(1_024, 1 << 24),
     "baud": _KEYS["baud"],
     "proof": _text("|".join(PROOFS), "'firmware', 'emulated', 'similar' or 'compiled'"),
+    "framework": _text("arduino", "'arduino'"),
+    "platform": _text(r"[A-Za-z0-9_.@/:+=#-]{1,120}", "PlatformIO's name for a platform"),
+    "settings": Key(
+        "a list of lines such as ['board_build.f_cpu = 48000000L']",
+        list_of(matches(r"[a-z_.]{1,40} = [ -~]{1,200}"), 20),
+    ),
 }
 """The keys of the file of a board whose chip is not one of the AVRs with firmware."""
+
+# Of a board with an Arduino core, if its file does not state them; without power, there is no
+# energy.
+_UNKNOWN = {"flash_bytes": 262_144, "sram_bytes": 32_768, "baud": 115_200, "power_watts": 0.0}
 
 
 def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
@@ -256,7 +280,13 @@ def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
     _SHELF.check(core, {"core": _KEYS["core"]}, ["core"], source)  # the others depend on it
     exported = facts.get("core") in {*EXPORTED_CORES, *WORD_CORES}
     keys = _EXPORTED_KEYS if exported else _KEYS
-    _SHELF.check(facts, keys, [key for key in keys if hasattr(Board, key)], source)
+    optional = [key for key in keys if hasattr(Board, key)]
+    if exported and "framework" in facts:  # the framework's tools know the rest
+        optional = ["title", "mcu", "flash_bytes", "sram_bytes", "baud", "power_watts"]
+        optional += ["usb_ids", "proof", "settings"]
+    _SHELF.check(facts, keys, optional, source)
+    if exported and "framework" in facts:
+        facts = {"title": facts["platformio_board"], "mcu": facts["core"], **_UNKNOWN, **facts}
     if exported:
         facts = {"proof": COMPILED, **facts}
     else:

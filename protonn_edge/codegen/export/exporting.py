@@ -143,7 +143,7 @@ def export(
     )
     files = rendering.render_export(kind, library, board)
     tried = _tried(kind, library, files, chip) if tries else NOT_TRIED
-    _certify(files, prefix, chip, tried)
+    _extend(kind, library, files, chip, tried)
     _write(folder, files)
     return Export(
         name=name,
@@ -178,10 +178,12 @@ def _check_flash(flash: int, board: Board, chip: Board, device_model: DeviceMode
     check_enough("the self-test", flash, has, board.flash_bytes, "B of flash", remedy)
 
 
-def _certify(files: dict[str, str], prefix: str, chip: Board, tried: Tried) -> None:
-    """Add what is proven of a library to its README."""
-    for each in () if chip.proof else extensions():
-        files["README.md"] += each.library_readme(files, prefix, chip, tried)
+def _extend(kind: Kind, library: Library, files: dict[str, str], chip: Board, tried: Tried) -> None:
+    """Add files of extensions to a library, and what is proven of it to its README."""
+    for each in extensions():
+        files |= each.library_files(kind, library.name, library.prefix)
+        if not chip.proof:
+            files["README.md"] += each.library_readme(files, library.prefix, chip, tried)
 
 
 def _limited(board: Board, flash_bytes: int | None, sram_bytes: int | None) -> Board:

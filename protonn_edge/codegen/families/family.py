@@ -14,7 +14,7 @@ from protonn_edge.chips.emulator.board import RunningBoard
 from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.head import Remedies
-from protonn_edge.system.errors import CheckFailed
+from protonn_edge.system.errors import CheckFailed, InvalidValue
 
 if TYPE_CHECKING:
     from protonn_edge.chips.avr.flow import Function
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 ProjectFiles = dict[str, bytes | str]
 """The contents of a project's files, by their names below its folder, with ``/``."""
+
+
+class NoCompiler(InvalidValue):
+    """A compiler is missing, but a project can be written, which an upload compiles."""
 
 
 class LinkedFirmware(Protocol):
@@ -91,6 +95,7 @@ class BuildsFirmware(ABC):
         """Compile and link a project; return the path of the ELF file.
 
         Raises `InputError` if there is no compiler, and `CheckFailed` if it refuses the sources.
+        It is `NoCompiler` if `upload` has another compiler.
         """
 
     def more_products(self, _program: LinkedFirmware) -> ProjectFiles:

@@ -64,6 +64,11 @@ class Usage:
             )
 
 
+def usage_record(usage: Usage | None, board: Board) -> JsonObject:
+    """Return the fields of a usage for JSON; nulls if nothing was linked."""
+    return {"fits": None, "limits": None} if usage is None else usage.to_json(board)
+
+
 class OverBudget(DoesNotFit):
     """The linked firmware does not fit; `usage` has the figures."""
 

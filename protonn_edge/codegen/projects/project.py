@@ -14,7 +14,7 @@ from typing import Any
 
 from protonn_edge.chips.boards import Board, board_of
 from protonn_edge.codegen.families import family_of, read_program
-from protonn_edge.codegen.families.family import ProjectFiles
+from protonn_edge.codegen.families.family import NoCompiler, ProjectFiles
 from protonn_edge.codegen.plan import DevicePlan, Plan
 from protonn_edge.codegen.planner import SPARE_BYTES, Limits, device_plans
 from protonn_edge.codegen.projects.checks import (
@@ -106,9 +106,30 @@ def build(
     InputError
         If the folder has other files in place of the project's, is in use by another process, or
         cannot be written.
+
+    If only an upload has the compiler, the project is written, but was neither linked nor tried.
     """
     board, folder = board_of(board), Path(folder)
     check_folder(folder, board)
+    try:
+        return _built(model, board, folder, options)
+    except NoCompiler as error:  # an upload has another one
+        return _uncompiled(with_integers(model), board, folder, options, str(error))
+
+
+def _uncompiled(
+    model: DeviceModel, board: Board, folder: Path, options: BuildOptions | None, reason: str
+) -> Build:
+    """Write a project for a compiler that is not here, with the plan that comes first."""
+    plan = (options or BuildOptions()).plans_for(model, board)[0]
+    with exclusive(folder):
+        write_over(folder, project_files(model, plan, board, own_files(folder, board)))
+    return Build(plan, None, PossibleCycles.by_clock(board), Tried(left_out=reason))
+
+
+def _built(
+    model: Model | DeviceModel, board: Board, folder: Path, options: BuildOptions | None
+) -> Build:
     with exclusive(folder), trial_build(model, board, folder, options) as trial:
         tried = NOT_TRIED
         if options is None or options.tries:
@@ -124,16 +145,23 @@ class Build(FactsRepr):
     """The plan of a firmware that fits, its memory once linked, and how it was tried."""
 
     plan: DevicePlan
-    usage: Usage
+    usage: Usage | None  # None if a compiler is missing, so that it was only written
     possible: PossibleCycles  # of a prediction, as the firmware measures it
     tried: Tried
 
     def facts(self) -> dict[str, str]:
         """Return the sizes of the firmware."""
         usage = self.usage
+        memory = (
+            {}
+            if usage is None
+            else {
+                "flash": f"{usage.flash_bytes:,} B",
+                "SRAM": f"{usage.sram_bytes:,} B and {usage.stack_bytes:,} B of stack",
+            }
+        )
         return {
-            "flash": f"{usage.flash_bytes:,} B",
-            "SRAM": f"{usage.sram_bytes:,} B and {usage.stack_bytes:,} B of stack",
+            **memory,
             **self.plan.facts(),
             "bound": f"{self.possible.most:,} cycles, {self.possible.why}",
             "tried": str(self.tried),

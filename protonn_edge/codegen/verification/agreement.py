@@ -50,15 +50,19 @@ class PossibleCycles:
     proven: bool  # whether they follow from the program's machine code, not only from the clock
 
     @classmethod
-    def of_program(cls, program: LinkedFirmware, plan: DevicePlan, board: Board) -> Self:
+    def of_program(
+        cls, program: LinkedFirmware | None, plan: DevicePlan | None, board: Board
+    ) -> Self:
         """Return the range for a linked program, by its machine code if that can be followed."""
+        if program is None or plan is None:
+            return cls.by_clock(board)
         bound = family_of(board).bound(program, plan, board)
         return cls.by_clock(board) if bound is None else cls(*bound, proven=True)
 
     @classmethod
     def by_clock(cls, board: Board) -> Self:
-        """Return the range for any program."""
-        return cls(1, _LONGEST_S * board.clock_hz, proven=False)
+        """Return the range for any program; that of 32 bits without a clock."""
+        return cls(1, _LONGEST_S * board.clock_hz or (1 << 32) - 1, proven=False)
 
     def outside(self, results: Sequence[Result]) -> list[Result]:
         """Return the answers with impossible cycles."""
@@ -243,14 +247,15 @@ def open_session(
 ) -> Session:
     """Return a session for the device at `url`, which must be this board with exactly this model.
 
-    Any board is accepted if none is given; the line then has the baud rate of an Uno.
+    Any board is accepted if none is given, or one without a clock; the line then has the baud rate
+    of an Uno.
     """
     return Session(
         url,
         model_hash=bytes.fromhex(model.model_sha256),
         n_features=model.n_features,
         n_classes=model.n_classes,
-        board=board,
+        board=board if board and board.clock_hz else None,
         host=host,
         name=name,
     )

@@ -57,6 +57,7 @@ class MicroPythonOptions(OtherExport):
         "--micropython": "--arduino --platformio --c --meter --sensor --library --board "
         "--max-flash --max-sram"
     }
+    NEEDS: ClassVar[Mapping[str, str]] = {"--measure": "--micropython"}
     EXAMPLES: ClassVar[Sequence[str]] = ("model.npz --micropython digits",)
 
     path: Path | None = option(
@@ -64,6 +65,11 @@ class MicroPythonOptions(OtherExport):
         _ModuleFile(),
         flag="--micropython",
         metavar="NAME",
+    )
+
+    measure: bool = option(
+        "Also write NAME_measure.py, a program for the board that 'hil --model' measures.",
+        is_flag=True,
     )
 
     @property
@@ -84,6 +90,11 @@ class MicroPythonOptions(OtherExport):
         with refused_wrong_answers(out, facts):
             tried = try_module(module) if tries else NOT_TRIED
         write_atomically(path, module.text)
+        if self.measure:
+            program = path.with_name(f"{path.stem}_measure.py")
+            write_atomically(program, module.measure)
+            facts["measure"] = str(program)
+            out.say(f"{program}: its first lines show how to measure on the board")
         size = len(module.text.encode())
         out.say(f"{path}: {size:,} B, for MicroPython, CircuitPython and Python")
         say_tried(out, tried)

@@ -35,7 +35,7 @@ from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.windows import Windows
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.head import channels_of, kind_title
-from protonn_edge.model.integer_chain import IntegerChain
+from protonn_edge.model.integer_chain import MODEL_HASH_BYTES, IntegerChain
 from protonn_edge.model.raw_inputs import float_quantizer
 from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.policy.rejection.rule import UNKNOWN, IntegerRejection
@@ -46,6 +46,7 @@ MARK = "# Made by protonn-edge"
 """How a module begins."""
 
 _INPUTS = "_inputs"
+_IDLE_S = 60  # until the program that measures ends
 _VECTOR_BYTES = 4096  # of all vectors, which a board keeps in its memory
 _FORMATS = {"B": (0, 255), "h": (-(1 << 15), (1 << 15) - 1)}  # of raw whole numbers
 _RULES = (Confidence, IntegerRejection, IntegerValue)
@@ -96,6 +97,12 @@ class PythonModule:
         return template.render(self._context())
 
     @cached_property
+    def measure(self) -> str:
+        """The program that lets `hil` measure the module on a board."""
+        template = template_environment("micropython").get_template("measure.py.j2")
+        return template.render(self._context())
+
+    @cached_property
     def vectors(self) -> Vectors:
         """Up to 20 test vectors, as many as a board can be expected to keep."""
         chain, data = self.model.chain, self.data
@@ -138,6 +145,9 @@ class PythonModule:
             "name": self.name,
             "title": _title(chain, window),
             "model": chain,
+            "hash": ascii(bytes.fromhex(chain.model_sha256)[:MODEL_HASH_BYTES]),
+            "n_classes": n_classes,
+            "idle_s": _IDLE_S,
             "kernels": kernels,
             "tables": {name: text for stage in stages for name, text in stage.tables.items()},
             "calls": [call for stage in stages for call in stage.calls],

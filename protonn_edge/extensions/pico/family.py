@@ -55,7 +55,7 @@ class RP2040(ReadsRP2040Programs, Family):
     written = (_UF2, "firmware")
 
     def has(self, board: Board) -> bool:
-        return board.mcu == _CHIP
+        return board.mcu == _CHIP and not board.framework
 
     def wrote(self, folder: Path) -> bool:
         return (folder / _ARGUMENTS).is_file()

@@ -22,7 +22,7 @@ def run_figures(
     *,
     measured: Sequence[Figure] = (),
     quality: Quality | None,
-    usage: Usage,
+    usage: Usage | None,
     possible: PossibleCycles,
 ) -> list[Figure]:
     """Return the figures of a run, as the terminal, JSON, the report and tests show them.
@@ -34,7 +34,7 @@ def run_figures(
         *quality_figures(quality),
         *_cost_figures(summary, board),
         *bound_figures(possible, board),
-        *memory_figures(usage, board),
+        *([] if usage is None else memory_figures(usage, board)),
     ]
 
 
@@ -60,9 +60,10 @@ def _answer_figures(summary: Summary, measured: Sequence[Figure]) -> list[Figure
 
 
 def _cost_figures(summary: Summary, board: Board) -> Iterator[Figure]:
-    """Yield cycles, time and energy of a prediction, if there are cycles."""
+    """Yield cycles, time and energy of a prediction, or instructions, if there are any."""
     for key, name, unit, digits, spread in (
         ("cycles", "cycles", "", 0, summary.cycles),
+        ("instructions", "instructions", "", 0, summary.instructions),
         ("latency_ms", "latency", "ms", 3, summary.latency_ms),
         ("energy_mj", f"energy at {board.power_watts} W", "mJ", 4, summary.energy_mj),
     ):

@@ -14,21 +14,23 @@ from numpy.typing import NDArray
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.families import read_program
-from protonn_edge.codegen.families.family import LinkedFirmware
+from protonn_edge.codegen.families.family import NoCompiler
 from protonn_edge.codegen.plan import DevicePlan
-from protonn_edge.codegen.projects.checks import Usage, check_budget, check_linked
+from protonn_edge.codegen.projects.checks import (
+    Usage,
+    check_budget,
+    check_linked,
+    usage_record,
+)
 from protonn_edge.codegen.projects.folder import Project, exclusive
 from protonn_edge.codegen.verification import agreement as compared
 from protonn_edge.device.connection import Host
 from protonn_edge.device.instruments import BenchInstrument, BenchReading
 from protonn_edge.device.results import (
     EMULATED,
-    Origin,
     Result,
-    ResultsFile,
     Spread,
     Summary,
-    read_results,
     summarize,
 )
 from protonn_edge.device.runner import (
@@ -36,12 +38,12 @@ from protonn_edge.device.runner import (
     DeviceShare,
     ReferenceAnswers,
     compare_devices,
-    run,
 )
 from protonn_edge.device.session import Prediction, Session
 from protonn_edge.learn.evaluation.accuracy import Quality, answer_matrix
+from protonn_edge.learn.evaluation.answering import answered
 from protonn_edge.learn.evaluation.figures import run_figures
-from protonn_edge.learn.evaluation.right_answers import RightAnswers, check_rows
+from protonn_edge.learn.evaluation.right_answers import RightAnswers
 from protonn_edge.model.head import remedies_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import CheckFailed, DeviceError, InputError, InvalidValue
@@ -92,8 +94,8 @@ class Measurement(FactsRepr):
 
     board: Board  # the board, real or emulated
     reference: IntegerChain  # the reference that the device's scores were compared with
-    plan: DevicePlan  # the plan of the firmware
-    usage: Usage  # memory that the linked firmware uses
+    plan: DevicePlan | None  # the plan of the firmware; None if it is of no project
+    usage: Usage | None  # memory that the linked firmware uses; None if it was not linked here
     summary: Summary  # accuracy, cycles, latency, energy
     # comparison with the reference, score by score, and with the plan's cycles
     agreement: compared.Agreement
@@ -125,7 +127,7 @@ class Measurement(FactsRepr):
             usage=self.usage,
             possible=self.possible,
         )
-        if (peak := self.stack_peak_bytes) is not None:
+        if peak := self.stack_peak_bytes:
             figures.append(Figure("stack_peak_bytes", "stack, measured", peak, "B", 0, "less"))
         return figures
 
@@ -170,6 +172,8 @@ class Measurement(FactsRepr):
         return self._spread(self.summary.energy_mj)
 
     def _spread(self, spread: Spread | None) -> Spread:
+        if self.summary.instructions is not None:
+            raise InputError("an emulated core counts instructions; measure a real board")
         if spread is None:
             raise DeviceError(
                 f"{self.agreement.execution} did not answer any point; run the measurement again"
@@ -213,6 +217,8 @@ class Measurement(FactsRepr):
                 f"did not answer STATS correctly ({asked[0].loss}); reset the board and run the "
                 "measurement again"
             )
+        if self.usage is None:  # then any stack is possible, and 0 if it is not measured
+            return None
         allowed = self.usage.stack_bytes
         if self.stack_peak_bytes is not None and not 0 < self.stack_peak_bytes <= allowed:
             return _of_other_firmware(
@@ -232,12 +238,12 @@ class Measurement(FactsRepr):
         power = repeated and repeated.power
         return {
             **self.summary.to_json(),
-            **self.usage.to_json(self.board),
+            **usage_record(self.usage, self.board),
             "board": self.board.name,
             "cycles_possible": self.possible.to_json(self.board),
             "cycles_out_of_range": self.agreement.cycles_out_of_range,
             "saturations": self.saturations,
-            "stack_peak_bytes": self.stack_peak_bytes,
+            "stack_peak_bytes": self.stack_peak_bytes or None,
             "model_bytes": self.reference.model_bytes,
             "model_sha256": self.reference.model_sha256,
             "classes": list(self.reference.classes),
@@ -249,14 +255,14 @@ class Measurement(FactsRepr):
             "comparison": None if self.comparison is None else asdict(self.comparison),
             **{name: each and each.to_json() for name, each in self.more.items()},
             **self.judged[1],
-            "repetition": repeated and {"n": repeated.n, "cycles": repeated.cycles},
+            "repetition": repeated and {"n": repeated.n, self.summary.counts: repeated.cycles},
             "power": power and power.to_json(self.latency_ms.mean),
             "figures": [each.to_json() for each in self.figures],
         }
 
 
 def measure(
-    project: Project,
+    project: Project | IntegerChain,
     points: tuple[NDArray[np.float32], NDArray[np.int64]],
     board: Board,
     *,
@@ -274,7 +280,8 @@ def measure(
 ) -> Measurement:
     """Run points on the firmware of a built project, compare every score, and summarize.
 
-    The firmware is first compiled and checked against the budget.
+    The firmware is first compiled and checked against the budget, unless only boards have it: then
+    its reference is given in place of a project, and a `board` without a clock has the device's.
 
     - `points`: raw features (n, D) and class indices (n,), all of them `NO_LABEL` if unknown.
     - `board`: the board whose clock and power convert cycles into time and energy.
@@ -293,14 +300,12 @@ def measure(
     does not answer, has another model, or differs from another one.
     """
     X, y = _some_points(points)
-    reference, plan = project.generated(board)
+    reference, plan = _generated(project, board)
     Q = reference.quantize(X)
     expected = ReferenceAnswers.of(reference, Q)
     asked = Q, y, expected, RightAnswers(reference, rows or range(len(Q)), values, groups)
     with ExitStack() as stack:
-        stack.enter_context(exclusive(project.folder))
-        program, usage = _checked_firmware(project, board, reference, plan)
-        possible = compared.PossibleCycles.of_program(program, plan, board)
+        program, usage = _linked(stack, project, reference, plan, board, at_port=bool(ports))
         executed, name = ", ".join(ports), None
         if not ports:
             emulated = compared.watched_board(program, plan, board, emulator)
@@ -311,9 +316,11 @@ def measure(
         # Devices first: if one does not answer, an existing results file is kept.
         opened = partial(compared.open_session, model=reference, board=board, host=host, name=name)
         sessions = [stack.enter_context(opened(url)) for url in ports]
+        board = replace(board, clock_hz=_clock_of(board, sessions))
+        possible = compared.PossibleCycles.of_program(program, plan, board)
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
         kept = possible if resume else None
-        everything, shares = _answered(sessions, reference, asked, results, kept, on_result)
+        everything, shares = answered(sessions, reference, asked, results, kept, on_result)
         more = _more(sessions[0], reference, asks=shares[0].stats is not None)
         repetition = _repeated(sessions[0], Q[0], board, repeat, instrument, host)
     if repetition is not None:
@@ -323,7 +330,7 @@ def measure(
         reference,
         plan,
         usage,
-        summarize(everything, board),
+        summarize(everything, board, sessions[0].device.counts),
         compared.compare_results(executed, expected, everything, possible),
         possible,
         reference.quantizer.saturations(X),
@@ -370,54 +377,41 @@ def _repeated(
     return None if repeat is None else Repetition(repeat, session.repeat(features, repeat))
 
 
-def _answered(
-    sessions: Sequence[Session],
+def _clock_of(board: Board, sessions: Sequence[Session]) -> int:
+    """Return the clock of a board, or of the devices; 0 if a single one counts instructions."""
+    clocks = [session.device.clock_hz for session in sessions]
+    if len({*clocks}) > 1 or (clocks[1:] and clocks[0] == 0):
+        raise CheckFailed("the devices have different clocks, or none; measure each one alone")
+    return board.clock_hz or clocks[0]
+
+
+def _generated(project: Project | IntegerChain, board: Board) -> tuple[IntegerChain, Any]:
+    """Return the reference, and the plan of a project."""
+    return (project, None) if isinstance(project, IntegerChain) else project.generated(board)
+
+
+def _linked(
+    stack: ExitStack,
+    project: Project | IntegerChain,
     reference: IntegerChain,
-    points: tuple[NDArray[np.uint8], NDArray[np.int64], ReferenceAnswers, RightAnswers],
-    results: Path | None,
-    kept: compared.PossibleCycles | None,
-    on_result: Callable[[Result], None],
-) -> tuple[list[Result], list[DeviceShare]]:
-    """Return the answers to points with their classes, the reference's answers, and right ones.
+    plan: DevicePlan,
+    board: Board,
+    *,
+    at_port: bool,
+) -> tuple[Any, Usage | None]:
+    """Return a project's firmware, which a user may have changed since the build, and its memory.
 
-    Results with cycles that are possible are `kept`, if there is a range of these.
+    There is none without a project, or for a board `at_port` if only an upload has the compiler.
     """
-    Q, y, expected, right = points
-    rows = right.rows
-    origin = Origin.of(reference, Q, y, rows)
-    labels = dict(zip(rows, y.tolist(), strict=True))
-    earlier = list[Result]()
-    if kept is not None and results is not None:
-        earlier = kept.checked(results, _earlier(results, origin, reference, labels, right))
-    with ExitStack() as stack:
-        log = None
-        if results is not None:
-            log = ResultsFile(
-                results, origin, reference.classes, keep=earlier, of_classes=right.are_classes
-            )
-            stack.enter_context(log)
-
-        def numbered(result: Result) -> Result:
-            result = replace(result, index=rows[result.index])
-            return replace(result, texts=right.texts_of(result))
-
-        def arrived(result: Result) -> None:
-            if log is not None:
-                log.append(numbered(result))
-            on_result(result)
-
-        earlier_rows = {result.index for result in earlier}
-        skip = {place for place, row in enumerate(rows) if row in earlier_rows}
-        done = run(sessions, Q, y, expected, skip=skip, sink=arrived)
-    answered = [*earlier, *map(numbered, done.results)]
-    return sorted(answered, key=lambda result: result.index), done.shares
-
-
-def _checked_firmware(
-    project: Project, board: Board, reference: IntegerChain, plan: DevicePlan
-) -> tuple[LinkedFirmware, Usage]:
-    """Return the firmware, which a user may have changed since the build, and its memory."""
-    program = read_program(project.compile(board), board)
+    if isinstance(project, IntegerChain):
+        return None, None
+    stack.enter_context(exclusive(project.folder))
+    try:
+        program = read_program(project.compile(board), board)
+    except NoCompiler:
+        if at_port:
+            return None, None
+        raise
     usage = check_budget(program, board, remedies_of(reference))
     check_linked(program, plan, board, remedies_of(reference))
     return program, usage
@@ -431,18 +425,3 @@ def _alike(sessions: Sequence[Session], Q: NDArray[np.uint8]) -> DeviceCompariso
             "though they report the same model; run each board alone to see which one is wrong"
         )
     return comparison
-
-
-def _earlier(
-    path: Path,
-    origin: Origin,
-    reference: IntegerChain,
-    labels: Mapping[int, int],
-    right: RightAnswers | None = None,
-) -> list[Result]:
-    """Return the answers in a results file; refuse files for other points or another model."""
-    if not path.exists():
-        return []
-    run = read_results(path, origin)
-    check_rows(path, run, reference, labels, right)
-    return [result for result in run.results if result.scores is not None]

@@ -83,10 +83,14 @@ def plan_table(plan: DevicePlan) -> Table:
 PLAN_CAPTION = "estimated before compiling"
 
 
-def repetition_fact(n: int, cycles: int, board: Board) -> tuple[str, str]:
+def repetition_fact(n: int, cycles: int, board: Board, counts: str) -> tuple[str, str]:
     """Return the row of a prediction that was computed n times, for `cycles` in all."""
+    if counts != "cycles":
+        return "repeated", f"{counted(n, 'time')}, each {cycles / n:,.0f} {counts}"
     seconds = board.milliseconds(cycles) / 1000
-    each = f"{cycles / n:,.0f} cycles, {board.millijoules(cycles / n):.4f} mJ"
+    each = f"{cycles / n:,.0f} cycles"
+    if board.power_watts:
+        each += f", {board.millijoules(cycles / n):.4f} mJ"
     return "repeated", f"{counted(n, 'time')} in {seconds:.3f} s, each {each}"
 
 

@@ -1,2 +1,2 @@
 /* A model without parts of firmware; see firmware/parts.h. */
-#define PARTS(hook)
+#define MODEL_PARTS(hook)

@@ -44,7 +44,7 @@ class AVR(ReadsAVRPrograms, Family):
         return board.core in CORES
 
     def wrote(self, folder: Path) -> bool:
-        return (folder / _SETTINGS).is_file()
+        return (folder / _SETTINGS).is_file() and not (folder / "firmware" / "arduino").is_dir()
 
     def sources(self, board: Board) -> ProjectFiles:
         stock = resource(_SETTINGS).read_text(encoding="utf-8")

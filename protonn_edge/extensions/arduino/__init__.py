@@ -1,0 +1,51 @@
+"""Boards with an Arduino core: the firmware on top of it, with a core of QEMU in its place.
+
+See `docs/any-board.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from protonn_edge.system.extensions import Extension
+
+if TYPE_CHECKING:
+    from protonn_edge.device.protocol import Message
+    from protonn_edge.device.session import Session
+    from protonn_edge.extensions.arduino.bench import Bench
+    from protonn_edge.extensions.arduino.family import ArduinoCores
+    from protonn_edge.model.integer_chain import IntegerChain
+
+
+class ArduinoExtension(Extension):
+    """Firmware for boards whose file has ``framework = "arduino"``."""
+
+    name: ClassVar[str] = "arduino"
+
+    def family(self) -> ArduinoCores:
+        """Return the family of all such boards."""
+        from protonn_edge.extensions.arduino.family import ArduinoCores
+
+        return ArduinoCores()
+
+    def messages(self) -> Sequence[type[Message]]:
+        """Return BENCH and its reply."""
+        from protonn_edge.extensions.arduino.bench import MESSAGES
+
+        return MESSAGES
+
+    def measured(self) -> tuple[str, Callable[[Session, IntegerChain], Bench | None]]:
+        """Return how a device states by what it measures."""
+        from protonn_edge.extensions.arduino.bench import stated_bench
+
+        return "measured_by", stated_bench
+
+    def library_files(self, kind: str, name: str, prefix: str) -> Mapping[str, str]:
+        """Return the sketch that measures a library's model."""
+        from protonn_edge.extensions.arduino.sources import measure_sketch
+
+        return {} if kind == "c" else measure_sketch(name, prefix)
+
+
+EXTENSION = ArduinoExtension()

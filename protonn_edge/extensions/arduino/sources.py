@@ -1,0 +1,73 @@
+"""The firmware on top of an Arduino core, for projects and for the sketch *Measure*."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from protonn_edge.codegen.families.sources import files_below
+from protonn_edge.codegen.renderer import with_prefix
+from protonn_edge.system.files import as_bytes, resources
+
+_HERE = Path(__file__).parent
+# What it has in common with the firmware of an AVR.
+_SHARED = (
+    *("frame.c", "frame.h", "requests.c", "requests.h", "replies.h"),
+    *("prediction.h", "optimize_size.h", "teaching.h"),
+)
+_SKETCH = """/*
+ * Lets protonn-edge measure the model on this board. Upload this sketch, close the serial monitor,
+ * and run on the computer, with the model's file and labelled points:
+ *
+ *     protonn-edge hil data.csv --model model.npz --port PORT
+ *
+ * It gives the accuracy, compares all scores, and measures the time of a prediction.
+ */
+#include <{name}.h>
+
+// setup() and loop() are in harness.cpp.
+"""
+_MODEL = """#ifndef MODEL_H
+#define MODEL_H
+
+#include <pnn_model.h>
+
+#include "clock.h"
+#define PREDICTION_HOLDS_FEATURES 1
+
+#endif
+"""
+_PARTS = """#ifndef PARTS_H
+#define PARTS_H
+
+#include "bench.h"
+
+#define PARTS(hook) hook(bench)
+
+#endif
+"""
+
+
+def files_on_core(port: str, shared: str) -> dict[str, bytes | str]:
+    """Return the firmware: its own files, and those of every firmware, in these folders."""
+    places = resources("firmware")
+    found = ((name, place / name) for name in _SHARED for place in places)
+    files = {f"{shared}/{name}": path.read_bytes() for name, path in found if path.is_file()}
+    return {**files, **files_below(_HERE / "port", port)}
+
+
+def small_core(place: str) -> dict[str, bytes | str]:
+    """Return the Arduino core for machines of QEMU."""
+    return files_below(_HERE / "core", place)
+
+
+def measure_sketch(name: str, prefix: str) -> dict[str, str]:
+    """Return the sketch *Measure* of a library with this name and prefix of C names."""
+    folder = "examples/Measure"
+    texts = {
+        **files_on_core(folder, folder),
+        f"{folder}/Measure.ino": _SKETCH.format(name=name),
+        f"{folder}/model.h": _MODEL,
+        f"{folder}/parts.h": _PARTS,
+    }
+    del texts[f"{folder}/teaching.h"]
+    return {path: with_prefix(as_bytes(text).decode(), prefix) for path, text in texts.items()}

@@ -1,0 +1,177 @@
+"""A board at the end of a bad line, or with a bad counter: right results, or one sentence."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from fake_device import HostileDevice, ReferenceModel, SimulatedHost
+from model_factory import random_inputs, tiny_integer_model
+
+from protonn_edge.chips.boards import load_board
+from protonn_edge.device import protocol
+from protonn_edge.device.runner import ReferenceAnswers, run
+from protonn_edge.device.session import Session
+from protonn_edge.extensions.arduino.bench import Bench, BenchReply, BenchRequest, stated_bench
+from protonn_edge.system.errors import DeviceError, ProtoNNEdgeError
+
+BOARD = load_board("esp32")
+REFERENCE = tiny_integer_model()
+_BOOT = b"ets Jul 29 2019 12:21:46\r\n\x00rst:0x1 (POWERON_RESET),boot:0x13\r\n\xff\x00\x80\x00"
+_POINTS = 5
+
+
+class ModelOnACore(ReferenceModel):
+    """A model that runs on top of a board's core, with a window of 0."""
+
+    def __init__(self, bench: BenchReply | None = None, clock_hz: int = BOARD.clock_hz) -> None:
+        super().__init__(REFERENCE, 1_000)
+        self.bench = bench or BenchReply(1, clock_hz, 4, 3, 1_200)
+        self.clock_hz = clock_hz
+
+    def reply(self, request: protocol.Message) -> protocol.Message:
+        if isinstance(request, BenchRequest):
+            return self.bench
+        reply = super().reply(request)
+        if isinstance(reply, protocol.HelloReply):
+            words = reply.payload()[:-5] + self.clock_hz.to_bytes(4, "little") + b"\0"
+            return protocol.HelloReply.from_payload(words)
+        if isinstance(reply, protocol.StatsReply):
+            return protocol.StatsReply(96, 0, 0, 0, 0, 1)
+        return reply
+
+
+class BadLine:
+    """Drops, duplicates, delays and damages replies; before HELLO, the board prints its boot."""
+
+    def __init__(self, seed: int, badness: float) -> None:
+        self._random, self._badness = Random(seed), badness
+        self.held = b""
+
+    def __call__(self, request: protocol.Message, right: protocol.Message) -> bytes | None:
+        number = 0 if isinstance(request, protocol.HelloRequest) else self.sequence
+        frame, draw = protocol.encode_message(right, number), self._random.random() / self._badness
+        late, self.held = self.held, b""
+        if isinstance(request, protocol.HelloRequest):
+            frame = _BOOT + frame
+        if draw < 0.2:
+            return late
+        if draw < 0.4:
+            place = self._random.randrange(len(frame))
+            return late + frame[:place] + frame[place + 1 :]
+        if draw < 0.6:
+            place = self._random.randrange(len(frame))
+            return late + frame[:place] + frame[place : place + 3] + frame[place:]
+        if draw < 0.8:
+            self.held = frame  # until the next request
+            return late
+        if draw < 1.0:
+            place = self._random.randrange(len(frame))
+            return late + frame[:place] + bytes([frame[place] ^ 0x41]) + frame[place + 1 :]
+        return late + frame
+
+    sequence = 0
+
+
+def tried(seed: int) -> str:
+    """Return "right" or the sentence of a run on a bad line; a wrong result fails."""
+    line = BadLine(seed, Random(seed).choice((0.05, 0.2, 0.5, 0.9)))
+    device = HostileDevice(ModelOnACore(), answer=line)
+    taken = device.replies
+
+    def numbered(data: bytes, splitter: protocol.FrameSplitter):
+        for frame in splitter.feed(data):
+            try:
+                body = protocol.decode_frame(frame)
+            except protocol.ProtocolError:
+                continue
+            line.sequence = body[1]
+            yield from taken(frame + b"\0", protocol.FrameSplitter(1000))
+
+    device.replies = numbered
+    Q = random_inputs(seed, _POINTS, REFERENCE)
+    expected = ReferenceAnswers.of(REFERENCE, Q)
+    sentence = ""
+    try:
+        with Session(
+            "simulated",
+            model_hash=bytes.fromhex(REFERENCE.model_sha256),
+            board=BOARD,
+            host=SimulatedHost(device),
+        ) as session:
+            done = run([session], Q, expected.classes, expected)
+            stated_bench(session, REFERENCE)
+    except ProtoNNEdgeError as error:
+        sentence = str(error)
+    if sentence:
+        assert "\n" not in sentence
+        return sentence
+    answered = [each for each in done.results if each.scores is not None]
+    assert not any(each.mismatch for each in answered)
+    return "right" if len(answered) == _POINTS else "unanswered"
+
+
+def test_bad_lines_give_right_results_or_one_sentence() -> None:
+    ends = [tried(seed) for seed in range(60)]
+    assert ends.count("right") > 30
+
+
+def ask(bench: BenchReply, clock_hz: int = BOARD.clock_hz) -> Bench | None:
+    device = HostileDevice(ModelOnACore(bench, clock_hz))
+    with Session("simulated", board=BOARD, host=SimulatedHost(device)) as session:
+        return stated_bench(session, REFERENCE)
+
+
+def test_a_counter_that_stands_still_is_refused() -> None:
+    with pytest.raises(DeviceError, match="stands still, so its times are meaningless; compile"):
+        ask(BenchReply(1, 1_000_000, 0, 3, 0))
+
+
+def test_a_counter_that_runs_backwards_is_refused() -> None:
+    with pytest.raises(DeviceError, match="so its counter jumps; compile its program"):
+        ask(BenchReply(1, BOARD.clock_hz, 4, 3, 2**32 - 900))
+
+
+@pytest.mark.parametrize(
+    ("bench", "clock_hz", "said"),
+    [
+        (BenchReply(1, 240_000_000, 4, 3, 24_000), 240_000_000, "the core's cycle counter, the "),
+        (BenchReply(0, 1_000_000, 4, 3, 24_000), 240_000_000, "micros(), in steps of 4 us, the f"),
+        (BenchReply(1, 0, 9, 3, 24_000), 0, "instructions of an emulated core, the fastest of 3"),
+    ],
+)
+def test_it_is_said_by_what_a_device_measures(bench: BenchReply, clock_hz: int, said: str) -> None:
+    stated = ask(bench, clock_hz)
+    assert str(stated).startswith(said)
+    assert ("a first run took up to 0.1 ms" in str(stated)) == bool(clock_hz)
+
+
+@pytest.mark.parametrize("off", [0, 249, -249, 251])
+def test_repetitions_may_take_a_quarter_more_or_less(off: int) -> None:
+    device = HostileDevice(
+        ModelOnACore(),
+        answer=lambda request, right: (
+            protocol.RepeatReply(right.label, right.cycles + off * 10)
+            if isinstance(request, protocol.RepeatRequest)
+            else right
+        ),
+    )
+    point = np.zeros(REFERENCE.n_features, np.uint8)
+    with Session("simulated", board=BOARD, host=SimulatedHost(device)) as session:
+        if abs(off) < 250:
+            assert session.repeat(point, 10).cycles == 10_000 + off * 10
+        else:
+            with pytest.raises(ProtoNNEdgeError, match="must take 10,000 cycles"):
+                session.repeat(point, 10)
+
+
+def test_another_board_s_clock_is_refused_and_a_window_of_0_is_not() -> None:
+    with pytest.raises(DeviceError, match="reports a clock of 80,000,000 Hz, but esp32 runs at"):
+        ask(BenchReply(1, 80_000_000, 4, 3, 0), 80_000_000)
+    device = HostileDevice(ModelOnACore(clock_hz=16_000_000))
+    with (
+        pytest.raises(ProtoNNEdgeError, match="send window of uno must have 1 to"),
+        Session("simulated", board=load_board("uno"), host=SimulatedHost(device)),
+    ):
+        pass
