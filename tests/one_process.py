@@ -22,9 +22,9 @@ from click.testing import CliRunner
 from protonn_edge.cli import main
 
 sys.path.append(sys.argv[2])
-from kept import FOLDER, keep_builds
+from kept import keep_builds
 
-keep_builds(Path(os.environ[FOLDER]))
+keep_builds()
 for words in json.loads(sys.argv[1]):
     done = CliRunner().invoke(main, words, catch_exceptions=False)
     print(json.dumps([done.exit_code, done.stdout, done.stderr]), flush=True)

@@ -5,7 +5,6 @@ Run it as the command itself, with a module first: ``kept_studio.py protonn_edge
 
 from __future__ import annotations
 
-import os
 import runpy
 import sys
 from collections.abc import Sequence
@@ -19,11 +18,11 @@ def own_module(module: str, words: Sequence[str]) -> list[str]:
 
 if __name__ == "__main__":
     sys.path.append(str(Path(__file__).parents[2]))
-    from kept import FOLDER, keep_builds
+    from kept import keep_builds
 
     from protonn_edge.extensions.studio import processes
 
-    keep_builds(Path(os.environ[FOLDER]))
+    keep_builds()
     processes.python_module = own_module
     sys.argv = sys.argv[1:]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
