@@ -19,6 +19,7 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import device_plans
 from protonn_edge.features.kernels.integers import IntegerKernels, KernelBank
 from protonn_edge.features.kernels.making import chosen_kernels, drawn_kernels
+from protonn_edge.features.kernels.train import KernelRequest
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.linear.value.train import LinearRegressor
@@ -175,7 +176,9 @@ def test_other_numbers_are_refused(text: str) -> None:
         read_features(text)
 
 
-def test_windows_that_are_too_short_are_refused() -> None:
+def test_windows_that_are_too_short_are_refused_and_not_compared() -> None:
+    assert [*KernelRequest.of_windows((7, 3))] == []
+    assert [*KernelRequest.of_windows((8, 3))] == ["kernels:96"]
     settings = LinearClassifier(features="kernels:9", window_shape=(4, 2)).frozen()
     with refused_by("learn.parameters", naming="8"):
         settings.features_for(FeatureData(np.zeros((9, 8), np.float32)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -21,9 +21,11 @@ from protonn_edge.learn import features
 from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.learn.points import Targets, sample_with_all_classes
 from protonn_edge.model.features import Features
+from protonn_edge.model.shapes import Shape
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check_range
 
+_USUAL = 96  # features
 _DRAWN = 500  # kernels, from which some are chosen
 _MOST_WINDOWS = 500  # by which they are chosen
 
@@ -50,6 +52,12 @@ class KernelRequest(features.FeatureRequest):
             what = f"must look like {cls.form}: a multiple of {BIASES}, at most {MOST_FEATURES}"
             raise features.unread(term, what)
         return cls(number=number)
+
+    @classmethod
+    def of_windows(cls, shape: Shape) -> Iterator[str]:
+        """Yield the usual number, if windows are long enough."""
+        if shape[0] >= LEAST_SAMPLES:
+            yield f"{cls.word}:{_USUAL}"
 
     def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> Features:
         """Return kernels chosen by their targets; without these, the first that are drawn."""
