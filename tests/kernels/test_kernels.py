@@ -162,6 +162,8 @@ def test_a_file_gives_the_kernels_back_and_numbers_beyond_the_window_are_refused
         replace(bank, channels=bank.channels + np.uint8(2)),
         replace(bank, weights=bank.weights + np.uint8(3)),
         replace(bank, biases=bank.biases[:2]),
+        replace(bank, channels=bank.channels[0, ...]),
+        replace(bank, channels=bank.channels[None]),
         bank.part(np.zeros(0, np.int64)),
     ):
         with pytest.raises(InputError, match=r"three|taps|channel|weight|kernels"):

@@ -25,7 +25,7 @@ from protonn_edge.system.arrays import Array
 Bytes = NDArray[np.uint8]
 
 BIASES = 3
-"""The biases of a kernel, for each of which there is one feature."""
+"""The biases of a kernel; each has a feature."""
 
 LEAST_SAMPLES = 8  # of a window
 MOST_FEATURES = 255  # a multiple of the biases
@@ -46,7 +46,7 @@ class KernelBank:
     biases: NDArray[np.int16]  # (K, 3)
 
     def __len__(self) -> int:
-        return len(self.channels)
+        return int(self.channels.size)
 
     def part(self, rows: Array) -> Self:
         """Return some of the kernels."""
