@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from trained import DATA, Row, Trained
 from protonn_edge.codegen.projects.project import BuildOptions
 from protonn_edge.data.dataset import Dataset
 from protonn_edge.model.model import Model
+from protonn_edge.system.arrays import Array
 
 # --- features at the same size --------------------------------------------------------------------
 
@@ -45,15 +47,53 @@ def _of_the_training_part(dataset: Dataset) -> Dataset:
     )
 
 
-def _divided(dataset: Dataset, seed: int) -> Dataset:
-    """Return the data set with 40 % of all of its windows for testing."""
+def _divided(dataset: Dataset, seed: int, test_size: float = 0.4) -> Dataset:
+    """Return the data set with a part of its windows, by default 40 %, for testing."""
     X = np.concatenate([dataset.X_train, dataset.X_test])
     y = np.concatenate([dataset.y_train, dataset.y_test])
     some = np.random.default_rng(0).permutation(len(y))[:_MOST_WINDOWS]
     X, y = X[some], y[some]
-    parts = train_test_split(X, y, test_size=0.4, random_state=seed, stratify=y)
+    parts = train_test_split(X, y, test_size=test_size, random_state=seed, stratify=y)
     names = ("X_train", "X_test", "y_train", "y_test")
     return replace(dataset, **dict(zip(names, parts, strict=True)))
+
+
+def _hundred(dataset: Dataset, seed: int) -> Dataset:
+    """Return the data set with 100 windows for training, and the others for testing."""
+    return _divided(dataset, seed, test_size=len(dataset.y_train) - 100)
+
+
+def _generated(name: str, _digits: Dataset) -> Dataset:
+    """Return 500 windows of 128 samples: of shapes, modulations or noises, at any phase."""
+    rng = np.random.default_rng(3)
+    y, t = rng.integers(0, len(_GENERATED[name](rng, np.zeros((1, 1)))), 500), np.arange(128)
+    forms = np.stack(_GENERATED[name](rng, np.tile(t, (500, 1))))[y, np.arange(500)]
+    X = forms * rng.uniform(0.7, 1.4, (500, 1)) + rng.normal(0, 0.6, forms.shape)
+    windows, classes = np.asarray(X, np.float32), tuple("abcd"[: y.max() + 1])
+    return Dataset(X_train=windows, y_train=y, X_test=windows[:0], y_test=y[:0], classes=classes)
+
+
+def _shapes(rng: np.random.Generator, t: Array) -> list[Array]:
+    """Return a sine, a square, a triangle and a saw of the same power, and of any frequency."""
+    turn = (rng.uniform(0.03, 0.06, (len(t), 1)) * t + rng.uniform(0, 1, (len(t), 1))) % 1
+    wave = np.sin(2 * np.pi * turn)
+    return [1.41 * wave, np.sign(wave), 3.46 * np.abs(2 * turn - 1) - 1.73, 3.46 * turn - 1.73]
+
+
+def _modulated(rng: np.random.Generator, t: Array) -> list[Array]:
+    """Return a tone as it is, one whose loudness swells, and one whose frequency does."""
+    slow, first = rng.uniform(0.012, 0.02, (len(t), 1)), rng.uniform(0, 1, (len(t), 1))
+    swell, turn = np.sin(2 * np.pi * (slow * t + first)), 2 * np.pi * (0.12 * t + first)
+    return [np.sin(turn), (1 + 0.8 * swell) * np.sin(turn), np.sin(turn + 2 * swell)]
+
+
+def _noises(rng: np.random.Generator, t: Array) -> list[Array]:
+    """Return noises of four colours."""
+    white = rng.normal(0, 1, (len(t), t.shape[1] + 1))
+    return [white[:, 1:] + share * white[:, :-1] for share in (-0.5, 0.0, 0.5, 1.0)]
+
+
+_GENERATED = {"shapes": _shapes, "modulated": _modulated, "noises": _noises}
 
 
 def _vibration(_digits: Dataset) -> Dataset:
@@ -84,6 +124,7 @@ _LISTS = {
     "auto": "auto",  # found by the windows for training
     "usual": "mean,deviation,min,max,change,crossings,bands:6",  # if there are few windows
     "default": "mean,deviation,min,max,crossings",
+    "kernels": "kernels:96",
     "samples": "samples",
 }
 _WINDOWS: dict[str, tuple[str | None, tuple[int, int]]] = {
@@ -109,6 +150,17 @@ FEATURES = [
         )
         for name, (file, shape) in _WINDOWS.items()
         for each, text in _LISTS.items()
+    ),
+    *(
+        Row(
+            f"{name}-{each}",
+            None,
+            {"features": _LISTS[each], "window_shape": (128, 1)},
+            part=partial(_generated, name),
+            divided=_hundred,
+        )
+        for name in _GENERATED
+        for each in ("auto", "usual", "kernels")
     ),
 ]
 

@@ -23,7 +23,8 @@ class Entry(NamedTuple):
 _CYCLES = ("cycles mean (max)", "flash B")
 _SRAM = "SRAM + stack B"
 _WINDOWS = ("magic_wand", "gunpoint", "ecg5000", "vibration")
-_LISTS = ("auto", "usual", "default", "samples")
+_LISTS = ("auto", "usual", "default", "kernels", "samples")
+_GENERATED = ("shapes", "modulated", "noises")
 _DIGITS = ("digits-pixels-1000", "digits-gradients-4x4-1000")
 _MNIST = ("averages-9x9-2000", "averages-9x9-5200", "gradients-4x4-4-2000", "gradients-4x4-5200")
 
@@ -66,7 +67,10 @@ INDEX: dict[str, Entry] = {
         "feature_rows",
         {
             "gradients.md": (*_DIGITS, *(f"mnist-{each}" for each in _MNIST)),
-            "sensors.md": tuple(f"{name}-{each}" for name in _WINDOWS for each in _LISTS),
+            "sensors.md": (
+                *(f"{name}-{each}" for name in _WINDOWS for each in _LISTS),
+                *(f"{name}-{each}" for name in _GENERATED for each in ("auto", "usual", "kernels")),
+            ),
         },
         ("integers %",),
     ),

@@ -8,6 +8,7 @@ import numpy as np
 from chains import numbers_of, protonn_chain, protonn_model, replace, tiny_parts
 
 from protonn_edge.features.gradients.making import gradient_features
+from protonn_edge.features.kernels.making import drawn_kernels, kernels_of
 from protonn_edge.features.pooling.making import average_pooling
 from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
@@ -282,7 +283,8 @@ def random_window_model(stage: Features, seed: int = 0, **sizes: float) -> Model
     windows = random_windows(seed, 100, stage).reshape(-1, stage.points.shape[1])
     windows = stage.points.scale.zero + stage.points.scale.step * windows
     features = stage.apply(windows.reshape(100, -1))
-    return model_near(model, stage, features, InputStatistics.of(features), **sizes)
+    inputs = stage.ranged(InputStatistics.of(features))
+    return model_near(model, stage, features, inputs, **sizes)
 
 
 def model_near(
@@ -320,6 +322,15 @@ def window_features_of(text: str, window: int = 32, channels: int = 2) -> Featur
         (window, channels),
         ChannelScale((0.0,) * channels, (1.0,) * channels, channels),
     )
+
+
+def drawn_kernels_of(window: int, channels: int, n: int) -> Features:
+    """Return n kernels that are drawn for random windows, whose samples are bytes."""
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 256, (30, window * channels)).astype(np.uint8)
+    bank = drawn_kernels(x, (window, channels), n, rng)
+    scale = ChannelScale((0.0,) * channels, (1.0,) * channels, channels)
+    return kernels_of(x, (window, channels), bank, scale)
 
 
 def tiny_windows_model() -> IntegerChain:

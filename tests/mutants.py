@@ -277,6 +277,7 @@ NEAREST |= {
             "int8_layer",
             "tests/extensions/conversion/test_tflite.py",
         ),
+        ("features/kernels", "kernels", "tests/kernels"),
         ("kinds/linear", "linear", f"tests/linear/test_quantizer.py {KINDS}"),
         ("features/pooling", "pooling", "tests/pooling tests/convolution"),
         ("kinds/projection", "projection", "tests/quantization"),

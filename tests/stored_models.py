@@ -14,6 +14,7 @@ from convolution_factory import random_model as random_convolutional_model
 from extension_parts import additions
 from kinds.kind import kind_of, kinds_with_models
 from model_factory import (
+    drawn_kernels_of,
     random_gradients_model,
     random_model,
     random_pooling_model,
@@ -90,6 +91,7 @@ def _made() -> Iterator[tuple[str, Model]]:
     yield "gradients", random_gradients_model(gradients)
     yield "layers", random_convolutional_model(random_layers(3))
     yield "windows", _windows(None)
+    yield "kernels", random_window_model(drawn_kernels_of(16, 2, 3))
     yield "windows at a rate", _windows(50.0)
     for name in RULES:
         for number, rule in enumerate(rules_of(name)):

@@ -4,20 +4,26 @@ The points are divided into folds, whole groups if they have any, and a linear d
 shrunken covariance (for numbers, a ridge regression) judges each list of features: it is cheap, and
 chooses as well as a forest or ProtoNN does. Of the lists within half a standard error of the best,
 the one with the fewest features is taken.
+
+Features that are learned are learned again in each fold, without the tested points. They take more
+of a device than a list, so a list without an error stays, and among few points they must be better
+by half a standard error. They are learned for weighted sums, so trees do not compare them.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.learn.features import AUTO, FeatureData, texts_for
 from protonn_edge.learn.folds import fold_numbers
+from protonn_edge.learn.input_space import count_inputs
 from protonn_edge.learn.labels import ClassLabels
 from protonn_edge.learn.parameters import SharedParameters
 from protonn_edge.learn.points import (
@@ -32,7 +38,8 @@ from protonn_edge.learn.refusals import refusal_of
 from protonn_edge.system.figures import percent
 from protonn_edge.system.rounding import one_thread
 
-_LEAST_POINTS = 100  # fewer choose worse than the mean of many data sets
+_LEAST_POINTS = 50  # fewer choose worse than the mean of many data sets
+_FEW_POINTS = 100  # of fewer, learned features need to be better by `_WITHIN`
 _MOST_POINTS = 2_000  # to compare
 _MOST_FEATURES = 1_024  # more do not fit an Uno, nor a quick comparison
 _FOLDS = 5
@@ -85,14 +92,10 @@ def found_features(
     """
     are_classes = labels.are_classes
     every = texts_for(settings, given.X)
-    texts = [
-        text
-        for text in every
-        if refusal_of(TrainingRequest(settings=settings.frozen(features=text)), refusals) is None
-    ]
+    texts = [text for text in every if _is_compared(settings.frozen(features=text), refusals)]
     points = distinct_points(given)
-    chosen = sample_with_all_classes(points.y, _MOST_POINTS, np.random.default_rng(seed))
-    points = points.part(chosen)
+    rows = sample_with_all_classes(points.y, _MOST_POINTS, np.random.default_rng(seed))
+    points = points.part(rows)
     parts = _parts(points, seed, is_class=are_classes) if labels.predicts != "labels" else []
     n = sum(len(tested) for _, tested in parts)
     in_groups = points.group is not None
@@ -103,18 +106,57 @@ def found_features(
     weights = None if points.weight is None else points.weight[tested]
     errors: dict[str, float] = {}
     n_features: dict[str, int] = {}
-    deviations: dict[str, float] = {}
+    doubts: dict[str, float] = {}
     for text in texts:
-        stage = settings.frozen(features=text).features_for(FeatureData(points.X))
-        if stage is not None and stage.n_outputs <= _MOST_FEATURES:
+        asked = settings.frozen(features=text)
+        n_features[text] = count_inputs(asked, points.X)
+        if n_features[text] <= _MOST_FEATURES:
             with one_thread():
-                each = _errors(stage.apply(points.X), points, parts, is_class=are_classes)
-            n_features[text], deviations[text] = stage.n_outputs, float(np.std(each))
+                values = _values(asked, points, parts, seed)
+                each = _errors(values, points, parts, is_class=are_classes)
+            doubts[text] = _WITHIN * float(np.std(each)) / math.sqrt(n)
             errors[text] = float(np.average(each, weights=weights))
-    best = min(errors, key=errors.__getitem__)
-    limit = errors[best] + _WITHIN * deviations[best] / math.sqrt(n)
-    near = [text for text in errors if errors[text] <= limit]
-    return replace(found, text=min(near, key=n_features.__getitem__), errors=errors)
+    lists = [text for text in errors if not _is_learned(settings.frozen(features=text))]
+    best = min(lists, key=errors.__getitem__)
+    wanted = errors[best] - (doubts[best] if n < _FEW_POINTS else 0)
+    chosen = [text for text in errors if text not in lists and errors[text] <= wanted]
+    if not chosen or not errors[best]:
+        chosen = [text for text in lists if errors[text] <= errors[best] + doubts[best]]
+    return replace(found, text=min(chosen, key=n_features.__getitem__), errors=errors)
+
+
+def _is_compared(settings: SharedParameters, refusals: Collection[Refusal]) -> bool:
+    """Return whether a kind of classifier may take the features."""
+    only_compares = math.isinf(settings.largest_normalized)  # values, as trees do
+    request = TrainingRequest(settings=settings)
+    return not (only_compares and _is_learned(settings)) and refusal_of(request, refusals) is None
+
+
+def _is_learned(settings: SharedParameters) -> bool:
+    """Return whether the features are learned from the targets."""
+    return settings.asked is not None and settings.asked.learns_from_classes
+
+
+def _values(
+    settings: SharedParameters,
+    points: Points,
+    parts: Sequence[tuple[NDArray[np.bool_], Indices]],
+    seed: int,
+) -> Iterator[Float32]:
+    """Yield the features of all points for each fold, without what its tested points teach."""
+
+    def applied(data: FeatureData) -> Float32:
+        stage = settings.features_for(data)
+        assert stage is not None
+        values: Float32 = stage.apply(points.X)
+        return values
+
+    if _is_learned(settings):
+        for rows, _ in parts:
+            some = points.part(rows)
+            yield applied(FeatureData(some.X, some.weight, some.y, seed))
+    else:
+        yield from repeat(applied(FeatureData(points.X)), len(parts))
 
 
 def _parts(points: Points, seed: int, *, is_class: bool) -> list[tuple[NDArray[np.bool_], Indices]]:
@@ -142,13 +184,15 @@ def _parts(points: Points, seed: int, *, is_class: bool) -> list[tuple[NDArray[n
 
 
 def _errors(
-    F: Float32,
+    values: Iterable[Float32],
     points: Points,
     parts: Sequence[tuple[NDArray[np.bool_], Indices]],
     *,
     is_class: bool,
 ) -> NDArray[np.float64]:
-    """Return the error of each tested point by a linear model of features F (n, k) of the others.
+    """Return the error of each tested point by a linear model of features of the others.
+
+    `values` has the features (n, k) of all points for each fold.
 
     It is 1 for a wrong class, or the square of the error of numbers in units of their variance.
     """
@@ -160,7 +204,7 @@ def _errors(
     y = points.y.reshape(len(points))
     linear = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto") if is_class else RidgeCV()
     model, errors = make_pipeline(StandardScaler(), linear), []
-    for learned, tested in parts:
+    for F, (learned, tested) in zip(values, parts, strict=True):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of features that are constant in a part
             answers = model.fit(F[learned], y[learned]).predict(F[tested])

@@ -200,10 +200,10 @@ class FeatureParameters(Parameterized):
         `protonn_edge.features.convolution.train.notation`; ``"bits:4/8"`` after them sets the bits
         of weights (8, 4 or 2) and of values (8 or 4). For windows of samples, use some of
         ``"mean,deviation,min,max,change,crossings,bands:6"``, averages of each channel
-        (``"pool:16x3"`` of 3 channels), all ``"samples"``, or ``"auto"``, which finds the best of
-        such lists by cross-validation of the training points. For clips of sound, ``"audio:12x20"``
-        computes the energies of 12 bands in 20 frames. Alternatively, the `features` of another
-        model, which is used unchanged.
+        (``"pool:16x3"`` of 3 channels), all ``"samples"``, counts of learned kernels
+        (``"kernels:96"``), or ``"auto"``, which finds the best of such lists by cross-validation of
+        the training points. For clips of sound, ``"audio:12x20"`` computes the energies of 12 bands
+        in 20 frames. Alternatively, the `features` of another model, which is used unchanged.
     image_shape : tuple of two int, default=None
         Height and width of an image, if the features are its pixels, row by row; a signal is an
         image of height 1.
@@ -241,8 +241,8 @@ class FeatureParameters(Parameterized):
         None,
         help="Features for the device to compute: for images pool:4x4, gradients:4x4 or "
         "conv:8x3,max2, optionally after deskew or crop:20x20; for windows a list such as "
-        "mean,max,bands:4, or auto, their default, which finds one; for sound audio:12x20; or a "
-        ".npz model, to use its features.",
+        "mean,max,bands:4, counts of kernels:96, or auto, their default, which finds the best; for "
+        "sound audio:12x20; or a .npz model, to use its features.",
         option="--features",
         common=True,
     )

@@ -15,7 +15,7 @@ _GARBLED, _OF_STAGES = 0.1, 0.25
 _STAGES = "features.stages."
 _KINDS = (
     *("deskew", "average_pooling", "gradients", "window_features", "audio", "convolution"),
-    *("pooling", "int8_layer", "linear", "protonn", "forest"),
+    *("pooling", "int8_layer", "linear", "protonn", "forest", "kernels"),
 )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.linear.value.train import LinearRegressor
 from protonn_edge.learn.features import texts_for
@@ -70,9 +71,32 @@ def test_of_equally_good_lists_the_shortest_is_chosen() -> None:
 
 
 def test_few_windows_take_the_usual_list() -> None:
-    X, y = strokes(99)
+    X, y = strokes(49)
     assert found(X, y).text == USUAL
-    assert "can test 99 windows, and needs 100" in str(found(X, y))
+    assert "can test 49 windows, and needs 50" in str(found(X, y))
+
+
+def teeth(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return windows (n, 64) of teeth that rise slowly or fall slowly, at any phase."""
+    rng = np.random.default_rng(0)
+    y, t = np.arange(n) % 2, np.arange(32)[:, None]
+    tooth = (0.11 * t + rng.uniform(0, 1, (n, 1, 2))) % 1
+    signal = np.where(y[:, None, None], tooth, 1 - tooth) + rng.normal(0, 0.2, (n, 32, 2))
+    return signal.reshape(n, -1), y
+
+
+@pytest.mark.parametrize("n", [60, 150])
+def test_shapes_at_any_time_choose_kernels_but_not_for_trees(n: int) -> None:
+    of_teeth = found(*teeth(n))
+    assert of_teeth.text == "kernels:96"
+    chosen = {"features": "auto", "window_shape": SHAPE, "random_state": 0}
+    of_trees = ForestClassifier(**chosen).fit(*teeth(n)).features_
+    assert of_trees.errors.keys() == of_teeth.errors.keys() - {"kernels:96"}
+
+
+def test_kernels_that_noise_chose_have_no_merit_in_the_folds() -> None:
+    X, y = np.random.default_rng(0).normal(size=(150, 64)), np.arange(150) % 2
+    assert found(X, y).errors["kernels:96"] > 0.3
 
 
 def test_the_model_has_the_features_that_its_record_names(of_strokes: FoundFeatures) -> None:

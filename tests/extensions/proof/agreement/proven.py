@@ -26,7 +26,15 @@ from protonn_edge.codegen.planner import plan_of
 from protonn_edge.extensions.proof.difference import PredictionProof
 from protonn_edge.extensions.proof.forms import Unproven
 
-WITHOUT_PROOF = ("audio", "bonsai_tree", "cascade", "deskew", "gradients", "window_features")
+WITHOUT_PROOF = (
+    "audio",
+    "bonsai_tree",
+    "cascade",
+    "deskew",
+    "gradients",
+    "kernels",
+    "window_features",
+)
 """Kinds of stages of which no program is proven."""
 
 UNPROVEN = {

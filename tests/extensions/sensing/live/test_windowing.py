@@ -13,7 +13,14 @@ from convolution_factory import random_convolution
 from convolution_factory import random_model as random_convolution_model
 from extensions.sensing.logger_builds import answers_of, assert_computed, compile_live, noise
 from extensions.sound.audio_factory import audio_of, hearing, random_audio_model
-from model_factory import random_model, random_window_model, scaled, window_features_of, with_points
+from model_factory import (
+    drawn_kernels_of,
+    random_model,
+    random_window_model,
+    scaled,
+    window_features_of,
+    with_points,
+)
 from refusals import refused_by
 
 from protonn_edge.chips.avr.program import read_program
@@ -62,6 +69,7 @@ CONVOLVING = replace(
     ),
     raw_exponents=np.zeros(6, np.int64),
 )
+COUNTING = random_window_model(scaled(drawn_kernels_of(32, 6, 8), [-300.0] * 6, [2.4] * 6))
 
 
 def plain_model(features: int, **more: int) -> Model:
@@ -105,8 +113,9 @@ def windows_of(
         {"hop": 47, "refractory_s": 0.7},
         {"hop": 31, "votes": 2},
         {"model": CONVOLVING, "hop": 20},
+        {"model": COUNTING, "hop": 20},
     ],
-    ids=lambda more: "convolving" if "model" in more else str(more),
+    ids=["separate", "hop 5", "refractory", "votes", "convolving", "counting"],
 )
 def test_windows_follow_one_another_by_the_hop_and_are_told_as_the_reference_does(
     tmp_path: Path, more: dict[str, object]
