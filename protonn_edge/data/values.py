@@ -130,7 +130,10 @@ def _numbers_by_label(table: Table) -> dict[str, float | None]:
     A unit or key beside the number must be the same in all of them, as in columns of features.
     """
     is_comma = table.layout is not None and table.layout.decimal_comma
-    notation = Notation(*(",." if is_comma else ".,"))
+    mark, other = ",." if is_comma else ".,"
+    # A lone mark may be that of decimals; both in one number show which separates thousands.
+    groups = any(mark in label and other in label for label in table.labels.used)
+    notation = Notation(mark, other * groups)
     found = {label: number_in(label) for label in table.labels.used}
     forms = Counter(each[0] for each in found.values() if each is not None)
     usual = max(forms, key=forms.__getitem__, default=None)

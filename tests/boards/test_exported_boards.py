@@ -75,7 +75,7 @@ def test_the_self_test_that_is_named_exists(tmp_path, model_file):
 def test_boards_of_other_chips_are_listed_with_their_lines():
     shown = succeed("inspect", "--boards").stdout
     (line,) = (line for line in shown.splitlines() if "nano-every" in line)
-    assert line.rstrip().endswith("Serial, 115,200 baud")
+    assert line.split()[-2:] == ["Serial,", "115,200"]
 
 
 @pytest.mark.parametrize("name", sorted({*NAMES} - {"attiny85", "nano-every", "pico"}))

@@ -46,10 +46,6 @@ def small_pooling_model() -> Model:
     return random_pooling_model(average_pooling((12, 12), (12, 12), (4, 4)))
 
 
-def units_as_many_as_the_multiplier() -> Model:
-    return random_dense_model(1, features=6, hidden=(4,))
-
-
 @dataclass(frozen=True)
 class Fault:
     """What is wrong in a model's C: every `found`, a regular expression, becomes `put`."""
@@ -67,16 +63,22 @@ class Fault:
 
 
 FAULTS = {
-    "an output that shares a register with an input": Fault(
-        units_as_many_as_the_multiplier, r'\[left\] "\+&r"', '[left] "+r"'
+    "bytes at another place": Fault(
+        random_dense_model, r"lo8\(%\[values\]\)", "lo8(%[values] + 1)"
     ),
-    "values that are not clipped": Fault(random_dense_model, r'"    ldi   r24, 255\\n"', '""'),
+    "values that are not clipped": Fault(random_dense_model, r'"    ldi   r22, 255\\n"', '""'),
     "another entry of the exponential's table": Fault(random_model, r"\b60,   59,", "60,   60,"),
     "a distance shifted by one bit more": Fault(
         random_model, r'("    andi  r20, 0x0f\\n")', r'"    lsr   r20\\n" \1'
     ),
-    "another weight": Fault(random_linear_model, r"(ldi   r22, \d+)", r"\1 + 1", 1),
-    "another bias": Fault(random_linear_model, r"(sums\[0\] = -?\d+);", r"\1 + 1;"),
+    "another weight": Fault(
+        random_linear_model, r"(/\* input 0 \*/(?:\n.*){3}ldi   r22, \d+)", r"\1 + 1", 1
+    ),
+    "another bias": Fault(
+        random_linear_model,
+        r"(_add_0\(.*\n\{(?:\n.*sums\[0\];|.*\n.*\()\n.*(?:ldi   r22, |-)\d+)",
+        r"\1 + 1",
+    ),
     "comparisons the other way round": Fault(
         random_forest_model, r"brcs  (\.L(?:leaf|node)_)", r"brcc  \1"
     ),
@@ -84,7 +86,7 @@ FAULTS = {
     "sums that are not rounded": Fault(
         small_pooling_model, r'"    ldi   r22, 0x80\\n"', r'"    ldi   r22, 0\\n"'
     ),
-    "one class too few": Fault(random_model, r'"M"\(PNN_CLASSES\)', '"M"(PNN_CLASSES - 1)'),
+    "one class too few": Fault(random_model, r"l < PNN_CLASSES;", "l < PNN_CLASSES - 1;"),
     "a register of zero that is not": Fault(random_model, "clr   __zero_reg__", "nop"),
     **{name: Fault(*fault) for name, fault in additions("faults").items()},
 }

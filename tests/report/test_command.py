@@ -145,7 +145,7 @@ def test_it_is_opened_where_that_is_asked_for(folder, tmp_path, monkeypatch):
         (["wild.csv", "--model", "another.npz"], "which is not among the given models"),
         (
             ["model.npz", "--model", "model.npz"],
-            "is a model file; give a results file, which 'hil -o'",
+            "model.npz: it does not begin with the header of a results file; name a file",
         ),
         (["beyond.csv", "--model", "model.npz"], "index 16, but this run's indices are 0 to 15"),
         (["stopped.csv", "--model", "model.npz"], "15 of 16 results of a run that was stopped"),

@@ -36,7 +36,7 @@ build_flags =
     -fstack-usage -Wl,--defsym=somewhere=0x10
 """
 MAIN = "int main(void) { return 0; }\n"
-_COMPILED = ("elf", "su")
+_COMPILED = ("elf", "hex", "su")
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +70,8 @@ def assert_as_platformio(project: Path, environment: str) -> None:
     """Compare the commands, and what they make, with those of PlatformIO."""
     variables = {"PLATFORMIO_BUILD_DIR": str(project / ".pio" / "build")}
     said = run_pio(project, "run", "-v", "-e", environment, variables=variables).stdout
-    printed = [shlex.split(line) for line in said.splitlines() if line.startswith("avr-gcc ")]
+    lines = [line for line in said.splitlines() if line.startswith(("avr-gcc ", "avr-objcopy "))]
+    printed = [shlex.split(line) for line in lines]
     wanted = made(project, environment)
     commands = direct.commands(project, environment)
     assert commands is not None
@@ -136,7 +137,17 @@ def test_what_is_left_out_of_the_firmware_is_not_compiled(write: Callable[..., P
     folder = write(OWN_PROJECT + "build_src_filter = +<*> -<host/>\n", **more)
     commands = direct.commands(folder, "uno")
     assert commands is not None
-    assert [words[-1] for words in commands[:-1]] == ["src/deep/er.c", "src/main.c"]
+    assert [words[-1] for words in commands[:-2]] == ["src/deep/er.c", "src/main.c"]
+
+
+def test_notes_on_the_stack_of_a_source_that_is_gone_are_removed(
+    write: Callable[..., Path],
+) -> None:
+    folder = write(OWN_PROJECT + FLAGS, **{"src/more.c": "int more(void) { return 1; }\n"})
+    build_firmware(folder)
+    (folder / "src" / "more.c").unlink()
+    build_firmware(folder)
+    assert [*made(folder, "uno")] == ["firmware.elf", "firmware.hex", "src/main.su"]
 
 
 def test_a_message_of_the_compiler_is_left_to_platformio(

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from configparser import ConfigParser, Error
 from pathlib import Path
 
@@ -21,6 +20,7 @@ import platformio
 from protonn_edge.chips.toolchain.process import compiling_environment, run_in_turn
 
 _SHIM = Path(__file__).parent / "shim" / "platforms" / "atmelavr"
+_IMAGE = "avr-objcopy", "-O", "ihex", "-R", ".eeprom"
 _OF_PROJECTS = re.compile("default_envs|src_dir|test_dir")
 _OF_BOARDS = re.compile(
     r"extends|platform|board|board_build\.(mcu|f_cpu)|build_(flags|unflags|src_filter)"
@@ -43,9 +43,9 @@ class _NotKnown(Exception):
 
 
 def commands(project: Path, environment: str) -> list[list[str]] | None:
-    """Return the calls of ``avr-gcc``, from the project's folder: for each source, and to link.
+    """Return the commands, from the project's folder: to compile each source, and to link.
 
-    Returns None if only PlatformIO knows them.
+    The last one makes the image. Returns None if only PlatformIO knows them.
     """
     try:
         settings = _Settings(project, environment)
@@ -63,6 +63,7 @@ def commands(project: Path, environment: str) -> list[list[str]] | None:
             *("avr-gcc", "-o", f"{made}/firmware.elf", *linking, *objects, f"-L{made}"),
             *("-Wl,--start-group", "-lm", "-Wl,--end-group"),
         ],
+        [*_IMAGE, f"{made}/firmware.elf", f"{made}/firmware.hex"],
     ]
 
 
@@ -147,17 +148,25 @@ def _version() -> str:
 def build(project: Path, environment: str, deadline_s: float) -> bool:
     """Compile and link a project; return False if that is left to PlatformIO.
 
-    That is so if only PlatformIO knows how, or if a compiler has a message. What PlatformIO has
-    made before is removed with its notes, or its next run would take these objects for its own.
-    Raises `CheckFailed` after the deadline.
+    That is so if only PlatformIO knows how, or if a compiler has a message. PlatformIO's notes of
+    its last build are removed first, or its next run would take these objects for its own. Raises
+    `CheckFailed` after the deadline.
     """
     steps = commands(project, environment)
     if os.name == "nt" or not steps:  # Windows has no shell for them
         return False
-    shutil.rmtree(project / ".pio" / "build" / environment, ignore_errors=True)
-    for step in steps:
+    builds = project / ".pio" / "build" / environment
+    for notes in builds.glob(".sconsign*"):
+        notes.unlink()
+    for step in steps[:-1]:
         (project / step[2]).parent.mkdir(parents=True, exist_ok=True)
     done = run_in_turn(
         deadline_s, steps, name="avr-gcc", folder=project, environment=compiling_environment()
     )
-    return done.returncode == 0 and not done.stderr
+    if done.returncode != 0 or done.stderr:
+        return False
+    made = {project / name for step in steps for name in step if name.startswith(".pio")}
+    for path in builds.rglob("*"):  # of sources that are gone
+        if path.is_file() and {path, path.with_suffix(".o")}.isdisjoint(made):
+            path.unlink()
+    return True

@@ -228,13 +228,26 @@ class ConvolutionKernel(ImageKernel):
         """Return its cost."""
         rows, (height, width, out) = self.rows, self.stage.output_shape
         weights, passes = self.stage.weights.reshape(out, -1), len(self.code.groups)
-        each = product_cycles(self.name, weights, passes=passes) + _VALUE_CYCLES * out
+        products = product_cycles(self.name, weights, passes=passes)
+        if self.name == "unrolled" and self.stage.padding_value == 0:
+            products *= self._share_inside  # the others are skipped
+        each = products + _VALUE_CYCLES * out
         tables = sum(map(len, self.code.weights)) * self.weights_in_flash
         return self._with_code(
             height * width * each + self._around + rows.cycles,
             tables,
             state=2 * self.stage.window[0] + 2 + rows.state,
         )
+
+    @property
+    def _share_inside(self) -> float:
+        """The share of all windows' pixels that are in the image, not in its padding."""
+        stage, share = self.stage, 1.0
+        for axis, (before, _) in enumerate(stage.margins):
+            begins = np.arange(stage.output_shape[axis]) * stage.stride[axis] - before
+            places = begins[:, None] + np.arange(stage.window[axis])
+            share *= float(((places >= 0) & (places < stage.shape[axis])).mean())
+        return share
 
     @property
     def listings(self) -> tuple[Listing, ...]:

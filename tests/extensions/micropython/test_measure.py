@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
 from command_line import refusal, run, run_json, succeed
 from extensions.micropython.interpreters import HOW, program
@@ -29,8 +30,8 @@ def started(folder: Path, script: str) -> Iterator[tuple[str, subprocess.Popen[b
     board, line = pty.openpty(), pty.openpty()
     for each in (board[1], line[1]):
         tty.setraw(each)
-    command = [program("micropython"), script]
-    with subprocess.Popen(command, cwd=folder, stdin=board[1], stdout=board[1]) as process:
+    command = (program("micropython"), script)
+    with programs.started(*command, cwd=folder, stdin=board[1], stdout=board[1]) as process:
 
         def carry() -> None:
             while process.poll() is None:

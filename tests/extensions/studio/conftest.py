@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 from avr_tools import EMULATED_AVR, missing
 from command_line import succeed
-from kept import FOLDER
 
 from protonn_edge.extensions.studio.sample import RATE, sample_files
 from protonn_edge.extensions.studio.server import StudioServer
@@ -143,7 +142,7 @@ def whole() -> Path:
 
     It is made once for all processes of the tests, which do not change it.
     """
-    folder = Path(os.environ[FOLDER]) / "studio" / "whole"
+    folder = Path(os.environ["PROTONN_EDGE_TEST_RUN"]) / "studio" / "whole"
     folder.parent.mkdir(exist_ok=True)
     with (folder.parent / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -25,7 +25,7 @@ from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.value.rule import IntegerValue, Value
 
 UNO = load_board("uno")
-SKETCHES = {"Classify", "Stream", "SelfTest", "Windows"}
+SKETCHES = {"Classify", "Measure", "Stream", "SelfTest", "Windows"}
 
 
 def printed_for(chain: IntegerChain, raw: np.ndarray) -> list[str]:

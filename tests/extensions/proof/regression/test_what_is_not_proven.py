@@ -333,7 +333,7 @@ def test_sources_besides_the_package_s_are_conditions(project: Path, tmp_path: P
 
 def test_the_board_of_a_project_is_the_one_it_was_built_for(project: Path, tmp_path: Path) -> None:
     done = run("verify", project, "-o", tmp_path / "c.json", "--board", "mega2560")
-    refuses(done, "extensions.proof.certificate.project")
+    refuses(done, "codegen.projects.folder")
 
 
 @pytest.mark.parametrize("content", [None, b"this is no C", b"\xff\xfe", b"#error no"])
