@@ -14,6 +14,7 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.toolchain import direct, platformio
 from protonn_edge.chips.toolchain.platformio import build_firmware, run_pio
 from protonn_edge.codegen.projects.project import build
+from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.files import resource
 
 pytestmark = needs_avr_gcc
@@ -73,7 +74,7 @@ def assert_as_platformio(project: Path, environment: str) -> None:
     lines = [line for line in said.splitlines() if line.startswith(("avr-gcc ", "avr-objcopy "))]
     printed = [shlex.split(line) for line in lines]
     wanted = made(project, environment)
-    commands = direct.commands(project, environment)
+    commands = direct.commands(project, environment, f".pio/build/{environment}")
     assert commands is not None
     assert sorted(commands) == sorted(printed)
     assert direct.build(project, environment, 60)
@@ -119,7 +120,7 @@ def test_settings_that_only_platformio_knows_are_left_to_it(
         settings = settings.replace(f"{line}\ndefault_envs = uno\n", "")
     own = "platform = atmelavr@5.0.0 ; a comment\n"
     settings = settings.replace(own * more.startswith("platform ="), "")
-    assert direct.commands(write(f"{settings}{more}\n"), "uno") is None
+    assert direct.commands(write(f"{settings}{more}\n"), "uno", "made") is None
 
 
 @pytest.mark.parametrize(
@@ -129,13 +130,13 @@ def test_settings_that_only_platformio_knows_are_left_to_it(
 def test_files_that_only_platformio_knows_are_left_to_it(
     name: str, write: Callable[..., Path]
 ) -> None:
-    assert direct.commands(write(OWN_PROJECT, **{name: "\n"}), "uno") is None
+    assert direct.commands(write(OWN_PROJECT, **{name: "\n"}), "uno", "made") is None
 
 
 def test_what_is_left_out_of_the_firmware_is_not_compiled(write: Callable[..., Path]) -> None:
     more = {"src/host/main.c": "no C", "src/host/x.cpp": "no C", "src/deep/er.c": "int x;\n"}
     folder = write(OWN_PROJECT + "build_src_filter = +<*> -<host/>\n", **more)
-    commands = direct.commands(folder, "uno")
+    commands = direct.commands(folder, "uno", "made")
     assert commands is not None
     assert [words[-1] for words in commands[:-2]] == ["src/deep/er.c", "src/main.c"]
 
@@ -158,7 +159,8 @@ def test_a_message_of_the_compiler_is_left_to_platformio(
     ran = []
     monkeypatch.setattr(platformio, "run_pio", lambda *_, **__: ran.append(1))
     assert not direct.build(folder, "uno", 60)
-    build_firmware(folder)
+    with pytest.raises(CheckFailed, match="without writing"):
+        build_firmware(folder)
     assert ran == [1]
 
 

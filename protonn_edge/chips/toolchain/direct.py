@@ -18,6 +18,8 @@ from pathlib import Path
 import platformio
 
 from protonn_edge.chips.toolchain.process import compiling_environment, run_in_turn
+from protonn_edge.system.errors import cannot_write
+from protonn_edge.system.folders import scratch_folder
 
 _SHIM = Path(__file__).parent / "shim" / "platforms" / "atmelavr"
 _IMAGE = "avr-objcopy", "-O", "ihex", "-R", ".eeprom"
@@ -42,17 +44,17 @@ class _NotKnown(Exception):
     """A project has settings or sources whose commands are not known."""
 
 
-def commands(project: Path, environment: str) -> list[list[str]] | None:
+def commands(project: Path, environment: str, made: str) -> list[list[str]] | None:
     """Return the commands, from the project's folder: to compile each source, and to link.
 
-    The last one makes the image. Returns None if only PlatformIO knows them.
+    They write into the folder `made`, and the last one makes the image. Returns None if only
+    PlatformIO knows them.
     """
     try:
         settings = _Settings(project, environment)
         sources, (compiling, linking) = settings.sources(), settings.flags()
     except (_NotKnown, Error, KeyError, OSError, UnicodeDecodeError):
         return None
-    made = f".pio/build/{environment}"
     objects = [f"{made}/src/{source.removesuffix('.c')}.o" for source in sources]
     return [
         *(
@@ -148,25 +150,44 @@ def _version() -> str:
 def build(project: Path, environment: str, deadline_s: float) -> bool:
     """Compile and link a project; return False if that is left to PlatformIO.
 
-    That is so if only PlatformIO knows how, or if a compiler has a message. PlatformIO's notes of
-    its last build are removed first, or its next run would take these objects for its own. Raises
-    `CheckFailed` after the deadline.
+    That is so if only PlatformIO knows how, or if a compiler has a message. All files of the last
+    build are replaced at once, and with them PlatformIO's notes, or its next run would take these
+    objects for its own. Raises `CheckFailed` after the deadline, and `InputError` if the folder of
+    builds cannot be written to.
     """
-    steps = commands(project, environment)
-    if os.name == "nt" or not steps:  # Windows has no shell for them
+    if os.name == "nt" or commands(project, environment, "") is None:  # Windows: no shell for them
         return False
-    builds = project / ".pio" / "build" / environment
-    for notes in builds.glob(".sconsign*"):
-        notes.unlink()
+    builds = project / ".pio" / "build"
+    try:
+        builds.mkdir(parents=True, exist_ok=True)
+        with scratch_folder(builds) as scratch:
+            made = scratch / environment
+            if not _made(project, environment, made, deadline_s):
+                return False
+            _replace(builds / environment, made, scratch / "before")
+    except OSError as error:
+        raise cannot_write(builds, error) from error
+    return True
+
+
+def _made(project: Path, environment: str, made: Path, deadline_s: float) -> bool:
+    """Run all commands; return whether they succeeded without a message."""
+    steps = commands(project, environment, made.relative_to(project).as_posix()) or []
     for step in steps[:-1]:
         (project / step[2]).parent.mkdir(parents=True, exist_ok=True)
     done = run_in_turn(
         deadline_s, steps, name="avr-gcc", folder=project, environment=compiling_environment()
     )
-    if done.returncode != 0 or done.stderr:
-        return False
-    made = {project / name for step in steps for name in step if name.startswith(".pio")}
-    for path in builds.rglob("*"):  # of sources that are gone
-        if path.is_file() and {path, path.with_suffix(".o")}.isdisjoint(made):
-            path.unlink()
-    return True
+    return done.returncode == 0 and not done.stderr
+
+
+def _replace(folder: Path, made: Path, aside: Path) -> None:
+    """Put a new folder in the place of one, which stays if that fails."""
+    if folder.exists():
+        folder.rename(aside)
+    try:
+        made.rename(folder)
+    except OSError:
+        if aside.exists():
+            aside.rename(folder)
+        raise

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
-from protonn_edge.chips.boards import export_board_names, firmware_board_names, load_export_board
+from protonn_edge.chips.boards import board_names, export_board_names, load_export_board
 from protonn_edge.codegen.families import family_of
 from protonn_edge.extensions.sensing.described import channels_of, sensor_titles
 from protonn_edge.extensions.studio.actions import base_of
@@ -154,8 +154,11 @@ def _accuracy(model: Path, _: str, data: Path, __: str) -> Mapping[str, object]:
 
 @lru_cache
 def _boards() -> tuple[JsonObject, ...]:
-    built = firmware_board_names()
-    boards = map(load_export_board, export_board_names())
+    boards = [load_export_board(name) for name in export_board_names()]
+    # On the core of others, the emulated board has no times to show: the page exports a library,
+    # whose sketch Measure is for the board itself.
+    built = {one.name for one in boards if one.has_firmware and not one.framework}
+    built |= {*board_names()}
     return tuple(
         {
             "name": one.name,
