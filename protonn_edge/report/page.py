@@ -140,10 +140,16 @@ def _json(value: object) -> Markup:
 _NOUNS = {"class": "classes", "labels": "labels", "value": "predicted"}
 
 
+def _run_on(one: Evidence) -> str:
+    """Return the board or, if instructions were counted, what stood in its place."""
+    board = one.board.title.removeprefix("Arduino ")
+    return board if one.counts == "cycles" else f"emulated core for the {board}"
+
+
 def title_of(one: Evidence) -> str:
     """Return the number of classes, and the board."""
-    board = one.board.title.removeprefix("Arduino ")
-    article = "an" if board[0] in "AEIOU" else "a"
+    board = _run_on(one)
+    article = "an" if board[0] in "AEIOUe" else "a"
     count = one.reference.n_classes
     if one.reference.policy.predicts == "value":
         return f"{one.reference.classes[0]} on {article} {board}"
@@ -159,11 +165,13 @@ def identity_of(one: Evidence) -> list[tuple[str, str]]:
         named += f" and {len(classes) - _CLASSES_NAMED:,} more"
     points = f"{len(one.results):,} test points"
     sizes = "".join(f", {size.symbol} = {size.number:,}" for size in model.sizes)
+    timed = one.counts == "cycles"
+    how = f"{board.clock_hz / 1e6:g} MHz" if timed else "as an emulated core, without a clock"
     return [
         (_NOUNS[one.reference.policy.predicts], named),
         ("data", f"{one.data_name}, {points}" if one.data_name else points),
         ("model", f"{head.title_of(model)}, D = {model.n_inputs:,}{sizes}"),
-        ("board", f"{board.title}, {board.clock_hz / 1e6:g} MHz"),
+        ("board", f"{board.title}, {how}"),
     ]
 
 
@@ -172,8 +180,7 @@ def proof_of(one: Evidence) -> tuple[bool, str] | None:
     compared = [result.mismatch for result in one.results if result.mismatch is not None]
     if not compared:
         return None
-    board = one.board.title.removeprefix("Arduino ")
-    executions, wrong = ["NumPy", board], sum(compared)
+    executions, wrong = ["NumPy", _run_on(one)], sum(compared)
     if one.on_host is not None:
         executions[1:1] = ["C"]
         wrong += one.on_host.mismatches
