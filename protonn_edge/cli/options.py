@@ -257,7 +257,7 @@ UPLOAD = option(
     "Upload the firmware after the build, as 'upload' does.", flag="--upload", is_flag=True
 )
 GROUPS = option(
-    "Array, column or file with each point's person.",
+    "Array, column or file with each point's person or day.",
     NameOrPath(),
 )
 METRIC = option(

@@ -241,8 +241,8 @@ class FeatureParameters(Parameterized):
         None,
         help="Features for the device to compute: for images pool:4x4, gradients:4x4 or "
         "conv:8x3,max2, optionally after deskew or crop:20x20; for windows a list such as "
-        "mean,max,bands:4, counts of kernels:96, or auto, their default, which finds the best; for "
-        "sound audio:12x20; or a .npz model, to use its features.",
+        "mean,max,bands:4, kernels:96, or auto, the default; for sound audio:12x20; or a .npz "
+        "model, to use its features.",
         option="--features",
         common=True,
     )
