@@ -21,7 +21,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from protonn_edge.system.kept_results import KeptResults, digest
+from protonn_edge.system.folders import digest
+from protonn_edge.system.kept_results import KeptResults
 
 Done = subprocess.CompletedProcess[Any]
 
@@ -45,10 +46,7 @@ class KeptCompilers:
     """What compilers made, in a folder that processes and runs share."""
 
     def __init__(self, folder: Path) -> None:
-        class _Kept(KeptResults):
-            _folder = folder  # type: ignore[assignment]
-
-        self._kept = _Kept("", _MOST)
+        self._kept = KeptResults(folder.name, _MOST, folder.parent)
 
     def run(
         self,

@@ -11,7 +11,8 @@ import jinja2
 from jinja2 import BytecodeCache, Environment
 from jinja2.bccache import Bucket
 
-from protonn_edge.system.kept_results import KeptResults, digest
+from protonn_edge.system.folders import digest
+from protonn_edge.system.kept_results import KeptResults
 
 _MOST = 2000  # of some 10 kB; a prefix of one's own has templates of its own
 

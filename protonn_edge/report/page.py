@@ -149,7 +149,7 @@ def _run_on(one: Evidence) -> str:
 def title_of(one: Evidence) -> str:
     """Return the number of classes, and the board."""
     board = _run_on(one)
-    article = "an" if board[0] in "AEIOUe" else "a"
+    article = "an" if board[0].lower() in "aeiou" else "a"
     count = one.reference.n_classes
     if one.reference.policy.predicts == "value":
         return f"{one.reference.classes[0]} on {article} {board}"

@@ -22,7 +22,7 @@ import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -165,6 +165,14 @@ def _remove_if_left(folder: Path) -> None:
         os.close(held)
 
 
+def digest(ingredients: Iterable[bytes]) -> str:
+    """Return the SHA-256 of ingredients with their lengths, so that none can stand for two."""
+    whole = hashlib.sha256()
+    for each in ingredients:
+        whole.update(len(each).to_bytes(8, "big") + each)
+    return whole.hexdigest()
+
+
 def built_once(name: str, ingredients: Sequence[bytes], build: Callable[[Path], None]) -> Path:
     """Return the cached product of `build`, built now if it is missing.
 
@@ -172,10 +180,7 @@ def built_once(name: str, ingredients: Sequence[bytes], build: Callable[[Path], 
     path. Processes may race: each builds under its own name, one wins, and all products are the
     same. Raises `InputError` if the cache cannot be written to, or if `build` does.
     """
-    digest = hashlib.sha256()
-    for ingredient in ingredients:
-        digest.update(len(ingredient).to_bytes(8, "big") + ingredient)
-    product = cache_folder() / f"{name}-{digest.hexdigest()[:16]}"
+    product = cache_folder() / f"{name}-{digest(ingredients)[:16]}"
     if product.exists():
         return product
     try:

@@ -12,17 +12,9 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from protonn_edge.system.folders import cache_folder, scratch_folder
+from protonn_edge.system.folders import cache_folder, digest, scratch_folder
 
 _DIGEST_BYTES = 32
-
-
-def digest(ingredients: Iterable[bytes]) -> str:
-    """Return a digest of ingredients, of which none can stand for parts of two."""
-    whole = hashlib.sha256()
-    for each in ingredients:
-        whole.update(len(each).to_bytes(8, "big") + each)
-    return whole.hexdigest()
 
 
 class KeptResults:
@@ -31,17 +23,19 @@ class KeptResults:
     Parameters
     ----------
     name : str
-        Its name in the user's cache folder.
+        Its name in its place.
     most : int
         The largest number of results. If there are more, the older half is removed.
+    place : Path, optional
+        Where it is, by default the user's cache folder as the environment names it at each use.
     """
 
-    def __init__(self, name: str, most: int) -> None:
-        self._name, self._most = name, most
+    def __init__(self, name: str, most: int, place: Path | None = None) -> None:
+        self._name, self._most, self._place = name, most, place
 
     @property
     def _folder(self) -> Path:
-        return cache_folder() / self._name
+        return (self._place or cache_folder()) / self._name
 
     def get(self, key: str) -> bytes | None:
         """Return the result of a key, a file name; None if it is not kept."""

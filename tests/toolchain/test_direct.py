@@ -74,9 +74,9 @@ def assert_as_platformio(project: Path, environment: str) -> None:
     lines = [line for line in said.splitlines() if line.startswith(("avr-gcc ", "avr-objcopy "))]
     printed = [shlex.split(line) for line in lines]
     wanted = made(project, environment)
-    commands = direct.commands(project, environment, f".pio/build/{environment}")
-    assert commands is not None
-    assert sorted(commands) == sorted(printed)
+    settings = direct.known_settings(project, environment)
+    assert settings is not None
+    assert sorted(settings.commands(f".pio/build/{environment}")) == sorted(printed)
     assert direct.build(project, environment, 60)
     assert made(project, environment) == wanted != {}
 
@@ -120,7 +120,7 @@ def test_settings_that_only_platformio_knows_are_left_to_it(
         settings = settings.replace(f"{line}\ndefault_envs = uno\n", "")
     own = "platform = atmelavr@5.0.0 ; a comment\n"
     settings = settings.replace(own * more.startswith("platform ="), "")
-    assert direct.commands(write(f"{settings}{more}\n"), "uno", "made") is None
+    assert direct.known_settings(write(f"{settings}{more}\n"), "uno") is None
 
 
 @pytest.mark.parametrize(
@@ -130,15 +130,18 @@ def test_settings_that_only_platformio_knows_are_left_to_it(
 def test_files_that_only_platformio_knows_are_left_to_it(
     name: str, write: Callable[..., Path]
 ) -> None:
-    assert direct.commands(write(OWN_PROJECT, **{name: "\n"}), "uno", "made") is None
+    assert direct.known_settings(write(OWN_PROJECT, **{name: "\n"}), "uno") is None
 
 
 def test_what_is_left_out_of_the_firmware_is_not_compiled(write: Callable[..., Path]) -> None:
     more = {"src/host/main.c": "no C", "src/host/x.cpp": "no C", "src/deep/er.c": "int x;\n"}
     folder = write(OWN_PROJECT + "build_src_filter = +<*> -<host/>\n", **more)
-    commands = direct.commands(folder, "uno", "made")
-    assert commands is not None
-    assert [words[-1] for words in commands[:-2]] == ["src/deep/er.c", "src/main.c"]
+    settings = direct.known_settings(folder, "uno")
+    assert settings is not None
+    assert [words[-1] for words in settings.commands("made")[:-2]] == [
+        "src/deep/er.c",
+        "src/main.c",
+    ]
 
 
 def test_notes_on_the_stack_of_a_source_that_is_gone_are_removed(

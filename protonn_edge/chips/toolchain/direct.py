@@ -44,32 +44,15 @@ class _NotKnown(Exception):
     """A project has settings or sources whose commands are not known."""
 
 
-def commands(project: Path, environment: str, made: str) -> list[list[str]] | None:
-    """Return the commands, from the project's folder: to compile each source, and to link.
-
-    They write into the folder `made`, and the last one makes the image. Returns None if only
-    PlatformIO knows them.
-    """
+def known_settings(project: Path, environment: str) -> ProjectSettings | None:
+    """Return the settings of one environment; None if only PlatformIO knows what they mean."""
     try:
-        settings = _Settings(project, environment)
-        sources, (compiling, linking) = settings.sources(), settings.flags()
+        return ProjectSettings(project, environment)
     except (_NotKnown, Error, KeyError, OSError, UnicodeDecodeError):
         return None
-    objects = [f"{made}/src/{source.removesuffix('.c')}.o" for source in sources]
-    return [
-        *(
-            ["avr-gcc", "-o", each, "-c", *compiling, f"{settings.folder}/{source}"]
-            for source, each in zip(sources, objects, strict=True)
-        ),
-        [
-            *("avr-gcc", "-o", f"{made}/firmware.elf", *linking, *objects, f"-L{made}"),
-            *("-Wl,--start-group", "-lm", "-Wl,--end-group"),
-        ],
-        [*_IMAGE, f"{made}/firmware.elf", f"{made}/firmware.hex"],
-    ]
 
 
-class _Settings:
+class ProjectSettings:
     """The settings of one environment of a platformio.ini; `_NotKnown` if some are not known here.
 
     Parameters
@@ -81,7 +64,7 @@ class _Settings:
     """
 
     def __init__(self, project: Path, environment: str) -> None:
-        self._project = project
+        self.project = project
         self._file = ConfigParser(inline_comment_prefixes=("#", ";"), interpolation=None)
         with (project / "platformio.ini").open(encoding="utf-8") as file:
             self._file.read_file(file)
@@ -97,6 +80,23 @@ class _Settings:
         _require({"board_build.mcu", "board_build.f_cpu"} <= {*self._values})
         self.folder = whole.get("src_dir", "src")
         _require(re.fullmatch(r"\w+", self.folder) is not None)
+        self._sources, (self._compiling, self._linking) = self._found_sources(), self._flags()
+
+    def commands(self, made: str) -> list[list[str]]:
+        """Return the commands, from the project's folder: to compile each source, and to link.
+
+        They write into the folder `made`, and the last one makes the image.
+        """
+        objects = [f"{made}/src/{source.removesuffix('.c')}.o" for source in self._sources]
+        compiling = [
+            ["avr-gcc", "-o", each, "-c", *self._compiling, f"{self.folder}/{source}"]
+            for source, each in zip(self._sources, objects, strict=True)
+        ]
+        linking = [
+            *("avr-gcc", "-o", f"{made}/firmware.elf", *self._linking, *objects, f"-L{made}"),
+            *("-Wl,--start-group", "-lm", "-Wl,--end-group"),
+        ]
+        return [*compiling, linking, [*_IMAGE, f"{made}/firmware.elf", f"{made}/firmware.hex"]]
 
     def _words(self, option: str, known: re.Pattern[str]) -> list[str]:
         text = _VALUE.sub(
@@ -106,7 +106,7 @@ class _Settings:
         _require(all(map(known.fullmatch, words)))
         return words
 
-    def flags(self) -> tuple[list[str], list[str]]:
+    def _flags(self) -> tuple[list[str], list[str]]:
         """Return the flags of the compiler, and those of the linker."""
         mcu, frequency = (self._values[f"board_build.{name}"] for name in ("mcu", "f_cpu"))
         text = (_SHIM / "builder" / "flags.json").read_text("utf-8")
@@ -124,15 +124,15 @@ class _Settings:
             [flag for flag in linking if flag not in removed],
         )
 
-    def sources(self) -> list[str]:
+    def _found_sources(self) -> list[str]:
         """Return the names of the C files in the sources' folder that are not filtered out."""
-        folder = self._project / self.folder
+        folder = self.project / self.folder
         left_out = tuple(word[2:-1] for word in self._words("build_src_filter", _FILTER))
         files = [path for path in folder.rglob("*") if path.is_file()]
         names = {path.relative_to(folder).as_posix(): path.suffix for path in files}
         taken = {name: end for name, end in names.items() if not name.startswith(left_out)}
         _require(not any(map(_OTHER_SOURCES.fullmatch, taken.values())))
-        _require(not any((self._project / name).exists() for name in _FOLDERS_OF_USERS))
+        _require(not any((self.project / name).exists() for name in _FOLDERS_OF_USERS))
         return sorted(name for name, end in taken.items() if end == ".c")
 
 
@@ -155,14 +155,15 @@ def build(project: Path, environment: str, deadline_s: float) -> bool:
     objects for its own. Raises `CheckFailed` after the deadline, and `InputError` if the folder of
     builds cannot be written to.
     """
-    if os.name == "nt" or commands(project, environment, "") is None:  # Windows: no shell for them
+    settings = known_settings(project, environment)
+    if os.name == "nt" or settings is None:  # Windows has no shell for the commands
         return False
     builds = project / ".pio" / "build"
     try:
         builds.mkdir(parents=True, exist_ok=True)
         with scratch_folder(builds) as scratch:
             made = scratch / environment
-            if not _made(project, environment, made, deadline_s):
+            if not _made(settings, made, deadline_s):
                 return False
             _replace(builds / environment, made, scratch / "before")
     except OSError as error:
@@ -170,9 +171,10 @@ def build(project: Path, environment: str, deadline_s: float) -> bool:
     return True
 
 
-def _made(project: Path, environment: str, made: Path, deadline_s: float) -> bool:
+def _made(settings: ProjectSettings, made: Path, deadline_s: float) -> bool:
     """Run all commands; return whether they succeeded without a message."""
-    steps = commands(project, environment, made.relative_to(project).as_posix()) or []
+    project = settings.project
+    steps = settings.commands(made.relative_to(project).as_posix())
     for step in steps[:-1]:
         (project / step[2]).parent.mkdir(parents=True, exist_ok=True)
     done = run_in_turn(
