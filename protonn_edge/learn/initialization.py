@@ -20,7 +20,13 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from protonn_edge.learn.clusters import cluster_centres
 from protonn_edge.learn.objective import Parameters
-from protonn_edge.learn.points import Float32, Indices, Targets, sample_with_all_classes
+from protonn_edge.learn.points import (
+    Float32,
+    Indices,
+    Targets,
+    as_columns,
+    sample_with_all_classes,
+)
 from protonn_edge.learn.targets import Target
 from protonn_edge.model.statistics import mean_and_deviation
 from protonn_edge.system.arrays import Array
@@ -138,7 +144,7 @@ def initial_projection(
     if kind == "pca":
         W = principal_projection(X, n_projections, weights)
     elif kind == "sleec" or (kind == "lda" and large):
-        W = sleec_projection(X, y if y.ndim == 2 else _one_hot(y), n_projections, weights)
+        W = sleec_projection(X, as_columns(y), n_projections, weights)
     else:
         W = discriminant_projection(X, y, n_projections, weights)
     return neighbourhood_projection(W, X, y, weights, generator) if kind == "nca" else W
@@ -259,11 +265,6 @@ def _leading_directions(matrix: Array, count: int) -> NDArray[np.float64]:
     return _with_certain_signs(vectors)
 
 
-def _one_hot(y: Indices) -> Float32:
-    """Return class indices (n,) as label sets of one label each, (n, L)."""
-    return np.eye(int(y.max()) + 1, dtype=np.float32)[y]
-
-
 def clustered_prototypes(
     projected: Float32,
     y: Indices,
@@ -335,7 +336,7 @@ def sampled_prototypes(
     chances = None if weights is None else weights.astype(np.float64) / weights.sum(dtype=float)
     again = n_prototypes > len(projected)
     rows = generator.choice(len(projected), n_prototypes, replace=again, p=chances)
-    Y = y if y.ndim == 2 else _one_hot(y)
+    Y = as_columns(y)
     return projected[rows].T.copy(), Y[rows].T.copy()
 
 

@@ -64,6 +64,11 @@ def sample_with_all_classes(y: Targets, count: int, generator: np.random.Generat
     return rows
 
 
+def as_columns(y: Targets) -> Float32:
+    """Return targets as columns (n, L): class indices (n,) as 1 at the class and 0 elsewhere."""
+    return y if y.ndim == 2 else np.eye(int(y.max()) + 1, dtype=np.float32)[y]
+
+
 def distinct_points(points: Points) -> Points:
     """Merge equal points of the same class and group, drop points of weight 0, and sort the rest.
 

@@ -19,10 +19,9 @@ from protonn_edge.features.kernels.making import chosen_kernels, drawn_kernels, 
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.learn import features
 from protonn_edge.learn.parameters import FeatureParameters
-from protonn_edge.learn.points import Targets, sample_with_all_classes
+from protonn_edge.learn.points import as_columns, sample_with_all_classes
 from protonn_edge.model.features import Features
 from protonn_edge.model.shapes import Shape
-from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check_range
 
 _USUAL = 96  # features
@@ -69,11 +68,7 @@ class KernelRequest(features.FeatureRequest):
         bank = drawn_kernels(x, shape, n if given.y is None else _DRAWN, generator)
         if given.y is not None:
             rows = sample_with_all_classes(given.y, _MOST_WINDOWS, generator)
-            chosen = chosen_kernels(bank.counts(x[rows], shape), _targets(given.y[rows]), n)
+            targets = as_columns(given.y[rows]).astype(np.float64)
+            chosen = chosen_kernels(bank.counts(x[rows], shape), targets, n)
             bank = bank.part(chosen)
         return kernels_of(x, shape, bank, scale, settings.sample_rate)
-
-
-def _targets(y: Targets) -> Array:
-    """Return columns that a regression explains: numbers, or 1 at the class and 0 elsewhere."""
-    return y if y.ndim == 2 else (y[:, None] == np.unique(y)).astype(np.float64)
