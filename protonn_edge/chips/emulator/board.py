@@ -12,16 +12,26 @@ import json
 import queue
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, ClassVar, Self
 from urllib.parse import urlsplit
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.chips.emulator.image import FlashImage
-from protonn_edge.system.errors import InvalidValue, ProtoNNEdgeError
+from protonn_edge.system.errors import InputError, InvalidValue, ProtoNNEdgeError
 from protonn_edge.system.loopback import check_loopback
 from protonn_edge.system.schema import JsonObject
+
+_OPTIONS = {
+    "bootloader": "--bootloader",
+    "link": "a file for --port",
+    "wire_speed": "--wire-speed",
+    "sensors": "--sensor",
+    "eeprom": "--eeprom",
+}
+"""What an emulator may lack, as the command line calls it."""
 
 _USAGE = 2  # the program's exit code for a link that cannot be opened
 # Deadlines are long, for a computer that is busy: one that ended is noticed at once.
@@ -70,6 +80,17 @@ class Program:
     packages: str  # packages that contain it, for a sentence that begins with "install"
     instead: str = ""  # why it is not the preferred one, if no emulator was named; else empty
     remark: str = ""  # a note for users; else empty
+
+
+def check_plain(what: str, elf: Path | None, options: Mapping[str, object]) -> None:
+    """Refuse a board without firmware, and further options, for an emulator with a TCP port alone.
+
+    `what` names the emulated board in the error, an `InputError`.
+    """
+    impossible = [name for name, value in options.items() if value and value != "tcp"]
+    if elf is None or impossible:
+        named = ", ".join(map(_OPTIONS.__getitem__, impossible)) or "--bootloader"
+        raise InputError(f"{what} does not support {named}; leave it out")
 
 
 class RunningBoard:

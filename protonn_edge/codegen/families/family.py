@@ -14,7 +14,8 @@ from protonn_edge.chips.emulator.board import RunningBoard
 from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.head import Remedies
-from protonn_edge.system.errors import CheckFailed, InvalidValue
+from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue
+from protonn_edge.system.extensions import parts_of
 
 if TYPE_CHECKING:
     from protonn_edge.chips.avr.flow import Function
@@ -57,6 +58,7 @@ class BuildsFirmware(ABC):
     settings: ClassVar[str]  # a project's file with settings, which its user may change
     written: ClassVar[Sequence[str]]  # what is in a project's folder after a build, for people
     sensors: ClassVar[bool] = False  # whether there is firmware that reads sensors
+    extends: ClassVar[bool] = False  # whether the firmware can have the parts of extensions
 
     @abstractmethod
     def wrote(self, folder: Path) -> bool:
@@ -67,9 +69,17 @@ class BuildsFirmware(ABC):
 
     def check_extensions(self, names: Sequence[str], board: Board) -> None:
         """Raise `InputError` if the firmware of such a chip cannot have these extensions."""
+        if names and not self.extends:
+            raise InputError(
+                f"the firmware of {board.name} does not support {', '.join(names)} yet; choose an "
+                "AVR with --board, or a model without it"
+            )
 
     def check_model(self, model: DeviceModel, board: Board) -> None:
         """Raise `InputError` if the firmware of such a chip cannot have this model."""
+        kinds = [part.name for part in parts_of(model.chain) if not part.on_any_chip]
+        in_floats = ["float builds"] * bool(model.chain.score_tolerance)  # of research
+        self.check_extensions(kinds + in_floats, board)
 
     @abstractmethod
     def sources(self, board: Board) -> ProjectFiles:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+
+from protonn_edge.system.files import resources
 
 _FOR_THIS_COMPUTER = "firmware/host/"  # which settings exclude
 _GENERATED = "firmware/generated/"
+
+
+def files_of_every_firmware(names: Sequence[str], place: str) -> dict[str, bytes | str]:
+    """Return some files of the AVRs' firmware that others share, for a place in a project."""
+    found = ((name, folder / name) for name in names for folder in resources("firmware"))
+    return {f"{place}/{name}": path.read_bytes() for name, path in found if path.is_file()}
 
 
 def files_below(source: Path, place: str) -> dict[str, bytes | str]:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from protonn_edge.chips.boards import Board
-from protonn_edge.chips.emulator.board import Program, RunningBoard
+from protonn_edge.chips.emulator.board import Program, RunningBoard, check_plain
 from protonn_edge.chips.emulator.image import FlashImage
 from protonn_edge.extensions.arduino.machines import ICOUNT_SHIFT, QEMUMachine, machine_for
 from protonn_edge.system.errors import InputError, InvalidValue
@@ -41,10 +41,8 @@ class EmulatedCore(RunningBoard):
         emulator: str | None = None,
         **more: object,
     ) -> None:
-        impossible = [name for name, value in more.items() if value and value != "tcp"]
-        if elf is None or impossible:
-            named = ", ".join(impossible) or "bootloader"
-            raise InputError(f"a core of QEMU does not support {named}; leave it out")
+        check_plain("a core of QEMU", elf, more)
+        assert elf is not None
         machine = found_machine(board)
         if emulator not in (None, machine.name):
             raise InputError(f"{emulator} does not emulate {board.name}; choose {machine.name}")

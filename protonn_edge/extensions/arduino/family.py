@@ -7,7 +7,6 @@ it with the board's own core, for which PlatformIO downloads hundreds of megabyt
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,25 +14,17 @@ from typing import Any
 from protonn_edge.chips.boards import Board, firmware_board_names, load_board
 from protonn_edge.chips.toolchain.platformio import run_pio
 from protonn_edge.chips.toolchain.ports import find_port
-from protonn_edge.chips.toolchain.process import (
-    compiling_environment,
-    relevant_lines,
-    run_within,
-)
 from protonn_edge.codegen.families.family import Family, NoCompiler, ProjectFiles
+from protonn_edge.codegen.families.one_call import BUILDS, compile_at_once, sources_in
 from protonn_edge.extensions.arduino.emulator import EmulatedCore, found_machine
 from protonn_edge.extensions.arduino.machines import MACHINES, QEMUMachine, machine_for
-from protonn_edge.extensions.arduino.programs import MODEL_OBJECT, ReadsCorePrograms
+from protonn_edge.extensions.arduino.programs import ReadsCorePrograms
 from protonn_edge.extensions.arduino.sources import files_on_core, small_core
-from protonn_edge.model.device_model import DeviceModel
-from protonn_edge.system.errors import CheckFailed, InputError, lacking
-from protonn_edge.system.extensions import parts_of
+from protonn_edge.system.errors import InputError, lacking
 
 _OWN, _CORE = "firmware/arduino", "firmware/arduino/emulated"
 _MARK = f"{_OWN}/harness.cpp"
 _SETTINGS = "platformio.ini"
-_BUILDS = ".build"
-_DEADLINE_S = 120.0
 _UPLOAD_S = 1_800.0  # the first one downloads a core and its compiler
 _NO_END = "if the board no longer answers, reset it, and upload again"
 _FLAGS = ("-Ifirmware/arduino", "-Ifirmware")
@@ -58,17 +49,6 @@ class ArduinoCores(ReadsCorePrograms, Family):
     def wrote(self, folder: Path) -> bool:
         return (folder / _MARK).is_file()
 
-    def check_extensions(self, names: Sequence[str], board: Board) -> None:
-        if names:
-            raise InputError(
-                f"the firmware of {board.name} does not support {', '.join(names)} yet; choose an "
-                "AVR with --board, or a model without it"
-            )
-
-    def check_model(self, model: DeviceModel, board: Board) -> None:
-        kinds = [part.name for part in parts_of(model.chain) if not part.on_any_chip]
-        self.check_extensions(kinds + ["float builds"] * bool(model.chain.score_tolerance), board)
-
     def sources(self, board: Board) -> ProjectFiles:
         own = {**files_on_core(_OWN, "firmware"), **small_core(_CORE)}
         return {**own, _SETTINGS: _settings(board)}
@@ -78,38 +58,17 @@ class ArduinoCores(ReadsCorePrograms, Family):
         return next((name for name in firmware_board_names() if name in names), None)
 
     def product(self, board: Board) -> Path:
-        return Path(_BUILDS, board.environment, "firmware.elf")
+        return Path(BUILDS, board.environment, "firmware.elf")
 
     def compile(self, folder: Path, board: Board) -> Path:
         machine = _machine(board)
         product = self.product(board)
-        build = folder / product.parent
-        shutil.rmtree(build, ignore_errors=True)
-        build.mkdir(parents=True)
-        (folder / _BUILDS / ".gitignore").write_text("*\n", encoding="utf-8")
-        places = ("firmware", _OWN, _CORE, "firmware/generated")
-        sources = [
-            path.relative_to(folder).as_posix()
-            for place in places
-            for path in sorted((folder / place).glob("*.c*"))
-        ]
+        sources = sources_in(folder, ("firmware", _OWN, _CORE, "firmware/generated"), "*.c*")
         memory = {"ROM": machine.rom, "RAM": machine.ram[0], "RAM_END": machine.ram[1]}
         command = [machine.compiler, *machine.target.split(), *_FLAGS, *_EMULATED]
         command += [f"-D{machine.define}", *sources, "-lgcc", "-o", product.as_posix()]
         command += [f"-Wl,--defsym={name}={place:#x}" for name, place in memory.items()]
-        done = run_within(
-            _DEADLINE_S,
-            command,
-            name=machine.compiler,
-            folder=folder,
-            environment=compiling_environment(),
-        )
-        if done.returncode != 0:
-            raise CheckFailed(f"{machine.compiler} failed: {relevant_lines(done.stderr)}")
-        for path in build.iterdir():  # of -save-temps
-            if path.name != product.name and not path.name.endswith(MODEL_OBJECT):
-                path.unlink()
-        return folder / product
+        return compile_at_once(folder, command, product)
 
     def find_emulator(self, name: str | None, board: Board) -> tuple[str, str]:
         machine = found_machine(board)

@@ -13,11 +13,9 @@ from elftools.elf.elffile import ELFFile
 from protonn_edge.chips.avr.program import Sections
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.families.family import LinkedFirmware, ReadsPrograms, Stack
+from protonn_edge.codegen.families.one_call import MODEL_OBJECT
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import read_file
-
-MODEL_OBJECT = "-pnn_model.o"
-"""The end of the name of the model's object file, which is beside the program."""
 
 _PAINTED = 1_024 + 64  # as in prediction.c: the most that a device can report
 _LARGEST_FILE = 16 << 20

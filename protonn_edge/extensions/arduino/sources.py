@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from protonn_edge.codegen.families.sources import files_below
+from protonn_edge.codegen.families.sources import files_below, files_of_every_firmware
 from protonn_edge.codegen.renderer import with_prefix
-from protonn_edge.system.files import as_bytes, resources
+from protonn_edge.system.files import as_bytes
 
 _HERE = Path(__file__).parent
 # What it has in common with the firmware of an AVR.
@@ -49,10 +49,7 @@ _PARTS = """#ifndef PARTS_H
 
 def files_on_core(port: str, shared: str) -> dict[str, bytes | str]:
     """Return the firmware: its own files, and those of every firmware, in these folders."""
-    places = resources("firmware")
-    found = ((name, place / name) for name in _SHARED for place in places)
-    files = {f"{shared}/{name}": path.read_bytes() for name, path in found if path.is_file()}
-    return {**files, **files_below(_HERE / "port", port)}
+    return {**files_of_every_firmware(_SHARED, shared), **files_below(_HERE / "port", port)}
 
 
 def small_core(place: str) -> dict[str, bytes | str]:

@@ -7,24 +7,15 @@ from pathlib import Path
 
 from protonn_edge.chips.avr.names import Symbol
 from protonn_edge.chips.boards import Board
-from protonn_edge.chips.emulator.board import Program, RunningBoard
+from protonn_edge.chips.emulator.board import Program, RunningBoard, check_plain
 from protonn_edge.chips.emulator.image import FlashImage
 from protonn_edge.extensions.pico.flash import BOOT2_BYTES
 from protonn_edge.extensions.pico.program import read_program
-from protonn_edge.system.errors import InputError, InvalidValue
+from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.lazy import require
 
 RP2040PY = "rp2040py"
 _CLOCK_HZ = 125_000_000
-_OPTIONS = {
-    "bootloader": "--bootloader",
-    "link": "a file for --port",
-    "wire_speed": "--wire-speed",
-    "sensors": "--sensor",
-    "eeprom": "--eeprom",
-}
-"""What it cannot have, as the command line calls it."""
-
 _MODULE = "protonn_edge.extensions.pico.emulated"
 
 
@@ -58,10 +49,8 @@ class EmulatedRP2040(RunningBoard):
         emulator: str | None = None,
         **more: object,
     ) -> None:
-        impossible = [name for name, value in more.items() if value and value != "tcp"]
-        if elf is None or impossible:
-            named = ", ".join(map(_OPTIONS.__getitem__, impossible)) or "--bootloader"
-            raise InputError(f"the emulated {board.name} does not support {named}; leave it out")
+        check_plain(f"the emulated {board.name}", elf, more)
+        assert elf is not None
         assert emulator in (None, RP2040PY), emulator
         check_emulated(board)
         linked = read_program(elf)

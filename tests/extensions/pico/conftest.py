@@ -12,8 +12,7 @@ from fake_firmware import FAKE_MODEL, Line
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.toolchain import process
-from protonn_edge.codegen.families import family_of
-from protonn_edge.extensions.pico import family
+from protonn_edge.codegen.families import family_of, one_call
 from protonn_edge.extensions.pico.emulator import EmulatedRP2040
 
 BOARD = load_board("pico")
@@ -26,7 +25,7 @@ Build = Callable[..., Path]
 def _kept_firmware() -> Iterator[None]:
     """Compile firmware of the same sources once."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(family, "run_within", process.run_within)
+        patch.setattr(one_call, "run_within", process.run_within)
         yield
 
 

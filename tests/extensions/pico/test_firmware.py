@@ -149,7 +149,7 @@ def test_programs_of_other_chips_are_refused(tmp_path):
 
 
 def test_what_the_emulator_does_not_have_is_refused(build):
-    with refused_by("extensions.pico.emulator"):
+    with refused_by("chips.emulator.board"):
         EmulatedRP2040(build(), BOARD, bootloader=True)
 
 

@@ -37,6 +37,7 @@ class AVR(ReadsAVRPrograms, Family):
 
     emulators = EMULATORS
     sensors = True
+    extends = True
     settings = _SETTINGS
     written = (_SETTINGS, "firmware")
 
