@@ -53,8 +53,8 @@ INDEX: dict[str, Entry] = {
     "conversion": Entry("conversion", {"conversion.md": EVERY}),
     "days": Entry("days", {"data.md": EVERY}, ("n", "warned")),
     "dense": Entry("kind_rows", {"kinds.md": EVERY}, ("Uno %", "weights", *_CYCLES)),
-    "drift": Entry("drift", {"health.md": EVERY}),
-    "drift_costs": Entry("drift", {"health.md": EVERY}),
+    "drift": Entry("drift", {"rejection.md": EVERY}),
+    "drift_costs": Entry("drift", {"rejection.md": EVERY}),
     "end_to_end": Entry(
         "protonn_rows",
         {"results.md": EVERY, "forest.md": (), "kinds.md": ()},
@@ -66,7 +66,7 @@ INDEX: dict[str, Entry] = {
     "features": Entry(
         "feature_rows",
         {
-            "gradients.md": (*_DIGITS, *(f"mnist-{each}" for each in _MNIST)),
+            "image-features.md": (*_DIGITS, *(f"mnist-{each}" for each in _MNIST)),
             "sensors.md": (
                 *(f"{name}-{each}" for name in _WINDOWS for each in _LISTS),
                 *(f"{name}-{each}" for name in _GENERATED for each in ("auto", "usual", "kernels")),
@@ -103,9 +103,9 @@ INDEX: dict[str, Entry] = {
     "levels": Entry("levels", {"certificate.md": EVERY}),
     "linear": Entry("kind_rows", {"kinds.md": EVERY}, ("Uno %", *_CYCLES)),
     "machines": Entry("machines", {"data.md": EVERY}),
-    "meters": Entry("meters", {"power.md": EVERY}),
+    "meters": Entry("meters", {"harness.md": EVERY}),
     "micropython": Entry("micropython", {"micropython.md": EVERY}),
-    "networks": Entry("feature_rows", {"convolution.md": EVERY}, ("Uno %", "flash B")),
+    "networks": Entry("feature_rows", {"image-features.md": EVERY}, ("Uno %", "flash B")),
     "one_class": Entry(
         "one_class",
         {"rejection.md": EVERY},
@@ -119,7 +119,7 @@ INDEX: dict[str, Entry] = {
     "presets": Entry(
         "protonn_rows",
         {
-            "gradients.md": (
+            "image-features.md": (
                 *("mnist10-gradients", "mnist10-gradients-5kB", "mnist10-gradients-2kB"),
                 "usps10-gradients-2kB",
             ),
@@ -134,7 +134,7 @@ INDEX: dict[str, Entry] = {
     ),
     "proof": Entry("proof", {"certificate.md": EVERY}),
     "proven": Entry("proof", {"certificate.md": EVERY}),
-    "records": Entry("records", {"convolution.md": EVERY}),
+    "records": Entry("records", {"image-features.md": EVERY}),
     "rejection": Entry("rejection", {"rejection.md": EVERY}),
     "speakers": Entry("speakers", {"audio.md": EVERY}),
     "table1": Entry("reproduction.tables", {"research.md": EVERY}),

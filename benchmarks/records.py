@@ -1,7 +1,7 @@
 """MNIST on this chip in one picture: accuracy against bytes, and against milliseconds.
 
-The rows on MNIST are those in the tables of docs/gradients.md and docs/convolution.md. The picture
-(`--draw docs`) has what others published beside them; these pages have the sources.
+The rows on MNIST are those in the tables of docs/image-features.md. The picture (`--draw docs`) has
+what others published beside them; the page has the sources.
 BitNetMCU's are of another chip, and so have bytes alone.
 """
 
@@ -16,11 +16,8 @@ from columns import Record, figure, percent
 from drawing import OTHERS, PROTONN, PROTONN_PAPER, panels
 from runner import Benchmark, Case
 
-_DOCS = Path(__file__).parents[1] / "docs"
-_FAMILIES = {
-    "gradients.md": "gradients, prototypes",
-    "convolution.md": "convolutions, weighted sums",
-}
+_PAGE = Path(__file__).parents[1] / "docs" / "image-features.md"
+_GRADIENTS, _CONVOLUTIONS = "gradients, prototypes", "convolutions, weighted sums"
 _PEER, _PEER_FAMILY = "mnist-cnn-4bit", "the network of 2019, here"
 _HEADINGS = {
     "accuracy": ("integers %", "test %"),
@@ -29,8 +26,8 @@ _HEADINGS = {
 }
 """The headings of columns in the tables, by figure."""
 _COLOURS = {
-    "gradients, prototypes": PROTONN_PAPER,
-    "convolutions, weighted sums": PROTONN,
+    _GRADIENTS: PROTONN_PAPER,
+    _CONVOLUTIONS: PROTONN,
     _PEER_FAMILY: OTHERS[2],
 }
 _ABOVE, _BELOW = 6, -11  # in points of print
@@ -50,15 +47,20 @@ def read() -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "family": _PEER_FAMILY if name == _PEER else family,
+            "family": _family(name),
             "accuracy": figures["accuracy"] / 100,
             "model_bytes": int(figures["model_bytes"]),
             "ms": figures["ms"],
         }
-        for page, family in _FAMILIES.items()
-        for name, figures in _rows((_DOCS / page).read_text("utf-8"))
+        for name, figures in _rows(_PAGE.read_text("utf-8"))
         if name.startswith("mnist")
     ]
+
+
+def _family(name: str) -> str:
+    if name == _PEER:
+        return _PEER_FAMILY
+    return _GRADIENTS if "gradients" in name else _CONVOLUTIONS
 
 
 def _rows(page: str) -> Iterator[tuple[str, dict[str, float]]]:

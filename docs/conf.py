@@ -40,9 +40,9 @@ _ELSEWHERE = {
 _BELOW = {
     "tutorial-gesture": ("phone",),
     "live": ("studio", "recording", "sensors", "audio"),
-    "which-model": ("kinds", "forest", "convolution", "gradients", "tuning"),
-    "rejection": ("health", "values"),
-    "harness": ("boards", "any-board", "pico", "power", "protocol"),
+    "which-model": ("kinds", "forest", "image-features", "tuning"),
+    "rejection": ("values",),
+    "harness": ("boards", "any-board", "protocol"),
     "conversion": ("networks",),
     "testing": ("agents",),
     "export": ("micropython",),

@@ -32,7 +32,7 @@ class TrainOptions:
     added: list[TrainAddition] = additions("train")
     calibrate: Path | None = option(
         "Train nothing; adapt MODEL's answers to DATA, new points (docs/rejection.md, "
-        "docs/health.md).",
+        "docs/rejection.md).",
         options.PATH,
         metavar="MODEL",
     )

@@ -166,7 +166,7 @@ def test_block(
 
 
 def test_each_way_to_start_has_a_timed_tutorial():
-    assert len(TUTORIALS) == 11
+    assert len(TUTORIALS) == 10
 
 
 def check_marks(block: Block) -> None:

@@ -23,7 +23,7 @@ import protonn_edge
 from protonn_edge.cli.tables import READ_HELP
 
 GITHUB = CHECKOUT / ".github"
-SOURCES = ("results", "gradients", "sensors", "audio")
+SOURCES = ("results", "image-features", "sensors", "audio")
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,6 @@
 """The lab: boards under test as pytest fixtures, and power meters in their supply.
 
-See `docs/power.md`.
+See `docs/harness.md`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Observation: a device counts its answers, and compares the counts with the expected ones.
 
-See `docs/health.md`.
+See `docs/rejection.md`.
 """
 
 from __future__ import annotations

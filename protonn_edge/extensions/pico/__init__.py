@@ -1,6 +1,6 @@
 """The RP2040, the chip of a Raspberry Pi Pico: built by arm-none-eabi-gcc, emulated by rp2040py.
 
-See `docs/pico.md`.
+See `docs/boards.md`.
 """
 
 from __future__ import annotations

@@ -43,5 +43,5 @@ class MeterOptions(OtherExport):
         sketch = folder / f"{sketch_name(folder)}.ino"
         template = template_environment("meters").get_template("ina219.ino.j2")
         write_atomically(sketch, template.render(tool_version=__version__, meter=ina219))
-        out.say(f"{sketch}: a sketch for an Arduino with an INA219; docs/power.md shows the wiring")
+        out.say(f"{sketch}: a sketch for an Arduino with an INA219; wiring: docs/harness.md")
         out.finish({"sketch": str(sketch)})

@@ -2,7 +2,7 @@
 
 Predictions are repeated in batches, between which the board waits. A batch is a pulse of the
 board's busy pin. Only the middle of each batch and of each pause counts: meters lag behind the
-pin, and the serial line is busy around a batch. docs/power.md explains the model.
+pin, and the serial line is busy around a batch. docs/harness.md explains the model.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Images are arrays (channels, height, width, n) with the images innermost. The inputs at one position
 of a kernel are then a few long runs of memory, and NumPy with BLAS is as fast as a tensor compiler
-(measured in docs/convolution.md).
+(measured in docs/image-features.md).
 """
 
 from __future__ import annotations
