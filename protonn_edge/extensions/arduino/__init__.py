@@ -42,10 +42,10 @@ class ArduinoExtension(Extension):
         return "measured_by", stated_bench
 
     def library_files(self, kind: str, name: str, prefix: str) -> Mapping[str, str]:
-        """Return the sketch that measures a library's model."""
-        from protonn_edge.extensions.arduino.sources import measure_sketch
+        """Return the sketch, or in plain C the function, that measures a library's model."""
+        from protonn_edge.extensions.arduino.sources import measure_function, measure_sketch
 
-        return {} if kind == "c" else measure_sketch(name, prefix)
+        return measure_function(prefix) if kind == "c" else measure_sketch(name, prefix)
 
 
 EXTENSION = ArduinoExtension()

@@ -37,7 +37,7 @@ MESSAGES = BenchRequest, BenchReply
 class Bench:
     """By what a device measures; a time is None if there is none."""
 
-    counter: str  # ``"cycles"``, ``"micros"`` or ``"instructions"``
+    counter: str  # ``"cycles"``, ``"timer"`` or ``"instructions"``
     step_us: float | None
     runs: int  # of a prediction, of which the fastest counts
     first_most_ms: float | None  # the slowest first run
@@ -47,7 +47,7 @@ class Bench:
         """Return the instruments that a reply of a device with this clock states."""
         if clock_hz == 0:
             return cls("instructions", None, reply.runs, None)
-        counter = "cycles" if reply.counter_hz == clock_hz else "micros"
+        counter = "cycles" if reply.counter_hz == clock_hz else "timer"
         step_us = 1e6 * reply.step / max(1, reply.counter_hz)
         return cls(counter, step_us, reply.runs, 1e3 * reply.first_most / clock_hz)
 
@@ -63,8 +63,8 @@ class Bench:
                 "instructions"
             )
         by = "the core's cycle counter"
-        if self.counter == "micros":
-            by = f"micros(), in steps of {self.step_us:.3g} us"
+        if self.counter == "timer":
+            by = f"a timer, in steps of {self.step_us:.3g} us"
         return f"{by}, {fastest}; a first run took up to {self.first_most_ms:.3g} ms"
 
 
@@ -82,7 +82,8 @@ def stated_bench(session: Session, _reference: IntegerChain) -> Bench | None:
     if reply.step == 0:
         raise DeviceError(
             f"the counter of the device on {session.url} stands still, so its times are "
-            "meaningless; compile its program with -DHARNESS_MICROS"
+            "meaningless; compile its program with -DHARNESS_MICROS, or in plain C with "
+            "another MEASURE_TICKS"
         )
     clock = session.device.clock_hz
     if clock and reply.first_most > _LONGEST_S * clock:

@@ -1,7 +1,8 @@
-"""The firmware on top of an Arduino core, for projects and for the sketch *Measure*."""
+"""The firmware on top of an Arduino core or in a program in C, for projects and for libraries."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from protonn_edge.codegen.families.sources import files_below, files_of_every_firmware
@@ -29,7 +30,7 @@ _SKETCH = """/*
 _MODEL = """#ifndef MODEL_H
 #define MODEL_H
 
-#include <pnn_model.h>
+#include {header}
 
 #include "clock.h"
 #define PREDICTION_HOLDS_FEATURES 1
@@ -60,11 +61,27 @@ def small_core(place: str) -> dict[str, bytes | str]:
 def measure_sketch(name: str, prefix: str) -> dict[str, str]:
     """Return the sketch *Measure* of a library with this name and prefix of C names."""
     folder = "examples/Measure"
+    sketch = {f"{folder}/Measure.ino": _SKETCH.format(name=name)}
+    return _of_library(folder, "<pnn_model.h>", prefix) | sketch
+
+
+def measure_function(prefix: str) -> dict[str, str]:
+    """Return the function that measures, for plain C with this prefix of names."""
+    folder = "measure"
+    texts = _of_library(folder, '"../pnn_model.h"', prefix)
+    del texts[f"{folder}/harness.cpp"]
+    return texts | _with_prefix(files_below(_HERE / "plain", folder), prefix)
+
+
+def _of_library(folder: str, header: str, prefix: str) -> dict[str, str]:
     texts = {
         **files_on_core(folder, folder),
-        f"{folder}/Measure.ino": _SKETCH.format(name=name),
-        f"{folder}/model.h": _MODEL,
+        f"{folder}/model.h": _MODEL.format(header=header),
         f"{folder}/parts.h": _PARTS,
     }
     del texts[f"{folder}/teaching.h"]
+    return _with_prefix(texts, prefix)
+
+
+def _with_prefix(texts: Mapping[str, bytes | str], prefix: str) -> dict[str, str]:
     return {path: with_prefix(as_bytes(text).decode(), prefix) for path, text in texts.items()}

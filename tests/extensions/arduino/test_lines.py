@@ -137,7 +137,7 @@ def test_a_counter_that_runs_backwards_is_refused() -> None:
     ("bench", "clock_hz", "said"),
     [
         (BenchReply(1, 240_000_000, 4, 3, 24_000), 240_000_000, "the core's cycle counter, the "),
-        (BenchReply(0, 1_000_000, 4, 3, 24_000), 240_000_000, "micros(), in steps of 4 us, the f"),
+        (BenchReply(0, 1_000_000, 4, 3, 24_000), 240_000_000, "a timer, in steps of 4 us, the f"),
         (BenchReply(1, 0, 9, 3, 24_000), 0, "instructions of an emulated core, the fastest of 3"),
     ],
 )
