@@ -39,7 +39,7 @@ from protonn_edge.chips.boards import Board, load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.renderer import render_c
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sound.onset import clip_of, onset_of

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from runner import Benchmark
 from trained import Row
 
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.extensions.research.kinds.basis_images.train.classifier import (
     BasisImagesClassifier,
     TaughtStudent,

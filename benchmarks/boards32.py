@@ -35,8 +35,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.neural_network import MLPClassifier
 from words.chips import CHIPS, HOW, emulated
 
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.model.integer_chain import IntegerChain

@@ -19,7 +19,7 @@ from protonn_rows import GRADIENTS_2KB
 from runner import Benchmark
 from trained import Row, Trained, first_tested, integer_accuracy
 
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.extensions.cascades.kinds.cascade.head import margins
 from protonn_edge.extensions.cascades.kinds.cascade.integers import IntegerCascade
 from protonn_edge.extensions.cascades.kinds.cascade.train import joined

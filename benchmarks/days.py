@@ -25,9 +25,9 @@ from columns import Record, figure, named
 from numpy.typing import NDArray
 from runner import Benchmark, Case
 
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.splits import holdout
-from protonn_edge.data.values import ValueDataset
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.splits import holdout
+from protonn_edge.data.points.values import ValueDataset
 from protonn_edge.learn.search.limits import metric_of
 
 _DRIFTS = ("room", "battery", "warm-up", "season", "walk")

@@ -14,7 +14,7 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.projects.project import BuildOptions, Trial, trial_build
 from protonn_edge.codegen.verification.agreement import verify_device, verify_host, watched_board
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.model.device_model import DeviceModel, with_integers
 from protonn_edge.model.integer_chain import IntegerChain

@@ -27,7 +27,7 @@ from sklearn.model_selection import train_test_split
 from trained import DATA, Row, Trained
 
 from protonn_edge.codegen.projects.project import BuildOptions
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.model.model import Model
 from protonn_edge.system.arrays import Array
 

@@ -24,7 +24,7 @@ from trained import Row
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.learn.evaluation.measurement import measure as measured
 from protonn_edge.model.model import Model
 from protonn_edge.policy.rejection.calibration import statistics_of, with_rejection

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.datasets import make_classification
 
-from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import sample_names
+from protonn_edge.data.points.dataset import Dataset
 
 MACHINE = (
     *("idle", "normal load", "full load", "unbalanced fan", "loose mount", "worn belt"),

@@ -26,7 +26,7 @@ from runner import Benchmark, Case
 from sklearn.ensemble import HistGradientBoostingClassifier
 from trained import DATA
 
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.from_network import from_network

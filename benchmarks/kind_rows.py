@@ -23,7 +23,7 @@ from sklearn.tree import ExtraTreeClassifier
 from threadpoolctl import threadpool_limits
 from trained import Row, Trained, first_tested, held_out_in_turn, in_two, integer_accuracy
 
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.kinds.forest.train import ForestClassifier, new_ensemble
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.model.head import matrices_of, paper_bytes

@@ -19,7 +19,7 @@ import numpy as np
 from columns import Record, named
 from runner import Benchmark, Case
 
-from protonn_edge.data.leaks import leaks
+from protonn_edge.data.checks.leaks import leaks
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.system.folders import scratch_folder
 

@@ -20,8 +20,8 @@ from runner import Benchmark
 from scipy.stats import betabinom
 from trained import Row
 
-from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import NO_CLASS
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.extensions.one_class.train.target import hold_out_normal, of_normal_points
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.model import Model

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 import protonn_edge
 from protonn_edge.codegen.planner import Limits, plans
 from protonn_edge.codegen.renderer import render_c
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize

@@ -51,7 +51,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.neural_network import MLPClassifier
 from trained import Row, held_out_in_turn
 
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.learn.base import CLASSIFIERS
 
 SEED = 0

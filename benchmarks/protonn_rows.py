@@ -45,9 +45,9 @@ from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.projects.project import Trial
 from protonn_edge.codegen.verification.agreement import verify_device
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.splits import holdout
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.splits import holdout
 from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.quantization import quantize

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from runner import Benchmark
 from trained import Row
 
-from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import NO_CLASS
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize

@@ -41,9 +41,9 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedBoard
 from protonn_edge.codegen.projects.project import trial_build
 from protonn_edge.codegen.verification.agreement import open_session
-from protonn_edge.data.groups import with_groups
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.roles.groups import with_groups
 from protonn_edge.extensions.teaching.board import stored, teachable_stage, with_taught
 from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier

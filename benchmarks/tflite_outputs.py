@@ -21,7 +21,7 @@ from runner import Benchmark, Case
 from tflite_networks import NETWORKS, points_of
 
 from protonn_edge import from_network
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 
 FOLDER = Path(__file__).parents[1] / "tests" / "data" / "tflite"

@@ -17,10 +17,10 @@ from emulated import Beside, OnUno, run_on_uno
 from threadpoolctl import threadpool_info
 
 from protonn_edge.codegen.projects.project import BuildOptions
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.groups import with_groups
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.roles.groups import with_groups
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.learn.folds import fold_numbers

@@ -29,9 +29,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from trained import DATA
 
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.splits import load_digits_dataset
 
 _PROGRAM = (sys.executable, "-c", "from protonn_edge.cli import main; main()")
 _TREES, _PENALTY, _TEST_SHARE = 500, 10.0, 0.3

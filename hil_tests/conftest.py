@@ -23,8 +23,8 @@ from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.data.reading import load_points
-from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.device import protocol
 from protonn_edge.device.session import Session
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier

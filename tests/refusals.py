@@ -21,7 +21,7 @@ CHECKS = ("system.errors", "system.checks")  # these raise for other modules
 def refused_by(
     *where: str, kind: type[ProtoNNEdgeError] = InputError, naming: str = ""
 ) -> Iterator[None]:
-    """Expect a sentence of a kind from a module, such as "data.takes", or about a value.
+    """Expect a sentence of a kind from a module, such as "data.takes.takes", or about a value.
 
     If the cases of a test are refused in different places, one of these is enough. What the package
     finds out to say, such as a line's number, is to be named.

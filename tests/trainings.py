@@ -6,7 +6,7 @@ from typing import Any
 
 from extension_parts import additions
 
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 
 OPTIMIZERS: dict[str, dict[str, Any]] = {"joint": {}, **additions("optimizers")}

@@ -24,7 +24,7 @@ from drawing import OTHERS, PROTONN, PROTONN_PAPER, curves, panels
 from runner import Benchmark
 from trained import Row
 
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.system.errors import InputError

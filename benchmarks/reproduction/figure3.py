@@ -25,7 +25,7 @@ from drawing import OTHERS, PROTONN, curves, panels
 from runner import Benchmark
 from trained import Row
 
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.head import matrices_of, paper_bytes

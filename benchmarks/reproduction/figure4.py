@@ -25,7 +25,7 @@ from emulated import MEASURED, run_on_uno
 from runner import Benchmark
 from trained import Row
 
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.extensions.research.floats.model import float_build
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.model.device_model import DeviceModel

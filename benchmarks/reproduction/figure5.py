@@ -21,7 +21,7 @@ from drawing import OTHERS, PROTONN, by_step, panels
 from runner import Benchmark
 from trained import Row
 
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.objective import MATRICES
 from reproduction.sets import MNIST_HALVES, SEED

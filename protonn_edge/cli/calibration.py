@@ -11,9 +11,9 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import points_for
 from protonn_edge.cli.train_given import TrainOptions
 from protonn_edge.cli.train_options import was_given
-from protonn_edge.data.division import Division, digest_of
 from protonn_edge.data.naming import NO_CLASS, NO_CLASS_NAME, Notice
 from protonn_edge.data.options import READ_NAMES
+from protonn_edge.data.points.division import Division, digest_of
 from protonn_edge.learn.evaluation.accuracy import share_of
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.file import load_model, save_model

@@ -9,13 +9,13 @@ from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import PATH
 from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.tables import ALL_READING
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.groups import with_own_groups
-from protonn_edge.data.leaks import leaks
+from protonn_edge.data.checks.leaks import leaks
 from protonn_edge.data.naming import Notice, channel_names, quoted
 from protonn_edge.data.options import SHOWN, TableOptions
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.splits import about_drift, drift_of
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.splits import about_drift, drift_of
+from protonn_edge.data.roles.groups import with_own_groups
 from protonn_edge.learn.evaluation.terminal import fact_table, row_table
 from protonn_edge.report.data_summary import (
     HEADINGS,

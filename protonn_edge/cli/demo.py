@@ -19,8 +19,8 @@ from protonn_edge.codegen.families import family_of
 from protonn_edge.codegen.projects.folder import Project, check_folder
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.codegen.verification.agreement import disagreement, verify_host
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.file import load_model, save_model

@@ -23,20 +23,20 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import with_group_column
 from protonn_edge.cli.train_given import TrainOptions
 from protonn_edge.cli.train_options import flags, was_given
-from protonn_edge.data.arrays import source_of
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.division import Division, digest_of
-from protonn_edge.data.expected import is_same_rate
-from protonn_edge.data.groups import (
+from protonn_edge.data.files.arrays import source_of
+from protonn_edge.data.naming import Notice, channel_names, listed, quoted
+from protonn_edge.data.options import TableOptions, texts_of
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.division import Division, digest_of
+from protonn_edge.data.points.expected import is_same_rate
+from protonn_edge.data.points.splits import hold_groups_out, named_groups
+from protonn_edge.data.reading import load_dataset
+from protonn_edge.data.roles.groups import (
     of_one_class_each,
     overlapping_runs,
     with_groups,
     with_own_groups,
 )
-from protonn_edge.data.naming import Notice, channel_names, listed, quoted
-from protonn_edge.data.options import TableOptions, texts_of
-from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.splits import hold_groups_out, named_groups
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.features import AUTO, LONGEST_WINDOW, FeatureRequest, in_place_of_long
 from protonn_edge.learn.parameters import FeatureParameters

@@ -33,7 +33,7 @@ from protonn_edge.system.figures import percent
 from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
-    from protonn_edge.data.model_points import ModelPoints
+    from protonn_edge.data.points.model_points import ModelPoints
 
 
 class InspectAddition(Protocol):

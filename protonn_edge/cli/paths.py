@@ -47,7 +47,7 @@ class FileKind:
 def _arrays(path: Path) -> set[str]:
     if not _head(path).startswith(b"PK"):
         return set()
-    from protonn_edge.data.archive import ArrayArchive
+    from protonn_edge.data.files.archive import ArrayArchive
 
     with suppress(InputError), ArrayArchive(path, limit_bytes=1 << 30) as archive:
         return set(archive.names)

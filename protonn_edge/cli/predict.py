@@ -14,11 +14,11 @@ from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS
 from protonn_edge.cli.paths import ANSWERS, PREDICTED, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
-from protonn_edge.data.images import has_images, image_names
-from protonn_edge.data.model_points import ModelPoints
 from protonn_edge.data.naming import NO_LABEL, answer_name
 from protonn_edge.data.options import TableOptions
-from protonn_edge.data.table_file import opened_table
+from protonn_edge.data.points.model_points import ModelPoints
+from protonn_edge.data.tables.table_file import opened_table
+from protonn_edge.data.takes.images import has_images, image_names
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.learn.evaluation.figures import accuracy_figure, saturation_figure
 from protonn_edge.learn.evaluation.terminal import fact_table

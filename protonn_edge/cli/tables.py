@@ -14,7 +14,7 @@ from protonn_edge.data.options import LISTS, MISSING, TableOptions, names_in, op
 from protonn_edge.system.errors import unneeded
 
 if TYPE_CHECKING:
-    from protonn_edge.data.model_points import ModelPoints
+    from protonn_edge.data.points.model_points import ModelPoints
     from protonn_edge.data.reading import Labels
     from protonn_edge.model.model import Model
 
@@ -130,8 +130,8 @@ def points_for(
 
     Warnings are printed, also of points that the model was trained on if it is `measured`.
     """
-    from protonn_edge.data.images import has_images
     from protonn_edge.data.reading import read_points
+    from protonn_edge.data.takes.images import has_images
     from protonn_edge.learn.evaluation.swapped_labels import about_swapped_labels
     from protonn_edge.model.expected import expected_by, known_image_shape, limits_of_training
     from protonn_edge.model.quantization import quantize, why_floats_alone

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from protonn_edge.system.extensions import AddedOptions
 
 if TYPE_CHECKING:
-    from protonn_edge.data.dataset import Dataset
+    from protonn_edge.data.points.dataset import Dataset
     from protonn_edge.learn.targets import Target
 
 

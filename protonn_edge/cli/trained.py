@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from rich.console import RenderableType
 
 from protonn_edge.cli.command import Output
-from protonn_edge.data.dataset import Dataset, Float32
 from protonn_edge.data.naming import NO_CLASS, Notice, listed, quoted
+from protonn_edge.data.points.dataset import Dataset, Float32
 from protonn_edge.learn.evaluation import accuracy
 from protonn_edge.learn.evaluation.fidelity import fidelity_of
 from protonn_edge.learn.evaluation.figures import (

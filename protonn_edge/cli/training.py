@@ -12,9 +12,9 @@ from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.train_given import TrainOptions
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.cli.trained import describe, detection_report, sentence_of
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.division import Division
 from protonn_edge.data.naming import Notice
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.division import Division
 from protonn_edge.learn.advice import better_kind
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.calibration import with_accuracy_floor

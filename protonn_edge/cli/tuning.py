@@ -26,8 +26,8 @@ from protonn_edge.cli.train_options import GivenClassifier
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune_given import TuneOptions
 from protonn_edge.codegen.verification.agreement import PROVEN
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.splits import of_held_out
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.splits import of_held_out
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.evaluation.fidelity import Promise
 from protonn_edge.learn.folds import search_folds, with_groups_to_divide

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from protonn_edge.data.dataset import Table, widened
-from protonn_edge.data.expected import Expected
-from protonn_edge.data.libsvm import (
+from protonn_edge.data.files.libsvm import (
     LIBSVM_SUFFIXES,
     contains_libsvm,
     looks_like_libsvm,
     read_libsvm,
 )
 from protonn_edge.data.options import SHOWN, USUAL_DELIMITERS, TableOptions
-from protonn_edge.data.points import read_table
-from protonn_edge.data.text import TEXT_LIMIT_BYTES, check_is_text
+from protonn_edge.data.points.dataset import Table, widened
+from protonn_edge.data.points.expected import Expected
+from protonn_edge.data.roles.table_points import read_table
+from protonn_edge.data.tables.text import TEXT_LIMIT_BYTES, check_is_text
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.files import check_file
 
@@ -53,8 +53,8 @@ def read_tables(
         return _text_table(path, options, expected), None
     if (path / "train.txt").is_file():
         return _reference_layout(path, options, expected)
-    from protonn_edge.data.class_files import has_tables, read_class_files  # only for folders
-    from protonn_edge.data.images import has_images, read_images
+    from protonn_edge.data.takes.class_files import has_tables, read_class_files  # only for folders
+    from protonn_edge.data.takes.images import has_images, read_images
 
     if has_images(path):
         refuse_options(path, options, "images")
@@ -99,7 +99,7 @@ def _text_table(
 ) -> Table:
     suffix = path.suffix.lower()
     if suffix not in (*USUAL_DELIMITERS, *LIBSVM_SUFFIXES, *_OPEN_SUFFIXES) and path.exists():
-        from protonn_edge.data.takes import WAVES  # only for folders, and for this sentence
+        from protonn_edge.data.takes.takes import WAVES  # only for folders, and for this sentence
 
         remedy = "convert the file to one of these formats"
         if suffix in WAVES:

@@ -3,12 +3,12 @@
 =========================== ===================================================================
 a path ending in            is read as
 =========================== ===================================================================
-``.npz``                    arrays, see `protonn_edge.data.arrays`
-``.csv``, ``.tsv``          a table, see `protonn_edge.data.tables`
+``.npz``                    arrays, see `protonn_edge.data.files.arrays`
+``.csv``, ``.tsv``          a table, see `protonn_edge.data.tables.tables`
 ``.libsvm .svm .svmlight``  libsvm text, see `read_libsvm`
 ``.txt .t .tr .scale``, "" libsvm text or a table with tabs, depending on its first line
 a folder                    ``train.txt`` and, if it is there, ``test.txt`` (reference layout);
-                            or images, see `protonn_edge.data.images`; for folders of
+                            or images, see `protonn_edge.data.takes.images`; for folders of
                             recordings see `protonn_edge.extensions.sensing.recordings.recorded`
 =========================== ===================================================================
 """
@@ -22,37 +22,9 @@ from typing import Literal
 
 import numpy as np
 
-from protonn_edge.data.arrays import has_labels, read_npz, read_npz_points
-from protonn_edge.data.checks import remarks
-from protonn_edge.data.coded import Coded
-from protonn_edge.data.dataset import (
-    Dataset,
-    Float32,
-    Indices,
-    Table,
-    check_feature_count,
-    check_has_points,
-    class_indices,
-    dataset_from,
-    several_labels,
-)
-from protonn_edge.data.division import digest_of
-from protonn_edge.data.expected import Expected, is_same_rate
+from protonn_edge.data.checks.checks import remarks
+from protonn_edge.data.files.arrays import has_labels, read_npz, read_npz_points
 from protonn_edge.data.formats import is_text_table, read_tables, refuse_options
-from protonn_edge.data.groups import groups_of_division
-from protonn_edge.data.label_sets import (
-    LabelSetTable,
-    as_label_sets,
-    known_sets,
-    label_set_dataset,
-    named_sets,
-)
-from protonn_edge.data.learned import (
-    about_new_points,
-    as_in_training,
-    with_label,
-)
-from protonn_edge.data.model_points import ModelPoints
 from protonn_edge.data.naming import (
     NO_CLASS,
     NO_LABEL,
@@ -66,13 +38,41 @@ from protonn_edge.data.options import (
     TableOptions,
     with_keywords,
 )
-from protonn_edge.data.values import (
+from protonn_edge.data.points.dataset import (
+    Dataset,
+    Float32,
+    Indices,
+    Table,
+    check_feature_count,
+    check_has_points,
+    class_indices,
+    dataset_from,
+    several_labels,
+)
+from protonn_edge.data.points.division import digest_of
+from protonn_edge.data.points.expected import Expected, is_same_rate
+from protonn_edge.data.points.label_sets import (
+    LabelSetTable,
+    as_label_sets,
+    known_sets,
+    label_set_dataset,
+    named_sets,
+)
+from protonn_edge.data.points.model_points import ModelPoints
+from protonn_edge.data.points.values import (
     Values,
     has_values,
     not_numbers,
     numbers_of,
     value_dataset,
 )
+from protonn_edge.data.roles.groups import groups_of_division
+from protonn_edge.data.roles.learned import (
+    about_new_points,
+    as_in_training,
+    with_label,
+)
+from protonn_edge.data.tables.coded import Coded
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.files import as_path

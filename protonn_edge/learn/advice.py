@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import NO_CLASS, Notice
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.points import Float32, sample_with_all_classes
 from protonn_edge.model.model import Model

@@ -30,9 +30,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 import protonn_edge
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.groups import group_numbers
 from protonn_edge.data.naming import Notice, label_text
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.roles.groups import group_numbers
 from protonn_edge.learn import parameters as declared
 from protonn_edge.learn.answers import Answers
 from protonn_edge.learn.clipping import AUTO, ClipChoice, chosen_clip

@@ -15,8 +15,8 @@ from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, shortened
 
 if TYPE_CHECKING:
-    from protonn_edge.data.dataset import Dataset
     from protonn_edge.data.naming import Notice
+    from protonn_edge.data.points.dataset import Dataset
     from protonn_edge.learn.objective import Loss
     from protonn_edge.learn.points import Float32, Move
     from protonn_edge.learn.refusal import Refusal, TrainingRequest

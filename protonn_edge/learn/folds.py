@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.drift import stretches_of
-from protonn_edge.data.groups import group_numbers, overlapping_runs
 from protonn_edge.data.naming import Notice
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.drift import stretches_of
+from protonn_edge.data.roles.groups import group_numbers, overlapping_runs
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.splits import holdout
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.splits import holdout
 from protonn_edge.learn.labels import ClassLabels
 from protonn_edge.learn.objective import Parameters
 from protonn_edge.learn.points import Float32, Targets

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.division import Division
-from protonn_edge.data.expected import Expected
-from protonn_edge.data.preparation import Preparation
+from protonn_edge.data.points.division import Division
+from protonn_edge.data.points.expected import Expected
+from protonn_edge.data.points.preparation import Preparation
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.model import Model, why_clamped
 from protonn_edge.model.shapes import Shape

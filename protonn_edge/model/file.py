@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.data import instruments
-from protonn_edge.data.archive import ArrayArchive, packed
+from protonn_edge.data.files.archive import ArrayArchive, packed
 from protonn_edge.data.naming import NAME_LIMIT
+from protonn_edge.data.points import instruments
 from protonn_edge.model import checks, stored
 from protonn_edge.model.checks import Arrays, check_type, single_value
 from protonn_edge.model.feature_stage import FeatureStage

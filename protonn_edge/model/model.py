@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import check_names
+from protonn_edge.data.points.instruments import Instrument
 from protonn_edge.model import raw_inputs
 from protonn_edge.model.checks import check_count, checked_record, set_checked
 from protonn_edge.model.features import Features

@@ -19,8 +19,8 @@ from protonn_edge.system.schema import JsonObject
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from protonn_edge.data.dataset import Dataset
     from protonn_edge.data.naming import Notice
+    from protonn_edge.data.points.dataset import Dataset
     from protonn_edge.model.policy import FloatPolicy, FloatRule
 
 

@@ -14,9 +14,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.dataset import Float32
-from protonn_edge.data.instruments import Converter, Instrument, trained_units
 from protonn_edge.data.naming import Notice, channel_names
+from protonn_edge.data.points.dataset import Float32
+from protonn_edge.data.points.instruments import Converter, Instrument, trained_units
 from protonn_edge.model.head import channels_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
-from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice, channel_names, listed
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.report.content import PageTable, Panel, Picture, Scatter, Section, figure
 from protonn_edge.report.data_summary import HEADINGS, ColumnProfile, DataSummary
 from protonn_edge.report.plane import Frame, marks, principal_axes

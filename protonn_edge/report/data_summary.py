@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.cells import decimals_of
-from protonn_edge.data.columns import Column
-from protonn_edge.data.dataset import Dataset, row_hashes
+from protonn_edge.data.points.dataset import Dataset, row_hashes
+from protonn_edge.data.tables.cells import decimals_of
+from protonn_edge.data.tables.columns import Column
 from protonn_edge.data.units import split_unit
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.schema import JsonObject

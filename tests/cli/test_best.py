@@ -9,8 +9,8 @@ import pytest
 from avr_tools import needs_avr_gcc
 from command_line import run, run_json
 
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.splits import holdout
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.splits import holdout
 from protonn_edge.learn.folds import with_groups_to_divide
 from protonn_edge.learn.search.search import Search
 from protonn_edge.model.file import load_model

@@ -21,8 +21,8 @@ from sklearn.datasets import load_iris
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.codegen.projects.folder import Project
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.splits import load_digits_dataset
 from protonn_edge.device.results import ResultsFile, read_results
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.integer_chain import IntegerChain

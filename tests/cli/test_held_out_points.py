@@ -10,7 +10,7 @@ import pytest
 from avr_tools import needs_emulated_avr
 from command_line import assert_one_sentence, run, run_json, succeed
 
-from protonn_edge.data.division import digest_of
+from protonn_edge.data.points.division import digest_of
 from protonn_edge.model.file import load_model, save_model
 
 LINEAR = ("--classifier", "linear")

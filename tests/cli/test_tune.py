@@ -14,7 +14,7 @@ from click.testing import Result
 from command_line import run, run_json
 from programs import started
 
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.data import arrays
-from protonn_edge.data.archive import ArrayArchive
+from protonn_edge.data.files import arrays
+from protonn_edge.data.files.archive import ArrayArchive
 from protonn_edge.data.reading import load_dataset
 
 
@@ -43,7 +43,7 @@ def test_too_many_members_are_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         for index in range(1_001):
             archive.writestr(f"{index}.npy", b"")
-    with refused_by("data.archive"):
+    with refused_by("data.files.archive"):
         ArrayArchive(tmp_path / "a.npz", limit_bytes=2**20)
 
 
@@ -90,7 +90,7 @@ def test_a_member_that_is_no_array_is_refused_before_memory_is_taken(
     with (
         warnings.catch_warnings(record=True) as warned,
         ArrayArchive(tmp_path / "a.npz", limit_bytes=2**20) as archive,
-        refused_by("data.archive"),
+        refused_by("data.files.archive"),
     ):
         warnings.simplefilter("always")
         archive.read("a")
@@ -101,14 +101,14 @@ def test_a_member_twice_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", a=np.zeros(3))
     with zipfile.ZipFile(tmp_path / "a.npz", "a") as archive, pytest.warns(match="Duplicate"):
         archive.writestr("a.npy", b"")
-    with refused_by("data.archive"):
+    with refused_by("data.files.archive"):
         ArrayArchive(tmp_path / "a.npz", limit_bytes=2**20)
 
 
 def test_an_unusual_compression_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_BZIP2) as archive:
         archive.writestr("a.npy", b"")
-    with refused_by("data.archive"):
+    with refused_by("data.files.archive"):
         ArrayArchive(tmp_path / "a.npz", limit_bytes=2**20)
 
 
@@ -117,12 +117,12 @@ def test_a_file_that_would_unpack_too_large_is_refused(
 ) -> None:
     monkeypatch.setattr(arrays, "FILE_LIMIT_BYTES", 1_500)
     np.savez_compressed(tmp_path / "data.npz", X=np.zeros((1_000, 10)), y=np.zeros(1_000))
-    with refused_by("data.archive"):
+    with refused_by("data.files.archive"):
         load_dataset(tmp_path / "data.npz")
 
 
 def test_too_many_values_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrays, "TABLE_LIMIT_BYTES", 40)
     np.savez(tmp_path / "data.npz", X=np.zeros((4, 3)), y=[0, 1, 0, 1])
-    with refused_by("data.arrays"):
+    with refused_by("data.files.arrays"):
         load_dataset(tmp_path / "data.npz")

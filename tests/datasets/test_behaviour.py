@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.data.behaviour import (
+from protonn_edge.data.roles.behaviour import (
     Behaviour,
     alternates,
     behaviour_of,
     is_copy,
 )
-from protonn_edge.data.indicators import exclusive_sets
+from protonn_edge.data.roles.indicators import exclusive_sets
 
 RNG = np.random.default_rng(0)
 NOISE = RNG.normal(0, 9, 300)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.data.cells import (
+from protonn_edge.data.tables.cells import (
     Form,
     Meaning,
     Notation,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.data.clock import Clock, usual_step
+from protonn_edge.data.roles.clock import Clock, usual_step
 
 
 def rate_of(times: np.ndarray, seams: np.ndarray) -> float | None:

@@ -10,11 +10,11 @@ import pytest
 from refusals import refused_by
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.expected import Expected
 from protonn_edge.data.naming import label_text
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.expected import Expected
+from protonn_edge.data.points.splits import holdout, load_digits_dataset
 from protonn_edge.data.reading import load_dataset, load_points
-from protonn_edge.data.splits import holdout, load_digits_dataset
 
 
 def dataset_of(counts: list[int]) -> Dataset:
@@ -27,7 +27,7 @@ def dataset_of(counts: list[int]) -> Dataset:
 
 @pytest.mark.parametrize("fraction", [0.0, 1.0, -1.0, float("nan"), 1e-6])
 def test_a_share_that_cannot_be_held_out_is_refused(fraction: float) -> None:
-    with refused_by("data.splits"):
+    with refused_by("data.points.splits"):
         holdout(dataset_of([5, 5]), fraction, 0)
 
 
@@ -74,7 +74,7 @@ def test_points_are_the_test_part_numbered_by_the_models_classes(tmp_path: Path)
 
 def test_an_unknown_label_of_a_point_is_refused(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("1,2,1\n3,4,3\n")
-    with refused_by("data.dataset", naming="'3' in row 1"):
+    with refused_by("data.points.dataset", naming="'3' in row 1"):
         load_points(tmp_path / "d.csv", Expected(n_features=2, classes=("1", "2")))
 
 
@@ -83,7 +83,7 @@ def test_points_with_too_many_features_are_refused_with_both_numbers(
     tmp_path: Path, name: str
 ) -> None:
     (tmp_path / name).write_text("1,1,2,3\n" if name == "d.csv" else "1 3:1\n")
-    with refused_by("data.dataset", naming="3 features, but the model expects 2"):
+    with refused_by("data.points.dataset", naming="3 features, but the model expects 2"):
         load_points(tmp_path / name, Expected(n_features=2, classes=("1", "2")))
 
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.division import Division, digest_of, held_out_rows
-from protonn_edge.data.groups import overlapping_runs, with_own_groups
 from protonn_edge.data.naming import NO_CLASS
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.division import Division, digest_of, held_out_rows
 from protonn_edge.data.reading import load_dataset
+from protonn_edge.data.roles.groups import overlapping_runs, with_own_groups
 from protonn_edge.system.errors import InputError
 
 DIVISION = Division("ab" * 32, 0.25, 3, "person", "kind", 99)
@@ -44,9 +44,9 @@ def test_a_division_is_read_from_a_record_as_it_was_written() -> None:
     ],
 )
 def test_a_damaged_record_is_refused(change: dict[str, object]) -> None:
-    with refused_by("data.division"):
+    with refused_by("data.points.division"):
         Division.of_record({"file": {**DIVISION.to_record()["file"], **change}})
-    with refused_by("data.division"):
+    with refused_by("data.points.division"):
         Division.of_record({"file": [change]})
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.drift import (
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.drift import (
     ENDS,
     WHOLE,
     blocks_of,
@@ -22,7 +22,7 @@ from protonn_edge.data.drift import (
     on_another_day,
     stretches_of,
 )
-from protonn_edge.data.splits import holdout
+from protonn_edge.data.points.splits import holdout
 
 Points = NDArray[np.float64]
 

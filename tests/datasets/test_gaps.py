@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by, refuses
 
-from protonn_edge.data.cells import Notation, meaning_of
 from protonn_edge.data.options import TableOptions
-from protonn_edge.data.preparation import Preparation
+from protonn_edge.data.points.preparation import Preparation
+from protonn_edge.data.points.splits import holdout
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.splits import holdout
+from protonn_edge.data.tables.cells import Notation, meaning_of
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.wording import COMMAND_LINE, speaking
@@ -73,7 +73,7 @@ def test_held_out_rows_do_not_say_what_fills_gaps(tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_record_is_refused(entry: object) -> None:
-    with refused_by("data.preparation"):
+    with refused_by("data.points.preparation"):
         Preparation.of_record({"table": entry}, 1)
 
 
@@ -83,7 +83,7 @@ def test_a_record_of_other_features_is_refused(gappy: Path) -> None:
     model = load_model(path)
     table = {**model.record["table"], "values": [1.0]}
     save_model(replace(model, record={**model.record, "table": table}), path)
-    refuses(run("predict", path, gappy), "data.preparation")
+    refuses(run("predict", path, gappy), "data.points.preparation")
 
 
 def test_a_column_that_was_empty_in_training_cannot_be_filled(tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.groups import with_groups
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.splits import holdout
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.splits import holdout
+from protonn_edge.data.roles.groups import with_groups
 from protonn_edge.system.errors import InputError
 
 N = 24
@@ -58,7 +58,7 @@ def test_what_names_no_groups_is_refused(
     monkeypatch.chdir(archive.parent)
     Path("short.txt").write_text("monday\n", encoding="utf-8")
     Path("gap.txt").write_text("monday\n\n" + "friday\n" * 22, encoding="utf-8")
-    with refused_by("data.groups"):
+    with refused_by("data.roles.groups"):
         with_groups(load_dataset(archive), name, archive)
 
 

@@ -129,8 +129,8 @@ def test_a_size_must_be_a_height_and_a_width(tmp_path: Path, size: Any) -> None:
 def test_too_many_pixels_are_refused_before_they_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("protonn_edge.data.dataset.TABLE_LIMIT_BYTES", 24 * 64 * 4 - 1)
-    with refused_by("data.dataset"):
+    monkeypatch.setattr("protonn_edge.data.points.dataset.TABLE_LIMIT_BYTES", 24 * 64 * 4 - 1)
+    with refused_by("data.points.dataset"):
         load_dataset(folder_of(tmp_path))
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.data import label_sets
-from protonn_edge.data.expected import Expected
-from protonn_edge.data.label_sets import MultiLabelDataset
+from protonn_edge.data.points import label_sets
+from protonn_edge.data.points.expected import Expected
+from protonn_edge.data.points.label_sets import MultiLabelDataset
+from protonn_edge.data.points.splits import holdout
 from protonn_edge.data.reading import load_dataset, load_points
-from protonn_edge.data.splits import holdout
 from protonn_edge.system.errors import InputError
 
 X = np.arange(12.0).reshape(4, 3)
@@ -36,7 +36,7 @@ def write(path: Path, text: str) -> Path:
 
 def test_too_many_labels_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(label_sets, "LABEL_LIMIT", 3)
-    with refused_by("data.dataset"):
+    with refused_by("data.points.dataset"):
         load_dataset(write(tmp_path / "d.svm", "1,2 1:1\n3,4 1:2\n"))
 
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.data import columns, table_file
-from protonn_edge.data.dataset import Table
 from protonn_edge.data.options import SHOWN, TableOptions
-from protonn_edge.data.points import read_table
+from protonn_edge.data.points.dataset import Table
+from protonn_edge.data.roles.table_points import read_table
+from protonn_edge.data.tables import columns, table_file
 from protonn_edge.system.errors import InputError
 
 PLAIN = "{x};{y};a"
@@ -86,5 +86,5 @@ def test_names_that_come_again_far_below_are_no_point(tmp_path: Path, header: st
 def test_null_bytes_far_below_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_text("x,label\n" + "1,a\n2,b\n" * 2000 + "3,a\0\n")
-    with refused_by("data.table_file"):
+    with refused_by("data.tables.table_file"):
         read_table(path)

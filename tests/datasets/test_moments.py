@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.data.moments import moments_in
+from protonn_edge.data.tables.moments import moments_in
 
 NOON = datetime(2024, 5, 31, 12, 30, 15, tzinfo=UTC).timestamp()
 DAY = datetime(2024, 5, 31, tzinfo=UTC).timestamp()

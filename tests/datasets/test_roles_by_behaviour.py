@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 from extension_parts import additions
 
-from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.options import TableOptions
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.system.errors import InputError
 

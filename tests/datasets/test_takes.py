@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from refusals import refused_by
 
-from protonn_edge.data.coded import Coded
-from protonn_edge.data.name_pattern import NamePattern
 from protonn_edge.data.reading import load_dataset
+from protonn_edge.data.tables.coded import Coded
+from protonn_edge.data.takes.name_pattern import NamePattern
 from protonn_edge.system.shell import WINDOWS
 
 
@@ -40,7 +40,7 @@ def test_a_field_ends_where_the_text_behind_it_first_occurs(
     ],
 )
 def test_a_name_that_is_not_like_the_pattern_is_refused(pattern: str, name: str) -> None:
-    with refused_by("data.name_pattern"):
+    with refused_by("data.takes.name_pattern"):
         NamePattern(pattern).read(Path(name))
 
 
@@ -48,7 +48,7 @@ def test_a_name_that_is_not_like_the_pattern_is_refused(pattern: str, name: str)
     "pattern", ["", "class", "{class}{take}", "{class}_{class}", "{class}" * 300]
 )
 def test_a_pattern_without_a_class_or_that_is_ambiguous_is_refused(pattern: str) -> None:
-    with refused_by("data.name_pattern"):
+    with refused_by("data.takes.name_pattern"):
         NamePattern(pattern)
 
 
@@ -75,5 +75,5 @@ def test_a_pipe_among_tables_is_refused_not_waited_for(tmp_path: Path) -> None:
 def test_tables_of_a_folder_are_text(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x,label\n1,a\n2,b\n")
     (tmp_path / "b.csv").write_bytes(content)
-    with refused_by("data.text"):
+    with refused_by("data.tables.text"):
         load_dataset(tmp_path)

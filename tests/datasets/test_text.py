@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused_by
 
-from protonn_edge.data import dataset as dataset_module
-from protonn_edge.data import formats, libsvm
+from protonn_edge.data import formats
+from protonn_edge.data.files import libsvm
+from protonn_edge.data.points import dataset as dataset_module
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.system.errors import InputError
 
@@ -37,7 +38,7 @@ def test_more_pairs_than_memory_is_meant_for_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(libsvm, "_PAIRS_LIMIT", 3)
-    with refused_by("data.libsvm"):
+    with refused_by("data.files.libsvm"):
         load_dataset(write(tmp_path / "d.svm", "1 1:1 2:1\n2 1:1 2:1\n"))
 
 

@@ -11,7 +11,7 @@ from finite_differences import assert_slope
 from refusals import refused_by
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.kinds.dense.train import (
     DenseClassifier,
     DenseNetwork,

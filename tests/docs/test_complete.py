@@ -9,9 +9,9 @@ from doc_blocks import PAGES
 from extension_parts import additions
 
 from protonn_edge.chips.boards import export_board_names
-from protonn_edge.data.images import IMAGES
-from protonn_edge.data.libsvm import LIBSVM_SUFFIXES
+from protonn_edge.data.files.libsvm import LIBSVM_SUFFIXES
 from protonn_edge.data.options import USUAL_DELIMITERS
+from protonn_edge.data.takes.images import IMAGES
 from protonn_edge.model.registry import KINDS
 
 TEXT = "\n".join(page.read_text("utf-8") for page in PAGES)

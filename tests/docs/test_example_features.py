@@ -13,7 +13,7 @@ from command_line import run
 from protonn_edge.codegen.export import export
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import plans
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn import requests
 from protonn_edge.model.file import load_model, model_bytes, save_model

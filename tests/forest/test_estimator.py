@@ -13,7 +13,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.kinds.forest.adaboost import AdaBoost
 from protonn_edge.kinds.forest.grown import GrownTrees
 from protonn_edge.kinds.forest.parameters import ENSEMBLES

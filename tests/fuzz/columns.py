@@ -20,14 +20,14 @@ import numpy as np
 from fuzz.mutation import pick
 from fuzz.sentences import check_refusal
 
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.expected import Expected
-from protonn_edge.data.groups import with_own_groups
-from protonn_edge.data.leaks import leaks
+from protonn_edge.data.checks.leaks import leaks
 from protonn_edge.data.naming import Notice
 from protonn_edge.data.options import READ_NAMES, TableOptions, options_of_texts
-from protonn_edge.data.preparation import Preparation
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.expected import Expected
+from protonn_edge.data.points.preparation import Preparation
 from protonn_edge.data.reading import Labels, load_dataset, read_points
+from protonn_edge.data.roles.groups import with_own_groups
 from protonn_edge.system.errors import InputError
 
 BRIEF_CASES = 40

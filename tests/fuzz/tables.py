@@ -18,11 +18,11 @@ from fuzz.mutation import (
 )
 from fuzz.sentences import REFUSALS, check_command, check_refusal
 
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.expected import Expected
-from protonn_edge.data.label_sets import MultiLabelDataset
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.expected import Expected
+from protonn_edge.data.points.label_sets import MultiLabelDataset
+from protonn_edge.data.points.values import ValueDataset
 from protonn_edge.data.reading import load_dataset, load_points
-from protonn_edge.data.values import ValueDataset
 
 BRIEF_CASES = 20
 

@@ -15,7 +15,7 @@ from kinds.kind import KINDS, kind_of
 from refusals import refused_by
 
 from protonn_edge.codegen.planner import make_plan
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.model.file import load_model
 from protonn_edge.model.head import kind_title, matrices_of
 from protonn_edge.model.quantization import quantize

@@ -15,7 +15,7 @@ from refusals import refused_by
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.model.file import load_model
 from protonn_edge.model.head import kind_title

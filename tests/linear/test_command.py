@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from command_line import succeed
 
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 
 
 def test_a_training_that_has_not_converged_says_so(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.kinds.linear.train import LinearClassifier, _l1_penalty
 from protonn_edge.learn.network_head import NetworkHead
 from protonn_edge.model.quantization import quantize

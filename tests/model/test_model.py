@@ -310,7 +310,7 @@ def test_a_file_with_a_wrong_array_is_refused_in_one_sentence(
 def test_what_is_not_a_model_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "model.npz"
     path.write_bytes(content)
-    with refused_by("model.file", "data.archive", "system.files"):
+    with refused_by("model.file", "data.files.archive", "system.files"):
         load_model(path)
 
 

@@ -46,8 +46,8 @@ from protonn_edge.codegen.export.exporting import export
 from protonn_edge.codegen.export.own_sketch import _feature
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import every_plan, make_plan
-from protonn_edge.data.expected import Expected
-from protonn_edge.data.preparation import Preparation
+from protonn_edge.data.points.expected import Expected
+from protonn_edge.data.points.preparation import Preparation
 from protonn_edge.data.reading import load_points
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.pooling.making import average_pooling

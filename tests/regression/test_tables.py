@@ -23,10 +23,10 @@ from simulated_run import N, honest_model, measure_on
 from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.report import _given
-from protonn_edge.data import text
-from protonn_edge.data.expected import Expected
 from protonn_edge.data.options import TableOptions
+from protonn_edge.data.points.expected import Expected
 from protonn_edge.data.reading import load_dataset, load_points
+from protonn_edge.data.tables import text
 from protonn_edge.device.results import read_results
 from protonn_edge.learn.search.limits import TuningLimits
 from protonn_edge.learn.search.objective import Objective
@@ -102,7 +102,7 @@ def test_more_columns_than_features_may_be_are_refused(
 ) -> None:
     monkeypatch.setattr(text, "INDEX_LIMIT", 3)
     (tmp_path / "d.csv").write_text("1,2,3,4\n")
-    with refused_by("data.text"):
+    with refused_by("data.tables.text"):
         load_dataset(tmp_path / "d.csv")
 
 

@@ -16,8 +16,8 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from protonn_edge.cli.trained import unlearned
-from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import NO_CLASS
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.model.quantization import quantize

@@ -17,7 +17,7 @@ from page_reader import Reader
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.verification.agreement import Agreement
 from protonn_edge.data.naming import sample_names
-from protonn_edge.data.preparation import Preparation
+from protonn_edge.data.points.preparation import Preparation
 from protonn_edge.model.policy import with_rules
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.report.content import PageScript

@@ -10,8 +10,8 @@ import pytest
 from command_line import run_json
 from scipy.stats import binomtest
 
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.division import Division
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.division import Division
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.learn.advice import better_kind, leads

@@ -90,5 +90,5 @@ def test_a_search_divides_more_points_or_groups_once_or_as_asked(repeats, n_fold
     ("y", "groups"), [(np.append(Y, 3), None), (Y, np.zeros(5)), (Y, np.arange(90) % 2)]
 )
 def test_what_cannot_be_folded_is_refused(y, groups):
-    with refused_by("data.groups", "learn.folds"):
+    with refused_by("data.roles.groups", "learn.folds"):
         fold_numbers(y, 3, seed=0, groups=groups)

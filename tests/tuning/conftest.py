@@ -10,7 +10,7 @@ import pytest
 from tuning.trials import add
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.learn.folds import fold_numbers
 from protonn_edge.learn.search.limits import TuningLimits
 from protonn_edge.learn.search.objective import Objective

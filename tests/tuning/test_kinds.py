@@ -11,7 +11,7 @@ from avr_tools import needs_avr_gcc
 from command_line import run_json, succeed
 from tuning.trials import drawn
 
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.learn.search import ANY
 from protonn_edge.learn.search.limits import Metric, TuningLimits

@@ -20,8 +20,8 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.folder import Project
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.data.naming import NO_LABEL
-from protonn_edge.data.preparation import Preparation
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.preparation import Preparation
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.model.model import Model

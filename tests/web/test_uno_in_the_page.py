@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from evidence_factory import HOSTILE
 
-from protonn_edge.data.preparation import Preparation
+from protonn_edge.data.points.preparation import Preparation
 from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.policy.value.rule import IntegerValue
 from protonn_edge.report.evidence import Evidence

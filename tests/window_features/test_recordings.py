@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from refusals import refused_by
 
 from protonn_edge.data.naming import match_columns, sample_names
-from protonn_edge.data.recordings import cut_windows
+from protonn_edge.data.takes.recordings import cut_windows
 from protonn_edge.system.errors import InputError
 
 
@@ -83,7 +83,7 @@ def test_the_share_for_testing_holds_for_many_short_runs(
     "numbers", [(1, 1, 0.0), (4, 0, 0.0), (4, 1, 1.0), (4, 1, -0.1), (9, 1, 0)]
 )
 def test_numbers_that_give_no_windows_are_one_sentence(numbers: tuple[int, int, float]) -> None:
-    with refused_by("data.recordings"):
+    with refused_by("data.takes.recordings"):
         cut_windows(*recording((0, 8), (1, 8)), *numbers)
 
 

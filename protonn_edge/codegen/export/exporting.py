@@ -21,7 +21,7 @@ from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import Limits, device_plans
 from protonn_edge.codegen.verification.tryout import NOT_TRIED, Tried
 from protonn_edge.codegen.words import WordPlan
-from protonn_edge.data.preparation import Preparation
+from protonn_edge.data.points.preparation import Preparation
 from protonn_edge.model.device_model import DeviceModel, with_integers
 from protonn_edge.model.head import FEWER_FEATURES, channels_of
 from protonn_edge.model.integer_chain import IntegerChain

@@ -30,7 +30,7 @@ from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.renderer import PREFIX, check_collisions, render_c, template_environment
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.data.naming import channel_names
-from protonn_edge.data.preparation import Preparation
+from protonn_edge.data.points.preparation import Preparation
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.head import channels_of, kind_title
 from protonn_edge.model.integer_chain import IntegerChain

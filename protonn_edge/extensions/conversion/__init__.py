@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 from protonn_edge.system.extensions import Extension
 
 if TYPE_CHECKING:
-    from protonn_edge.data.dataset import Dataset
+    from protonn_edge.data.points.dataset import Dataset
     from protonn_edge.model.model import Model
 
 Features = Literal["raw", "normalized"]

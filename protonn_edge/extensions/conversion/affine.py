@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.data.naming import label_text
-from protonn_edge.data.preparation import IMPUTER, Preparation
+from protonn_edge.data.points.preparation import IMPUTER, Preparation
 from protonn_edge.learn.points import Float32, check_finite
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_shape

@@ -25,7 +25,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.tree._tree import NODE_DTYPE
 from sklearn.utils.validation import check_is_fitted
 
-from protonn_edge.data.archive import ArrayArchive
+from protonn_edge.data.files.archive import ArrayArchive
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.errors import InputError, InvalidValue, shortened

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from protonn_edge.chips.boards import Board
     from protonn_edge.codegen.projects.folder import Project
-    from protonn_edge.data.model_points import ModelPoints
+    from protonn_edge.data.points.model_points import ModelPoints
     from protonn_edge.extensions.lab.boards import BoardUnderTest, LoggingHost
     from protonn_edge.extensions.sensing.listener import Listener
     from protonn_edge.learn.evaluation.measurement import Measurement

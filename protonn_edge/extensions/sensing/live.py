@@ -13,9 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.codegen.context import as_it_is
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.expected import is_same_rate
-from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import (
     NO_CLASS,
     NO_CLASS_NAME,
@@ -23,7 +20,10 @@ from protonn_edge.data.naming import (
     channel_names,
     listed,
 )
-from protonn_edge.data.recordings import runs_of
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.expected import is_same_rate
+from protonn_edge.data.points.instruments import Instrument
+from protonn_edge.data.takes.recordings import runs_of
 from protonn_edge.extensions.sensing.recordings.recorded import Recording
 from protonn_edge.extensions.sensing.sensor_board import UNDECIDED
 from protonn_edge.model.features import signal_of

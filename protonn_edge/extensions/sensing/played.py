@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.data.tables.usual_names import LABEL_NAMES, SESSION, TIME
 from protonn_edge.data.units import KNOWN_QUANTITIES, split_unit, unit_of
-from protonn_edge.data.usual_names import LABEL_NAMES, SESSION, TIME
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.packing import packed
 from protonn_edge.extensions.sensing.recordings.waves import read_wave

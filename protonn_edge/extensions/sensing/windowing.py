@@ -20,8 +20,8 @@ from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.context import as_it_is
 from protonn_edge.codegen.export.sensor_windows import SensorWindows
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.data.instruments import Instrument, trained_units
 from protonn_edge.data.naming import Notice, channel_names
+from protonn_edge.data.points.instruments import Instrument, trained_units
 from protonn_edge.data.units import Unit, units_text
 from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.extensions.sensing import SAMPLES_LIMIT, VOTES_LIMIT

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge.chips.boards import load_board
-from protonn_edge.data.cells import check_labels
+from protonn_edge.data.tables.cells import check_labels
 from protonn_edge.extensions.sensing.commands.source import SensorSource
 from protonn_edge.extensions.studio.actions import FIELDS, RECORDING
 from protonn_edge.extensions.studio.request import PageRequest

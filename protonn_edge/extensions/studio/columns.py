@@ -15,15 +15,15 @@ from pathlib import Path
 
 import numpy as np
 
-from protonn_edge.data.columns import Column
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.named import find_column
 from protonn_edge.data.options import SHOWN, TableOptions
-from protonn_edge.data.preparation import ONE_HOT_LIMIT
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.preparation import ONE_HOT_LIMIT
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.table_file import opened_table
-from protonn_edge.data.tables import RawTable
-from protonn_edge.data.usual_names import LABEL_NAMES
+from protonn_edge.data.roles.named import find_column
+from protonn_edge.data.tables.columns import Column
+from protonn_edge.data.tables.table_file import opened_table
+from protonn_edge.data.tables.tables import RawTable
+from protonn_edge.data.tables.usual_names import LABEL_NAMES
 from protonn_edge.extensions.studio.actions import LISTS, LONGEST, READ
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError

@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.built import built_file, built_in
-from protonn_edge.data.archive import ArrayArchive
-from protonn_edge.data.arrays import FILE_LIMIT_BYTES, source_of
-from protonn_edge.data.division import Division, digest_of
+from protonn_edge.data.files.archive import ArrayArchive
+from protonn_edge.data.files.arrays import FILE_LIMIT_BYTES, source_of
+from protonn_edge.data.points.division import Division, digest_of
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.device.results import EMULATED, read_results
 from protonn_edge.extensions.sensing.editing.takes import EditableRecording, read_takes

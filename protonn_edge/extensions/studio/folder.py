@@ -9,9 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from protonn_edge.codegen.export.folder import LIVE, LOGGER, written_in
-from protonn_edge.data.archive import ArrayArchive
-from protonn_edge.data.arrays import FILE_LIMIT_BYTES
-from protonn_edge.data.images import has_images
+from protonn_edge.data.files.archive import ArrayArchive
+from protonn_edge.data.files.arrays import FILE_LIMIT_BYTES
+from protonn_edge.data.takes.images import has_images
 from protonn_edge.device.results import is_results
 from protonn_edge.extensions.sensing.editing.takes import is_recording
 from protonn_edge.extensions.studio.actions import names_in

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from protonn_edge.data.archive import ArrayArchive
-from protonn_edge.data.arrays import FILE_LIMIT_BYTES, source_of
+from protonn_edge.data.files.archive import ArrayArchive
+from protonn_edge.data.files.arrays import FILE_LIMIT_BYTES, source_of
 from protonn_edge.extensions.sensing.commands.windows_file import BEGINS
 from protonn_edge.extensions.studio.facts import digest, recording_at
 from protonn_edge.extensions.studio.folder import version_of

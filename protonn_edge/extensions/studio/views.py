@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from protonn_edge.cli.tables import points_for
-from protonn_edge.data.archive import ArrayArchive
-from protonn_edge.data.arrays import FILE_LIMIT_BYTES
-from protonn_edge.data.groups import OWN_GROUPS as GROUPS
+from protonn_edge.data.files.archive import ArrayArchive
+from protonn_edge.data.files.arrays import FILE_LIMIT_BYTES
 from protonn_edge.data.naming import NO_CLASS, NO_LABEL, answer_name
 from protonn_edge.data.options import TableOptions
+from protonn_edge.data.roles.groups import OWN_GROUPS as GROUPS
 from protonn_edge.data.units import split_unit, units_of
 from protonn_edge.extensions.sensing.editing.edits import TakeEditor
 from protonn_edge.extensions.sensing.editing.takes import EditableRecording

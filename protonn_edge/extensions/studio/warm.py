@@ -25,7 +25,7 @@ ANSWER_BYTES = 40
 REQUEST_BYTES = 1 << 17
 _COMMANDS = ("windows", "train", "build", "hil", "report", "takes", "export", "data")
 _LATER = (  # what these commands import when they run, with the libraries that take long
-    *("cli.training", "data.drift", "kinds.protonn.train.classifier", "report.page"),
+    *("cli.training", "data.points.drift", "kinds.protonn.train.classifier", "report.page"),
     *("features.window_features.making", "features.window_features.train", "model.sensor_counts"),
     *("cli.progress", "policy.value.steps", "policy.rejection.steps", "policy.label_sets.train"),
 )

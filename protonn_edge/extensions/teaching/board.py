@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from protonn_edge.data.dataset import Float32
+from protonn_edge.data.points.dataset import Float32
 from protonn_edge.extensions.teaching.examples import CRC_BYTES, Store, Taught, Teaching
 from protonn_edge.learn import given_points
 from protonn_edge.model.integer_chain import MODEL_HASH_BYTES, IntegerChain, coordinates

@@ -21,7 +21,7 @@ from protonn_edge.system.extensions import AddedOptions
 from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
-    from protonn_edge.data.model_points import ModelPoints
+    from protonn_edge.data.points.model_points import ModelPoints
 
 _TEACH_GROUPS = option(
     "With --groups: teach up to N examples of each class from each group, and report the "
@@ -65,7 +65,7 @@ def _taught(
     most: int,
 ) -> JsonObject:
     """Print what examples of each group are worth; return it for the JSON object."""
-    from protonn_edge.data.groups import group_names, group_numbers  # as below
+    from protonn_edge.data.roles.groups import group_names, group_numbers  # as below
     from protonn_edge.extensions.teaching.people import teach_people  # few need it
 
     names, (X, y) = group_names(*groups), points.labelled

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.cells import FLOAT32_MAX
+from protonn_edge.data.tables.cells import FLOAT32_MAX
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check

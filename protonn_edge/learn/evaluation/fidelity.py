@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.dataset import Float32
 from protonn_edge.data.naming import Notice
+from protonn_edge.data.points.dataset import Float32
 from protonn_edge.learn.evaluation.accuracy import deviations_above, share_right
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.model_points import ModelPoints
 from protonn_edge.data.naming import Notice, quoted
+from protonn_edge.data.points.model_points import ModelPoints
 from protonn_edge.learn.evaluation.accuracy import confusion_matrix
 from protonn_edge.model.model import Model
 

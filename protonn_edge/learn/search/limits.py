@@ -18,8 +18,8 @@ from protonn_edge.codegen.plan import DevicePlan, Plan
 from protonn_edge.codegen.planner import Limits, device_plans
 from protonn_edge.codegen.projects.checks import check_estimate
 from protonn_edge.codegen.words import WordPlan
-from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import label_text, listed
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.learn.calibration import least_log_loss, with_accuracy_floor
 from protonn_edge.learn.evaluation.accuracy import Quality, confusion_matrix

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chips.boards import Board
-from protonn_edge.data.dataset import several_labels
-from protonn_edge.data.preparation import Preparation
+from protonn_edge.data.points.dataset import several_labels
+from protonn_edge.data.points.preparation import Preparation
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.features import NO_FEATURES
 from protonn_edge.learn.input_space import count_inputs

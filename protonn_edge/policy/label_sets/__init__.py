@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from protonn_edge.cli.command import Output
-    from protonn_edge.data.dataset import Dataset
+    from protonn_edge.data.points.dataset import Dataset
     from protonn_edge.model.model import Model
     from protonn_edge.policy.label_sets.rule import LabelSets
     from protonn_edge.policy.label_sets.train import SetsOfLabels

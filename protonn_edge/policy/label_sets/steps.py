@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from protonn_edge.cli.command import Output
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import Policy

@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from protonn_edge.data.groups import group_numbers
+from protonn_edge.data.roles.groups import group_numbers
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.folds import check_classes_of_groups, fold_numbers
 from protonn_edge.model.head import settings_of

@@ -10,8 +10,8 @@ import numpy as np
 
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.train_options import was_given
-from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import NO_CLASS_NAME
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.learn.folds import check_classes_of_groups

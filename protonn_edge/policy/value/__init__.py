@@ -9,8 +9,8 @@ from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
     from protonn_edge.cli.command import Output
-    from protonn_edge.data.dataset import Dataset
     from protonn_edge.data.naming import Notice
+    from protonn_edge.data.points.dataset import Dataset
     from protonn_edge.learn.search.limits import Metric
     from protonn_edge.model.model import Model
     from protonn_edge.policy.value.rule import Value

@@ -16,7 +16,7 @@ from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import AddedOptions
 
 if TYPE_CHECKING:
-    from protonn_edge.data.dataset import Dataset
+    from protonn_edge.data.points.dataset import Dataset
     from protonn_edge.learn.targets import Target
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from protonn_edge.cli.command import Output
-from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.evaluation.fidelity import Fidelity
 from protonn_edge.learn.search.limits import ACCURACY, Judged, Metric

@@ -22,7 +22,7 @@ from protonn_edge.codegen.export import export
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.codegen.renderer import render_c
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.extensions.cascades.kinds.cascade.head import CascadeHead, margins
 from protonn_edge.extensions.cascades.kinds.cascade.integers import (
     IntegerCascade,

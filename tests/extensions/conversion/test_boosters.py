@@ -19,7 +19,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.extensions.conversion.affine import AffineMap
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.estimators import read_estimator

@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.planner import Limits, make_plan
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.extensions.conversion.converting import from_sklearn
 from protonn_edge.extensions.conversion.protonn.reduction import sizes_to_try
 from protonn_edge.extensions.conversion.search import SizeLimit

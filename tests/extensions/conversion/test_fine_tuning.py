@@ -12,8 +12,8 @@ from refusals import refused_by
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge import from_network, from_sklearn
-from protonn_edge.data.division import held_out_rows
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.division import held_out_rows
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 from protonn_edge.model.head import matrices_of
 from protonn_edge.model.quantization import quantize

@@ -28,7 +28,7 @@ from row_tables import rows
 from sklearn.neural_network import MLPClassifier
 
 from protonn_edge import from_network
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.extensions.conversion.networks.networks import _equalized, _rectified
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
 from protonn_edge.kinds.dense.train import DenseNetwork

@@ -15,7 +15,7 @@ from checkout import CHECKOUT
 from click.testing import CliRunner
 from words.chips import CHIPS, HOW
 
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.points.dataset import Dataset
 
 LARGER = """
 #include "classify.h"

@@ -31,7 +31,7 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge import from_pipeline, from_sklearn, load_model, quantize, save_model
-from protonn_edge.data.preparation import Preparation
+from protonn_edge.data.points.preparation import Preparation
 from protonn_edge.data.reading import load_points
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.base import CLASSIFIERS

@@ -23,7 +23,7 @@ from model_factory import (
 from refusals import refused_by
 from sklearn.datasets import make_multilabel_classification
 
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.extensions.conversion.protonn.reference import (
     ReferenceModel,
     from_reference,

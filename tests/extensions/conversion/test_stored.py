@@ -133,7 +133,7 @@ def test_a_damaged_file_is_one_sentence(tmp_path: Path, name: str, content: byte
 
 def test_another_file_is_refused(tmp_path: Path):
     (tmp_path / "machine.skops").write_bytes(b"PK but no zip")
-    with refused_by("data.archive"):
+    with refused_by("data.files.archive"):
         load_estimator(tmp_path / "machine.skops")
     np.savez(tmp_path / "model.npz", W=np.ones(3))
     (tmp_path / "model.npz").rename(tmp_path / "machine.skops")

@@ -36,7 +36,7 @@ from protonn_edge.chips.toolchain.platformio import build_firmware
 from protonn_edge.codegen.host import host_program as compiled
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.folder import Project
-from protonn_edge.data.instruments import Instrument
+from protonn_edge.data.points.instruments import Instrument
 from protonn_edge.device.protocol import DELIMITER, encode_message
 from protonn_edge.extensions.observation.answers import (
     BINS,

@@ -15,7 +15,7 @@ from evidence_factory import evidence_of
 from model_factory import random_model
 from refusals import refused_by
 
-from protonn_edge.data.division import Division, digest_of
+from protonn_edge.data.points.division import Division, digest_of
 from protonn_edge.extensions.teaching import board as teaching
 from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.extensions.teaching.panel import read_taught, taught_section

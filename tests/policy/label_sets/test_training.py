@@ -13,8 +13,8 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.metrics import f1_score
 from trainings import LOSSES, OPTIMIZERS
 
+from protonn_edge.data.points.splits import holdout
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.splits import holdout
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.initialization import sleec_projection
 from protonn_edge.learn.sparsity import kept_entries

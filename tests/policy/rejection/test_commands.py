@@ -10,7 +10,7 @@ from avr_tools import needs_emulated_avr
 from command_line import run, run_json
 
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.rule import Rejection

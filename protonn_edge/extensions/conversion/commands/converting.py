@@ -16,11 +16,11 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.fitting import division_of, of_data
 from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.trained import answers_of, describe, repeated_rows, sentence_of, unlearned
-from protonn_edge.data.dataset import Dataset, several_labels
 from protonn_edge.data.naming import NO_CLASS, Notice, listed, quoted
 from protonn_edge.data.options import SHOWN
+from protonn_edge.data.points.dataset import Dataset, several_labels
+from protonn_edge.data.points.values import ValueDataset
 from protonn_edge.data.reading import load_dataset
-from protonn_edge.data.values import ValueDataset
 from protonn_edge.extensions.conversion import LAYOUTS, Features, Layout
 from protonn_edge.extensions.conversion.affine import as_spelled
 from protonn_edge.extensions.conversion.commands.convert_given import ConvertOptions

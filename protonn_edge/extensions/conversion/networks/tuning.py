@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.division import held_out_rows
+from protonn_edge.data.points.division import held_out_rows
 from protonn_edge.features.convolution.train.learning import Images, Schedule, Training
 from protonn_edge.features.convolution.train.network import Network, innermost
 from protonn_edge.learn.evaluation.accuracy import share_right

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.archive import read_array
-from protonn_edge.data.dataset import Dataset
+from protonn_edge.data.files.archive import read_array
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.extensions.conversion import Features, Layout
 from protonn_edge.kinds.protonn.head import ProtoNNHead, protonn_head
 from protonn_edge.learn.labels import ClassLabels

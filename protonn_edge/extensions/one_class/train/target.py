@@ -16,9 +16,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.data.dataset import Dataset, several_labels
 from protonn_edge.data.naming import NO_CLASS, listed
-from protonn_edge.data.splits import holdout, kept_rows, relearned
+from protonn_edge.data.points.dataset import Dataset, several_labels
+from protonn_edge.data.points.splits import holdout, kept_rows, relearned
 from protonn_edge.learn.clusters import cluster_centres
 from protonn_edge.learn.objective import Parameters
 from protonn_edge.learn.points import Float32, Indices, Targets

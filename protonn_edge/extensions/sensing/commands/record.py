@@ -19,7 +19,7 @@ from protonn_edge.cli.command import OUTPUT, Output, command, is_terminal, optio
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange, baud_rate
 from protonn_edge.cli.paths import OutputFile, check_ending
 from protonn_edge.codegen.export.folder import LOGGER
-from protonn_edge.data.cells import check_labels
+from protonn_edge.data.tables.cells import check_labels
 from protonn_edge.extensions.sensing.commands.logger import LOGGER_FOLDER
 from protonn_edge.extensions.sensing.commands.sensor_source import source_options
 from protonn_edge.extensions.sensing.commands.source import Pace, SensorSource

@@ -16,12 +16,12 @@ from protonn_edge.cli.command import OUTPUT, Output, additions, argument, comman
 from protonn_edge.cli.options import LEVEL, PATH, FiniteRange, Qualified
 from protonn_edge.cli.paths import WINDOWS, OutputFile, check_ending
 from protonn_edge.cli.tables import RECORDING_TABLE
-from protonn_edge.data import recordings
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.division import digest_of
-from protonn_edge.data.expected import is_same_rate
 from protonn_edge.data.naming import Notice, check_names, label_text, listed, quoted
 from protonn_edge.data.options import TableOptions
+from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.data.points.division import digest_of
+from protonn_edge.data.points.expected import is_same_rate
+from protonn_edge.data.takes import recordings
 from protonn_edge.extensions.sensing.commands.windows_file import WindowsFile
 from protonn_edge.extensions.sensing.recordings.recorded import (
     Recording,

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data import recordings
-from protonn_edge.data.arrays import SOURCE
-from protonn_edge.data.instruments import to_arrays
+from protonn_edge.data.files.arrays import SOURCE
 from protonn_edge.data.naming import Notice, listed
-from protonn_edge.data.values import spread_of
+from protonn_edge.data.points.instruments import to_arrays
+from protonn_edge.data.points.values import spread_of
+from protonn_edge.data.takes import recordings
 from protonn_edge.extensions.sensing.recordings.recorded import Recording
 from protonn_edge.extensions.sensing.sensor_kinds import ANALOG_RATE, MICROPHONE
 from protonn_edge.system.arrays import Array

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from protonn_edge.data.cells import check_labels
+from protonn_edge.data.tables.cells import check_labels
 from protonn_edge.extensions.sensing.editing.takes import (
     RECORDING_LIMIT_BYTES,
     EditableRecording,

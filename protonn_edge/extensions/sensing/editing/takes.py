@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.options import RECORDING_MARK
-from protonn_edge.data.recordings import runs_of
-from protonn_edge.data.takes import takes_in
+from protonn_edge.data.takes.recordings import runs_of
+from protonn_edge.data.takes.takes import takes_in
 from protonn_edge.extensions.sensing.recordings.recorded import read_recording
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, InvalidValue, counted

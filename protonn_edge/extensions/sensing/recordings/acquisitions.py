@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.data.cells import FLOAT32_MAX
-from protonn_edge.data.coded import Coded
-from protonn_edge.data.dataset import Table
-from protonn_edge.data.instruments import Instrument
+from protonn_edge.data.points.dataset import Table
+from protonn_edge.data.points.instruments import Instrument
+from protonn_edge.data.tables.cells import FLOAT32_MAX
+from protonn_edge.data.tables.coded import Coded
 from protonn_edge.data.units import unit_of
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import read_file

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.dataset import Float32
 from protonn_edge.data.naming import Notice, quoted
+from protonn_edge.data.points.dataset import Float32
 from protonn_edge.system.errors import counted
 from protonn_edge.system.figures import percent
 

@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.cells import is_label, is_number
-from protonn_edge.data.columns import Column
 from protonn_edge.data.options import TableOptions
-from protonn_edge.data.table_file import opened_table
-from protonn_edge.data.tables import RawTable
-from protonn_edge.data.takes import SAMPLES, order, shown
-from protonn_edge.data.usual_names import LABEL_NAMES
+from protonn_edge.data.tables.cells import is_label, is_number
+from protonn_edge.data.tables.columns import Column
+from protonn_edge.data.tables.table_file import opened_table
+from protonn_edge.data.tables.tables import RawTable
+from protonn_edge.data.tables.usual_names import LABEL_NAMES
+from protonn_edge.data.takes.takes import SAMPLES, order, shown
 from protonn_edge.system.errors import InputError
 
 _SUFFIXES = (".csv", ".tsv", ".txt")

@@ -10,11 +10,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.clock import usual_step
-from protonn_edge.data.coded import Coded
-from protonn_edge.data.dataset import Table
 from protonn_edge.data.naming import Notice, listed
 from protonn_edge.data.options import TableOptions
+from protonn_edge.data.points.dataset import Table
+from protonn_edge.data.roles.clock import usual_step
+from protonn_edge.data.tables.coded import Coded
 from protonn_edge.extensions.sensing.recordings.interval_files import Floats, intervals_in
 from protonn_edge.extensions.sensing.recordings.time_units import seconds_of_a_unit
 from protonn_edge.system.errors import InputError, counted

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.clock import Clock
-from protonn_edge.data.dataset import Table
-from protonn_edge.data.instruments import Instrument
-from protonn_edge.data.named import renamed
 from protonn_edge.data.naming import Notice, listed
 from protonn_edge.data.options import TableOptions
-from protonn_edge.data.table_file import opened_table
+from protonn_edge.data.points.dataset import Table
+from protonn_edge.data.points.instruments import Instrument
+from protonn_edge.data.roles.clock import Clock
+from protonn_edge.data.roles.named import renamed
+from protonn_edge.data.tables.table_file import opened_table
 from protonn_edge.data.units import split_unit
 from protonn_edge.system.errors import InputError
 

@@ -1,7 +1,7 @@
 """Recordings: a table, a WAV file, or a folder with takes or a subfolder for each class.
 
 All become labelled samples in chronological order, with a mark where samples are not consecutive;
-see `protonn_edge.data.takes` for folders. The tables of a folder are read as one, so that
+see `protonn_edge.data.takes.takes` for folders. The tables of a folder are read as one, so that
 columns are judged by all takes.
 """
 
@@ -16,19 +16,21 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.checks import remarks
-from protonn_edge.data.coded import Coded
-from protonn_edge.data.dataset import Dataset, Table, dataset_from, several_labels
-from protonn_edge.data.far_values import about_far_label
-from protonn_edge.data.instruments import Instrument
-from protonn_edge.data.label_sets import LabelSetTable
+from protonn_edge.data.checks.checks import remarks
+from protonn_edge.data.checks.far_values import about_far_label
 from protonn_edge.data.naming import Notice, listed
 from protonn_edge.data.options import USUAL_DELIMITERS, TableOptions
-from protonn_edge.data.points import of_recording, read_table
+from protonn_edge.data.points.dataset import Dataset, Table, dataset_from, several_labels
+from protonn_edge.data.points.instruments import Instrument
+from protonn_edge.data.points.label_sets import LabelSetTable
+from protonn_edge.data.points.values import Values, has_values, value_dataset
 from protonn_edge.data.reading import read_parts
-from protonn_edge.data.take_names import unsaid_names
-from protonn_edge.data.take_notices import repeated, unread
-from protonn_edge.data.takes import (
+from protonn_edge.data.roles.table_points import of_recording, read_table
+from protonn_edge.data.tables.coded import Coded
+from protonn_edge.data.tables.text import TEXT_LIMIT_BYTES
+from protonn_edge.data.takes.take_names import unsaid_names
+from protonn_edge.data.takes.take_notices import repeated, unread
+from protonn_edge.data.takes.takes import (
     ACQUISITIONS,
     TABLES,
     WAVES,
@@ -39,9 +41,7 @@ from protonn_edge.data.takes import (
     refuse_recurring,
     takes_in,
 )
-from protonn_edge.data.text import TEXT_LIMIT_BYTES
 from protonn_edge.data.units import split_unit, unit_of
-from protonn_edge.data.values import Values, has_values, value_dataset
 from protonn_edge.extensions.sensing.recordings.acquisitions import read_acquisition
 from protonn_edge.extensions.sensing.recordings.clipping import about_clipping
 from protonn_edge.extensions.sensing.recordings.interval_files import labels_file_of

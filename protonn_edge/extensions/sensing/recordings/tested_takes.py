@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.values import Values
+from protonn_edge.data.points.values import Values
 
 
 def last_takes(

@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.cells import FLOAT32_MAX
-from protonn_edge.data.clock import (
+from protonn_edge.data.naming import Notice, listed, quoted
+from protonn_edge.data.points.dataset import RowTimes, Table
+from protonn_edge.data.points.instruments import Instrument
+from protonn_edge.data.roles.clock import (
     Clock,
     usual_step,
 )
-from protonn_edge.data.dataset import RowTimes, Table
-from protonn_edge.data.instruments import Instrument
-from protonn_edge.data.naming import Notice, listed, quoted
+from protonn_edge.data.tables.cells import FLOAT32_MAX
 from protonn_edge.extensions.sensing.recordings.time_units import (
     MOST_RATE,
     hertz,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from protonn_edge.data.recordings import Run, SegmentDetector
+from protonn_edge.data.takes.recordings import Run, SegmentDetector
 
 _SPANS_A_WINDOW = 8
 _BINS = 256

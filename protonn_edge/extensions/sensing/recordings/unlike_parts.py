@@ -17,8 +17,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.dataset import Float32
 from protonn_edge.data.naming import Notice, listed, names_at, quoted
+from protonn_edge.data.points.dataset import Float32
 
 _FEWEST_SAMPLES = 8  # of a class in a part,
 _FEWEST_OTHERS = 3  # and other parts to compare with

@@ -11,7 +11,7 @@ from typing import IO, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.instruments import Instrument
+from protonn_edge.data.points.instruments import Instrument
 from protonn_edge.data.units import unit_of
 from protonn_edge.system.checks import check, check_most
 from protonn_edge.system.errors import InvalidValue, cannot_read, counted

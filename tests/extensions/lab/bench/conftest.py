@@ -12,7 +12,7 @@ from command_line import succeed
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.project import build
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.file import save_model
 

@@ -21,7 +21,7 @@ from model_factory import random_inputs, random_points
 from refusals import refused_by
 
 from protonn_edge.codegen.planner import make_plan
-from protonn_edge.data.splits import load_digits_dataset
+from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.extensions.research.kinds.bonsai.integers import Sums
 from protonn_edge.extensions.research.kinds.bonsai.train import (
     BonsaiClassifier,

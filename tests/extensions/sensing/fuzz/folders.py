@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from fuzz.mutation import pick
 
-from protonn_edge.data.dataset import Dataset
-from protonn_edge.data.groups import with_own_groups
 from protonn_edge.data.options import TableOptions, options_of_texts
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.data.reading import load_dataset
+from protonn_edge.data.roles.groups import with_own_groups
 from protonn_edge.extensions.sensing.recordings.recorded import Recording, read_recording
 from protonn_edge.system.errors import InputError
 

@@ -15,7 +15,7 @@ from command_line import refusal, run, run_json
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.renderer import render_c
-from protonn_edge.data.instruments import Instrument
+from protonn_edge.data.points.instruments import Instrument
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of

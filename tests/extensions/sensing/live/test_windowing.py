@@ -29,8 +29,8 @@ from protonn_edge.codegen.families.avr.code import AVRCode
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.folder import read_plan
 from protonn_edge.codegen.renderer import template_environment
-from protonn_edge.data.instruments import Instrument
 from protonn_edge.data.naming import sample_names
+from protonn_edge.data.points.instruments import Instrument
 from protonn_edge.data.units import unit_of
 from protonn_edge.extensions.sensing.commands.live import LiveOptions
 from protonn_edge.extensions.sensing.described import sensor_kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.data.recordings import cut_windows, runs_of
+from protonn_edge.data.takes.recordings import cut_windows, runs_of
 from protonn_edge.extensions.sensing.recordings.tested_takes import last_takes
 from protonn_edge.extensions.sensing.recordings.triggers import Trigger
 

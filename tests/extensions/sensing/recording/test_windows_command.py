@@ -10,8 +10,8 @@ import pytest
 from avr_tools import needs_emulated_avr
 from command_line import run_json, succeed
 
-from protonn_edge.data.arrays import source_of
-from protonn_edge.data.division import digest_of
+from protonn_edge.data.files.arrays import source_of
+from protonn_edge.data.points.division import digest_of
 from protonn_edge.model.file import load_model, model_bytes
 
 FEATURES = "mean,deviation,min,max,crossings,bands:3"

@@ -20,7 +20,7 @@ from model_factory import random_window_model, window_features_of
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.families.avr.code import AVRCode
-from protonn_edge.data.instruments import Instrument
+from protonn_edge.data.points.instruments import Instrument
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.response import response_of
 from protonn_edge.extensions.sensing.sampling import Sampling

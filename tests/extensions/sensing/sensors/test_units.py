@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from refusals import refused_by
 
-from protonn_edge.data.instruments import Instrument, from_arrays, to_arrays
+from protonn_edge.data.points.instruments import Instrument, from_arrays, to_arrays
 from protonn_edge.data.units import unit_of, units_of, units_text
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.sensor_kinds import is_chip
@@ -112,5 +112,5 @@ def test_an_instrument_is_read_as_it_was_written() -> None:
     ids=str,
 )
 def test_hostile_arrays_are_refused_in_a_sentence(arrays) -> None:
-    with refused_by("data.instruments", "data.units"):
+    with refused_by("data.points.instruments", "data.units"):
         from_arrays(arrays)

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.recordings import SegmentDetector
+from protonn_edge.data.takes.recordings import SegmentDetector
 from protonn_edge.extensions.sound.features.audio.clips import full_scale
 from protonn_edge.extensions.sound.onset import onsets_of
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, saturated_steps

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from protonn_edge.data.dataset import Dataset
 from protonn_edge.data.naming import Notice
+from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.extensions.sound.features.audio.clips import DEFAULT_RATE, fitted_to
 from protonn_edge.extensions.sound.features.audio.integers import IntegerAudio
 from protonn_edge.extensions.sound.features.audio.train.augmentation import SoundAugmentation

@@ -1,0 +1,1 @@
+"""Checks of training data, which warn about probable mistakes."""

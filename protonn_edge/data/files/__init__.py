@@ -1,0 +1,1 @@
+"""Files other than tables: arrays in .npz, and libsvm text."""

@@ -1,0 +1,1 @@
+"""Labelled points, what prepared their features, and how a file was divided into parts."""

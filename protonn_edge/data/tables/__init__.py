@@ -1,0 +1,1 @@
+"""Text tables: from the lines of files to columns of numbers, dates and texts."""

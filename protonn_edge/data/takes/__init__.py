@@ -1,0 +1,1 @@
+"""Folders: takes of recordings, files named after classes, and images."""
