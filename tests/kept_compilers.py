@@ -38,6 +38,7 @@ _TELLING = (
     "SOURCE_DATE_EPOCH",
     "DEPENDENCIES_OUTPUT",
 )
+_FORM = "headers apart"  # of what is kept
 _NOTING = "SUNPRO_DEPENDENCIES"  # names a file in which gcc lists all headers that it reads
 _SOURCE = re.compile(r".*\.(c|cc|cpp|ino|S)")
 _FOLDER = re.compile(r"(-I|-isystem|-iquote|-idirafter|-L|-B)(.*)")
@@ -118,7 +119,11 @@ class _Call:
 
     def key(self) -> str:
         """Return what tells calls apart, but for the headers that they read."""
-        told = [_identity(self.compiler), *(self.environment.get(name, "") for name in _TELLING)]
+        told = [
+            _FORM,
+            _identity(self.compiler),
+            *(self.environment.get(name, "") for name in _TELLING),
+        ]
         for at, word in enumerate(self.words[1:], 1):
             files = self._files(word) if at != self._at else []
             named = _FOLDER.fullmatch(word)
