@@ -27,9 +27,9 @@ TESTS_core := $(TESTS_) --ignore=tests/extensions
 test: setup $(VENV)/has-docs node browser cmake  ## run all tests; ARGS=core or ARGS="tests/cli -k demo" runs some
 	@$(PYTHON) -m pytest $(or $(TESTS_$(ARGS)),$(ARGS))
 
-# With random seeds, and with nothing that compilers made before.
+# With the tests that are marked so, with random seeds, and with nothing that compilers made before.
 nightly: setup $(VENV)/has-docs node browser cmake  ## run what no push needs: tests with new seeds, fuzzers, proofs; SEED=1
-	@PROTONN_EDGE_KEPT_BUILDS=$$(mktemp -d) $(PYTHON) -m pytest $(TESTS_) --hypothesis-profile=nightly
+	@PROTONN_EDGE_KEPT_BUILDS=$$(mktemp -d) $(PYTHON) -m pytest $(TESTS_) -m "" --hypothesis-profile=nightly
 	@$(MAKE) --no-print-directory fuzz SECONDS=1800 ARGS="--seed $(or $(SEED),1)"
 	@$(MAKE) --no-print-directory prove agreement
 

@@ -31,19 +31,6 @@ def keep_builds(put: Callable[[Any, str, Any], object] = setattr) -> None:
     """
     kept = KeptCompilers(Path(os.environ[KEPT]))
 
-    def run(words: Any, *more: Any, **rest: Any) -> subprocess.CompletedProcess[Any]:
-        def compile_() -> subprocess.CompletedProcess[Any]:
-            return _PLAIN_RUN(words, *more, **rest)
-
-        if more or isinstance(words, str | bytes | os.PathLike) or {"input", "stdin"} & {*rest}:
-            return compile_()
-        place, environment = Path(rest.get("cwd") or "."), rest.get("env") or os.environ
-        texts = [os.fspath(word) for word in words]
-        done = kept.run(texts, place, environment, compile_) or compile_()
-        if isinstance(done.stdout, str) and not rest.keys() & {"text", "encoding"}:
-            done.stdout = done.stderr = b""
-        return done
-
     def run_within(
         deadline_s: float,
         words: Sequence[str],
@@ -52,11 +39,11 @@ def keep_builds(put: Callable[[Any, str, Any], object] = setattr) -> None:
         environment: Mapping[str, str] | None = None,
         **rest: Any,
     ) -> subprocess.CompletedProcess[str]:
-        def compile_() -> subprocess.CompletedProcess[str]:
-            return _RUN_WITHIN(deadline_s, words, folder=folder, environment=environment, **rest)
+        def compile_(variables: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+            return _RUN_WITHIN(deadline_s, words, folder=folder, environment=variables, **rest)
 
-        place = folder or Path()
-        return kept.run(words, place, environment or os.environ, compile_) or compile_()
+        given = environment or os.environ
+        return kept.run(words, folder or Path(), given, compile_) or compile_(given)
 
     def run_in_turn(
         deadline_s: float, commands: Sequence[Sequence[str]], **rest: Any
@@ -67,7 +54,28 @@ def keep_builds(put: Callable[[Any, str, Any], object] = setattr) -> None:
                 break
         return done
 
-    put(subprocess, "run", run)
+    put(subprocess, "run", _running(kept))
     put(process, "run_within", run_within)
     put(direct, "run_in_turn", run_in_turn)
     put(programs, "worst_case_stack", kept_stacks(programs.worst_case_stack))
+
+
+def _running(kept: KeptCompilers) -> Callable[..., subprocess.CompletedProcess[Any]]:
+    """Return what takes the place of `subprocess.run`."""
+
+    def run(words: Any, *more: Any, **rest: Any) -> subprocess.CompletedProcess[Any]:
+        def compile_(environment: Mapping[str, str]) -> subprocess.CompletedProcess[Any]:
+            return _PLAIN_RUN(words, **{**rest, "env": environment})
+
+        if more or isinstance(words, str | bytes | os.PathLike) or {"input", "stdin"} & {*rest}:
+            return _PLAIN_RUN(words, *more, **rest)
+        place, environment = Path(rest.get("cwd") or "."), rest.get("env") or os.environ
+        texts = [os.fspath(word) for word in words]
+        done = kept.run(texts, place, environment, compile_)
+        if done is None:
+            return _PLAIN_RUN(words, **rest)
+        if isinstance(done.stdout, str) and not rest.keys() & {"text", "encoding"}:
+            done.stdout = done.stderr = b""
+        return done
+
+    return run

@@ -38,6 +38,9 @@ _TELLING = (
     "SOURCE_DATE_EPOCH",
     "DEPENDENCIES_OUTPUT",
 )
+_FORM = "headers apart"  # of what is kept
+_NOTING = "SUNPRO_DEPENDENCIES"  # names a file in which gcc lists all headers that it reads
+_SOURCE = re.compile(r".*\.(c|cc|cpp|ino|S)")
 _FOLDER = re.compile(r"(-I|-isystem|-iquote|-idirafter|-L|-B)(.*)")
 _MOST = 20_000  # files of some 20 kB
 
@@ -53,24 +56,30 @@ class KeptCompilers:
         words: Sequence[str],
         folder: Path,
         environment: Mapping[str, str],
-        compile_: Callable[[], Done],
+        compile_: Callable[[Mapping[str, str]], Done],
     ) -> Done | None:
         """Return what a call of a compiler would, after its files are there; None if it is none.
 
-        `compile_` calls it, if it must be.
+        `compile_` calls it with an environment, if it must be.
         """
         call = _Call.of(words, folder, environment)
         if call is None:
             return None
         key = call.key()
-        if (content := self._kept.get(key)) and call.restore(content):
+        noted = self._kept.get(key)
+        if noted and (content := self._kept.get(call.key_of(key, json.loads(noted)))):
+            call.restore(content)
             return subprocess.CompletedProcess(words, 0, "", "")
         before = call.products()
-        done = compile_()
+        with TemporaryDirectory() as scratch:
+            notes = Path(scratch, "notes")
+            done = compile_({**environment, _NOTING: str(notes)})
+            headers = call.headers(notes.read_text()) if notes.exists() else None
         if done.returncode == 0 and not done.stderr and not done.stdout:
             content = call.packed(before)
-            if content is not None:
-                self._kept.put(key, content)
+            if content is not None and (headers is not None or not call.has_source):
+                self._kept.put(key, json.dumps(headers or []).encode())
+                self._kept.put(call.key_of(key, headers or []), content)
         return done
 
 
@@ -109,8 +118,12 @@ class _Call:
         return [path for path in (self.folder / word, *named) if path.is_file()]
 
     def key(self) -> str:
-        """Return what tells calls apart, but for the headers that are read."""
-        told = [_identity(self.compiler), *(self.environment.get(name, "") for name in _TELLING)]
+        """Return what tells calls apart, but for the headers that they read."""
+        told = [
+            _FORM,
+            _identity(self.compiler),
+            *(self.environment.get(name, "") for name in _TELLING),
+        ]
         for at, word in enumerate(self.words[1:], 1):
             files = self._files(word) if at != self._at else []
             named = _FOLDER.fullmatch(word)
@@ -134,57 +147,48 @@ class _Call:
         found = beside.iterdir() if beside.is_dir() else ()
         return {path: path.stat().st_mtime_ns for path in found if path.is_file()}
 
+    @property
+    def has_source(self) -> bool:
+        """Whether something is compiled, of which the compiler has to note what it reads."""
+        return any(map(_SOURCE.fullmatch, self.words))
+
+    def headers(self, notes: str) -> list[list[Any]]:
+        """Return all headers that the preprocessor noted, as seen from a root."""
+        names = re.sub(r"\\\n", " ", notes)
+        names = re.sub(r"(?m)^\S*?:(?=\s|$)", " ", names)
+        found = dict.fromkeys(part.replace("\\ ", " ") for part in re.split(r"(?<!\\)\s+", names))
+        return [self._named(self.folder / name) for name in found if name]
+
+    def key_of(self, key: str, headers: Sequence[Sequence[Any]]) -> str:
+        """Return what tells calls apart that read these headers."""
+        return digest(
+            [key.encode(), *(_of_file(self.roots[at] / name).encode() for at, name in headers)]
+        )
+
     def packed(self, before: Mapping[Path, int]) -> bytes | None:
-        """Return what the call has made, and the digests of all that it has read."""
-        read = self._read()
+        """Return what the call has made; None if that is nothing."""
         made = [path for path, written in self.products().items() if before.get(path) != written]
-        if read is None or self.out not in made:
+        if self.out not in made:
             return None
         contents = [path.read_bytes() for path in made]
         files = [
             [path.name, len(content), path.stat().st_mode & 0o777]
             for path, content in zip(made, contents, strict=True)
         ]
-        head = json.dumps({"read": read, "files": files}).encode()
-        return b"\n".join([head, b"".join(contents)])
+        return b"\n".join([json.dumps(files).encode(), b"".join(contents)])
 
-    def restore(self, content: bytes) -> bool:
-        """Write what an equal call has made, unless a file that it has read differs now."""
+    def restore(self, content: bytes) -> None:
+        """Write what an equal call has made."""
         head, _, rest = content.partition(b"\n")
-        noted = json.loads(head)
-        if any(_of_file(self.roots[at] / name) != was for at, name, was in noted["read"]):
-            return False
         self.out.parent.mkdir(parents=True, exist_ok=True)
-        for name, size, mode in noted["files"]:
+        for name, size, mode in json.loads(head):
             path = self.out.parent / name
             path.unlink(missing_ok=True)
             path.write_bytes(rest[:size])
             path.chmod(mode)
             rest = rest[size:]
-        return True
 
-    def _read(self) -> list[list[object]] | None:
-        """Return all files that the preprocessor reads, by a root, and their digests."""
-        given = [*self.words[1 : self._at - 1], *self.words[self._at + 1 :]]
-        asking = [word for word in given if word not in ("-c", "-S", "-save-temps=obj")]
-        with TemporaryDirectory() as scratch:
-            done = _run(
-                [self.compiler, *asking, "-M", "-o", f"{scratch}/read"],
-                cwd=self.folder,
-                env=self.environment,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if done.returncode != 0:
-                return None
-            rules = Path(scratch, "read").read_text() if Path(scratch, "read").exists() else ""
-        names = re.sub(r"\\\n", " ", rules)
-        names = re.sub(r"(?m)^\S*?:(?=\s|$)", " ", names)
-        found = dict.fromkeys(part.replace("\\ ", " ") for part in re.split(r"(?<!\\)\s+", names))
-        return [self._named(self.folder / name) for name in found if name]
-
-    def _named(self, path: Path) -> list[object]:
+    def _named(self, path: Path) -> list[Any]:
         whole = Path(os.path.normpath(path))
         ways = [
             (len(name := os.path.relpath(whole, root)), at, name)
@@ -192,7 +196,7 @@ class _Call:
             if whole.is_relative_to(root)
         ]
         _, at, name = min(ways, default=(0, 0, str(whole)))
-        return [at, name, _of_file(whole)]
+        return [at, name]
 
 
 _run = subprocess.run

@@ -16,32 +16,18 @@ from _pytest.assertion import rewrite
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "protonn_edge"
 
-# Few tests that take long: a process that begins them last would be the only one that still runs.
-_LONG = (
-    *(
-        "extensions/proof/agreement",
-        "extensions/research/basis_images",
-        "cli/test_best",
-        "cli/test_commands",
-        "cli/test_tune",
-    ),
-    *(
-        "conformance",
-        "docs",
-        "extensions/proof/equality",
-        "export",
-        "hil/test_uploaded",
-    ),
-    *(
-        "kinds/test_command",
-        "extensions/observation",
-        "portability/test_without",
-    ),
-    *("extensions/proof/frama_c", "extensions/sensing/export", "extensions/studio"),
-    *("extensions/lab/bench", "extensions/pico", "faults", "fuzz/test_fuzzers"),
-    *("extensions/teaching", "toolchain", "tuning", "web", "wheel", "words/test_kernels"),
+# What takes longest: a process that began it last would be the only one that still runs.
+_LONGEST_FIRST = (
+    *("docs/test_blocks", "words/test_kernels", "conformance", "kinds/test_command", "web"),
+    *("export", "docs/test_site", "corpus", "extensions/proof/equality", "extensions/agents"),
+    *("extensions/lab/bench", "faults", "emulator", "extensions/proof/agreement"),
+    *("extensions/arduino", "hil/test_uploaded", "tuning/test_dask", "fuzz", "docs"),
+    *("extensions/sensing/export", "cli/test_commands", "extensions/proof", "cli/test_tune"),
+    *("firmware", "cli/test_best", "toolchain", "advice", "extensions/observation"),
+    *("forest/test_floats", "model/test_every_file", "kinds", "tuning", "wheel", "portability"),
+    *("extensions/pico", "extensions/teaching", "policy/test_every_rule", "cli/test_start"),
+    *("extensions/studio", "extensions/research/basis_images", "training/test_types"),
 )
-_LONG_FILES = tuple(f"tests/{name}" for name in _LONG)
 
 # Folders whose files run in one process, because they share what takes long to make: programs and
 # what the emulator says of them, emulators compiled anew, the Arduino core, a browser's pages.
@@ -130,15 +116,22 @@ def pytest_timeout_set_timer() -> Generator[None, object, object]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files in front that take long, and those with many tests."""
+    """Put files in front that take long, then those with many tests."""
     files = [item.nodeid.partition("::")[0] for item in items]
     order = {
         # the boards that hil_tests/ emulates stay on until the end
-        name: (name.startswith("hil_tests/"), not name.startswith(_LONG_FILES), -count, name)
+        name: (name.startswith("hil_tests/"), _place(name), -count, name)
         for name, count in Counter(files).items()
     }
     places = sorted(range(len(items)), key=lambda place: order[files[place]])
     items[:] = [items[place] for place in places]
+
+
+def _place(file: str) -> int:
+    """Return a file's place among those that take longest, or the number behind their last."""
+    name = file.removeprefix("tests/")
+    places = (n for n, long in enumerate(_LONGEST_FIRST) if name.startswith(long))
+    return next(places, len(_LONGEST_FIRST))
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)

@@ -55,10 +55,12 @@ class KeptResults:
             with scratch_folder(self._folder) as scratch:
                 (scratch / key).write_bytes(hashlib.sha256(result).digest() + result)
                 (scratch / key).replace(self._folder / key)
-            kept = [path for path in self._folder.iterdir() if path.is_file()]
+            with os.scandir(self._folder) as entries:  # which asks nothing of each file
+                kept = [entry for entry in entries if entry.is_file()]
             if len(kept) > self._most:
-                for path in sorted(kept, key=lambda path: path.stat().st_mtime)[: len(kept) // 2]:
-                    path.unlink()
+                kept.sort(key=lambda entry: entry.stat().st_mtime)
+                for entry in kept[: len(kept) // 2]:
+                    Path(entry).unlink()
 
     def of(self, ingredients: Iterable[bytes], compute: Callable[[], bytes]) -> bytes:
         """Return the result of ingredients, computed now if it is not kept."""

@@ -20,9 +20,9 @@ _AS_COMMANDS = {"table": "data", "numbers": "data", "recording": "windows"}
 _BOARDS = ("build", "emulate", "hil", "live", "monitor", "record", "studio", "tune", "verify")
 
 
-def corpus_lines(folder: Path, every: int = 1) -> Iterator[str]:
-    """Yield the command lines of all cases of the corpus, or one of so many cases."""
-    for number, case in some_cases(every):
+def corpus_lines(folder: Path, every: int = 1, part: int = 0) -> Iterator[str]:
+    """Yield the command lines of all cases of the corpus, or of a part, one of so many cases."""
+    for number, case in some_cases(every, part):
         given = folder / str(number)
         given.mkdir()
         path = case.write(given)

@@ -36,12 +36,12 @@ INTERFACES: dict[str, Reader] = {
 }
 
 
-def files(folder: Path, kind: str, every: int = 1) -> Iterator[tuple[Path, TableOptions]]:
+def files(folder: Path, kind: str, every: int, part: int) -> Iterator[tuple[Path, TableOptions]]:
     """Yield what the corpus reads as a table, or as another kind, with options for reading.
 
-    These are all, or those of one of so many cases.
+    These are those of a part, one of so many cases.
     """
-    for number, case in some_cases(every):
+    for number, case in some_cases(every, part):
         readings = [each.filled(case._filled) for each in case.readings if each.reader == kind]
         if not readings:
             continue
@@ -54,9 +54,9 @@ def files(folder: Path, kind: str, every: int = 1) -> Iterator[tuple[Path, Table
                 yield file, options_of_texts(texts)
 
 
-def follow(reader: Reader, folder: Path, every: int = 1) -> Iterator[Followed]:
-    """Yield what comes of all advice about files of the corpus that an interface can read."""
-    for path, options in files(folder, reader.kind, every):
+def follow(reader: Reader, folder: Path, every: int, part: int) -> Iterator[Followed]:
+    """Yield what comes of advice about files of a part of the corpus that an interface can read."""
+    for path, options in files(folder, reader.kind, every, part):
         try:
             given = reader.given(options)
         except KeyError:

@@ -15,7 +15,7 @@ from extension_parts import needs
 
 # The lines with the cheapest folder; `follow_all.py` follows all.
 LINES = [line for line in command_lines() if not line.startswith("~ ")][::6]
-EVERY = 11  # one of so many cases of the corpus
+EVERY = 33  # one of so many cases of the corpus
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +41,14 @@ def test_what_a_message_advises_works(
     assert not faults
 
 
+@pytest.mark.parametrize(
+    "part", [0, *(pytest.param(n, marks=pytest.mark.nightly) for n in (11, 22))]
+)
 def test_what_a_message_about_a_case_of_the_corpus_advises_works(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = [each for line in corpus_lines(tmp_path, EVERY) for each in follow(line, own={})]
+    found = [each for line in corpus_lines(tmp_path, EVERY, part) for each in follow(line, own={})]
     assert [each for each in found if each.advice.line]
     assert not [f"{each.advice.line}: {each.came}" for each in found if each.faulty]
 

@@ -221,28 +221,26 @@ def assert_avr_agrees(run: Run) -> None:
     assert (run.measured.labels == classes).all(), f"other classes with {choices}"
 
 
+def check_the_arduino_ides_level_is_the_reference(kind: str) -> None:
+    """Compare scores, and cycles with the bound, where a project is compiled as the IDE does it."""
+    _check_at(OTHER_LEVELS[0], programs_of(kind)[0])
+
+
 def check_any_level_of_optimization_is_the_reference(kind: str) -> None:
-    """Compare scores where a whole project is compiled at another level, and cycles with the bound.
-
-    The first program is compiled at the Arduino IDE's and the highest; the others take turns.
-    """
-    skip_without(*EMULATED_AVR)
+    """Compare them at the highest level; programs other than the first take all levels in turns."""
     for number, program in enumerate(programs_of(kind)):
-        turn = number % len(OTHER_LEVELS)
-        for level in (
-            OTHER_LEVELS[turn : turn + 1] if number else (OTHER_LEVELS[0], OTHER_LEVELS[-1])
-        ):
-            run = _run_at(level, program)
-            assert_avr_agrees(run)
-            assert_cycles_are_bounded(run)
+        _check_at(OTHER_LEVELS[number % len(OTHER_LEVELS) if number else -1], program)
 
 
-def _run_at(level: str, program: Program) -> Run:
+def _check_at(level: str, program: Program) -> None:
+    skip_without(*EMULATED_AVR)
     model, Q = program.instance.model, program.instance.points
     with scratch_folder() as folder:
         elf = build_program(model, program.plan, folder, level)
         paths = prediction_paths(read_program(elf), program.plan, UNO)
-        return Run(program, Q, len(Q), measure(elf, model, Q), paths, level=level)
+        run = Run(program, Q, len(Q), measure(elf, model, Q), paths, level=level)
+    assert_avr_agrees(run)
+    assert_cycles_are_bounded(run)
 
 
 def check_ints_of_16_bits_hold_all(kind: str) -> None:
@@ -337,10 +335,13 @@ CHECKS: tuple[Callable[[str], None], ...] = (
     check_arrays_of_features_give_them_back,
     check_host_c_is_the_reference,
     check_emulated_avr_is_the_reference,
-    check_any_level_of_optimization_is_the_reference,
+    check_the_arduino_ides_level_is_the_reference,
     check_ints_of_16_bits_hold_all,
     check_cycles_keep_to_the_plan,
     check_bytes_are_what_is_compiled,
     check_calls_in_any_order_are_safe,
 )
 """What `test_stages` runs for every kind of the registry."""
+
+AT_NIGHT = (check_any_level_of_optimization_is_the_reference,)
+"""What it runs at night, too."""

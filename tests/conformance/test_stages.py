@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from conformance.checks import CHECKS
+from conformance.checks import AT_NIGHT, CHECKS
 from conformance.instances import KINDS, instances_of, maker_of, programs_of
 
 from protonn_edge.chips.cores import UNO_CORE
@@ -13,7 +13,11 @@ from protonn_edge.codegen.kernels.kernel import kernels_of
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize(
+    "check",
+    [*CHECKS, *(pytest.param(each, marks=pytest.mark.nightly) for each in AT_NIGHT)],
+    ids=lambda check: check.__name__,
+)
 def test_stage(kind: str, check: Callable[[str], None]) -> None:
     check(kind)
 

@@ -43,8 +43,18 @@ def installed(package: Path, site: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the example, installed."""
-    return installed(EXAMPLE, tmp_path_factory.mktemp("installed") / "site")
+    """Return a folder with the example, installed, to which a command and a kind were added."""
+    folder = tmp_path_factory.mktemp("installed")
+    package = shutil.copytree(EXAMPLE, folder / "package") / NAME
+    (package / "commands").mkdir()
+    (package / "commands" / "__init__.py").touch()
+    (package / "commands" / "margins.py").write_text(COMMAND)
+    kind = shutil.copytree(KIND, package / "kinds" / KIND.name)
+    (kind.parent / "__init__.py").touch()
+    for module in kind.glob("*.py"):
+        text = module.read_text().replace("protonn_edge.kinds.", f"{NAME}.kinds.")
+        module.write_text(text)
+    return installed(package.parent, folder / "site")
 
 
 def ran(site: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -63,6 +73,8 @@ def ran(site: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[st
 CLOSE = "inspect model.npz --data digits.csv --close 2"
 ALONE = "inspect model.npz --close 2"
 EXPORT = "export model.npz --arduino library --no-try"
+TRAIN = "train digits.csv -o mean.npz --classifier nearest_mean"
+ADDED = ("--help", "margins --json", TRAIN, "verify mean.npz digits.csv")
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +90,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def answers(site: Path, folder: Path) -> dict[str, Answer]:
     """Return how commands end where the extension is installed."""
-    return answers_of((CLOSE, ALONE, EXPORT), site, folder)
+    return answers_of((CLOSE, ALONE, EXPORT, *ADDED), site, folder)
 
 
 def test_its_option_works(answers: dict[str, Answer]) -> None:
@@ -97,21 +109,10 @@ def test_it_may_be_imported_before_what_it_extends(site: Path, folder: Path) -> 
     assert done.stdout == "margins\n", done.stderr
 
 
-def test_its_folders_bring_commands_kinds_and_their_c(folder: Path, tmp_path: Path) -> None:
-    package = shutil.copytree(EXAMPLE, tmp_path / "package") / NAME
-    (package / "commands").mkdir()
-    (package / "commands" / "__init__.py").touch()
-    (package / "commands" / "margins.py").write_text(COMMAND)
-    kind = shutil.copytree(KIND, package / "kinds" / KIND.name)
-    (kind.parent / "__init__.py").touch()
-    for module in kind.glob("*.py"):
-        text = module.read_text().replace("protonn_edge.kinds.", f"{NAME}.kinds.")
-        module.write_text(text)
-    site = installed(package.parent, tmp_path / "site")
-    train = "train digits.csv -o mean.npz --classifier nearest_mean"
-    verify = "verify mean.npz digits.csv"
-    answers = answers_of(("--help", "margins --json", train, verify), site, folder)
-    assert {name: each for name, each in answers.items() if each.returncode != 0} == {}
+def test_its_folders_bring_commands_kinds_and_their_c(
+    answers: dict[str, Answer], site: Path, folder: Path
+) -> None:
+    assert [line for line in ADDED if answers[line].returncode != 0] == []
     assert "margins  Say what this extension is for" in answers["--help"].stdout
     assert json.loads(answers["margins --json"].stdout) == {"ok": True, "for": "margins"}
     named = (
@@ -137,7 +138,7 @@ def test_its_folders_bring_commands_kinds_and_their_c(folder: Path, tmp_path: Pa
 def test_one_that_is_broken_is_named(
     site: Path, folder: Path, tmp_path: Path, text: str, sentence: str
 ) -> None:
-    broken = shutil.copytree(site, tmp_path / "site")
+    broken = shutil.copytree(site, tmp_path / "site", ignore=shutil.ignore_patterns("kinds"))
     (broken / NAME / "__init__.py").write_text(text)
     refused = ran(broken, folder, "-m", "protonn_edge", "inspect", "model.npz")
     assert refused.returncode == 2, refused.stderr

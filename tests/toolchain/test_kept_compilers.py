@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -35,12 +35,12 @@ class Compiling:
         """Compile; return the product's bytes."""
         words = command.split()
 
-        def compile_() -> subprocess.CompletedProcess[str]:
+        def compile_(environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
             self.runs += 1
             return subprocess.run(
                 words,
                 cwd=self.folder,
-                env=self.environment,
+                env=environment,
                 capture_output=True,
                 text=True,
                 check=False,
@@ -155,6 +155,15 @@ def test_the_same_sources_elsewhere_make_the_same_program(
     assert subprocess.run([moved / "a"], check=False).returncode == 3
 
 
+def test_two_programs_that_differ_in_a_header_are_both_kept(compiled: Compiling) -> None:
+    compiled.write(a_c='#include "x.h"\nint main(void) { return X; }\n')
+    for value in (1, 2, 1, 2):
+        compiled.write(x_h=f"#define X {value}\n")
+        compiled("gcc a.c -o a")
+        assert subprocess.run([compiled.folder / "a"], check=False).returncode == value
+    assert compiled.runs == 2
+
+
 def test_all_that_a_compiler_writes_beside_its_product_is_kept(compiled: Compiling) -> None:
     compiled.write(a_c=MAIN)
     compiled("gcc -fstack-usage -c a.c -o a.o")
@@ -179,7 +188,7 @@ def test_a_file_that_is_incomplete_is_not_used(
 ) -> None:
     compiled.write(a_c=MAIN)
     made = compiled("gcc a.c -o a")
-    (file,) = compiled.kept.iterdir()
-    file.write_bytes(spoil(file.read_bytes()))
+    for file in compiled.kept.iterdir():
+        file.write_bytes(spoil(file.read_bytes()))
     assert compiled("gcc a.c -o a") == made
     assert compiled.runs == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import extension_parts
@@ -46,13 +47,27 @@ def plans_of(instance: Instance) -> list[WordPlan]:
     return plans_for(instance.model, WORD_CORES["cortex-m0plus"])
 
 
+def programs(kind: str, which: str) -> Iterator[tuple[Instance, WordPlan]]:
+    """Yield instances with all plans, or with plans in turns, the first one with all."""
+    for number, instance in enumerate(instances(kind)):
+        plans = plans_of(instance)
+        turn = number % len(plans)
+        chosen = plans[turn : turn + 1] if number and which == "in turns" else plans
+        yield from ((instance, plan) for plan in chosen)
+
+
+in_turns = pytest.mark.parametrize(
+    "which", ["in turns", pytest.param("all", marks=pytest.mark.nightly)]
+)
+
+
+@in_turns
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_host_computes_the_reference_under_sanitizers(kind: str) -> None:
+def test_the_host_computes_the_reference_under_sanitizers(kind: str, which: str) -> None:
     skip_without("cc")
-    for instance in instances(kind):
-        for plan in plans_of(instance):
-            with host_program(instance.model, plan, sanitize=True) as program:
-                assert_equal_to_reference(program, instance.model, instance.points)
+    for instance, plan in programs(kind, which):
+        with host_program(instance.model, plan, sanitize=True) as program:
+            assert_equal_to_reference(program, instance.model, instance.points)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -66,24 +81,23 @@ def test_calls_in_any_order_are_safe(kind: str, tmp_path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_its_c_has_nothing_of_an_avr(kind: str) -> None:
-    for instance in instances(kind):
-        for plan in plans_of(instance):
-            for text in render_c(instance.model, plan).values():
-                assert not _OF_AN_AVR.search(text)
+    for instance, plan in programs(kind, "all"):
+        for text in render_c(instance.model, plan).values():
+            assert not _OF_AN_AVR.search(text)
 
 
+@in_turns
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_strict_compilers_print_no_warning(compiler: str, tmp_path) -> None:
+def test_strict_compilers_print_no_warning(compiler: str, which: str, tmp_path) -> None:
     command = [compiler, *STRICT, "-Werror", "-ffreestanding", "-fsyntax-only"]
     if missing(compiler):
         pytest.skip(HOW)
-    for instance in (each for kind in KINDS for each in instances(kind)):
-        for plan in plans_of(instance):
-            write_c(instance.model, tmp_path, plan)
-            subprocess.run([*command, tmp_path / "pnn_model.c"], check=True, timeout=60)
+    for instance, plan in (each for kind in KINDS for each in programs(kind, which)):
+        write_c(instance.model, tmp_path, plan)
+        subprocess.run([*command, tmp_path / "pnn_model.c"], check=True, timeout=60)
 
 
-@pytest.mark.parametrize("optimize", ["-O2", "-Os"])
+@pytest.mark.parametrize("optimize", ["-O2", pytest.param("-Os", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("chip", CHIPS.values(), ids=lambda chip: chip.name)
 def test_emulated_cores_compute_the_reference(chip: Chip, optimize: str) -> None:
     if chip.missing:

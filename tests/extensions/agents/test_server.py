@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
-from command_line import assert_one_sentence, run, succeed
+from command_line import assert_one_sentence, run, run_json, succeed
 from extensions.agents.client import Client, all_end, served
 from model_factory import random_model
 from sklearn.datasets import load_digits
@@ -331,7 +331,7 @@ def test_a_cancelled_build_leaves_no_compiler_and_no_file(folder: Path) -> None:
     assert {*folder.rglob("*")} - before <= {folder / "firmware"}
 
 
-def journey(client: Any) -> dict[str, str]:
+def journey(client: Any) -> dict[str, Any]:
     """Go from a table to a library, and to a measured board; return what each tool answered."""
     steps: dict[str, dict[str, str]] = {
         "look": {"data": "train.csv"},
@@ -362,13 +362,6 @@ def check_journey(texts: dict[str, str], folder: Path) -> None:
     assert found["measure"]["mean_ms"] <= found["build"]["most_ms"]
     written = {path.name for path in folder.iterdir()}
     assert written >= {"m.npz", "firmware", "results.csv", "report.html", "Wine"}
-
-
-@needs_emulated_avr
-def test_from_a_table_to_a_library_and_a_measured_board(folder: Path) -> None:
-    with served(folder) as client:
-        check_journey(journey(client.text), folder)
-        assert client.heirs() == []
 
 
 @needs_emulated_avr
@@ -408,7 +401,12 @@ class Talk(io.BytesIO):
         self._calls = iter(calls)
         self._answered = threading.Event()
         self._answered.set()
-        self.answers: list[dict[str, Any]] = []
+        self.texts: list[str] = []
+
+    @property
+    def answers(self) -> list[dict[str, Any]]:
+        """What was answered."""
+        return [json.loads(each) for each in self.texts]
 
     def readline(self, size: int | None = -1) -> bytes:  # noqa: ARG002
         assert self._answered.wait(60)
@@ -418,10 +416,27 @@ class Talk(io.BytesIO):
 
     def write(self, line: Any) -> int:
         try:
-            self.answers.append(json.loads(json.loads(line)["result"]["content"][0]["text"]))
+            self.texts.append(json.loads(line)["result"]["content"][0]["text"])
         finally:
             self._answered.set()
         return len(line)
+
+
+@needs_emulated_avr
+def test_from_a_table_to_a_library_and_a_measured_board(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commands run in this process; other tests have them in processes of their own."""
+
+    def run_here(_: ChildCommand, words: list[str], folder: Path, limit_s: float) -> Any:
+        with contextlib.chdir(folder):
+            return run_json(*words)
+
+    monkeypatch.setattr(ChildCommand, "run", run_here)
+    calls = journey(lambda tool, **arguments: {"name": tool, "arguments": arguments})
+    talk = Talk(*calls.values())
+    Server(Confinement(folder), Allowed(600), talk, talk).serve()
+    check_journey(dict(zip(calls, talk.texts, strict=True)), folder)
 
 
 OUTCOMES = [

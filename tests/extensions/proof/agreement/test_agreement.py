@@ -23,6 +23,7 @@ from extensions.proof.agreement.proven import (
 from extensions.proof.agreement.sources import Function, cases_of, functions, functions_of, stage_of
 
 LANES = 400
+LONG = {"bonsai_tree", "gradients", "window_features"}  # to prove: seconds each
 
 
 @cache
@@ -31,7 +32,13 @@ def all_functions() -> tuple[Function, ...]:
 
 
 @needs_avr_gcc
-@pytest.mark.parametrize("kind", [*WITHOUT_PROOF, "average_pooling"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.nightly] * (kind in LONG))
+        for kind in (*WITHOUT_PROOF, "average_pooling")
+    ],
+)
 def test_functions_of_a_kind(kind: str) -> None:
     """`make agreement` proves and tries more, which takes longer."""
     for function in all_functions():

@@ -15,10 +15,17 @@ from protonn_edge.extensions.proof.difference import prove
 from protonn_edge.extensions.proof.forms import Unproven
 
 FAULTS = faults("proof for every input")
+LONG = {  # to be noticed: seconds each
+    "a bias in the wrong register",
+    "a wrong number of weights skipped for an input of 0",
+}
 
 
 @needs_avr_gcc
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.nightly] * (name in LONG)) for name in FAULTS],
+)
 def test_a_fault_is_not_proven(name: str, tmp_path: Path) -> None:
     fault = FAULTS[name]
     kind, number, function = fault.place.split()
