@@ -10,9 +10,7 @@ import io
 import json
 import os
 import re
-import signal
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -27,6 +25,7 @@ import numpy as np
 from protonn_edge.cli.additions import added_to, examples_added, with_added
 from protonn_edge.cli.option_groups import GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths, shown_name
+from protonn_edge.cli.stopping import heeding_signals
 from protonn_edge.system.errors import (
     InputError,
     Interrupted,
@@ -239,18 +238,15 @@ class Command(click.Command):
         for stream in (sys.stdout, sys.stderr):  # names print in any encoding
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
-        if threading.current_thread() is threading.main_thread():
-            # So that child processes are ended and scratch folders removed.
-            for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP, and nohup ignores it
-                number = getattr(signal, name, signal.SIGTERM)
-                if signal.getsignal(number) != signal.SIG_IGN:
-                    # with the exit code that shells report
-                    signal.signal(number, lambda number, _: sys.exit(128 + number))
+
+        def stopped() -> Failed:
+            return self._failed(ctx, str(Interrupted()), Interrupted.exit_code)
+
         try:
             # Code that may overflow handles it itself; anywhere else an infinity or NaN would
             # silently end up in a model or a figure.
             errors = np.errstate(over="raise", divide="raise", invalid="raise")
-            with warnings.catch_warnings(), errors:
+            with warnings.catch_warnings(), errors, heeding_signals(stopped, self.name):
                 # A library's warning is one sentence, without the source line.
                 warnings.showwarning = lambda warning, *_, **__: click.echo(
                     f"warning: {warning}", err=True
@@ -259,7 +255,7 @@ class Command(click.Command):
                 check_paths(self, ctx.params)
                 return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            raise self._failed(ctx, str(Interrupted()), Interrupted.exit_code) from error
+            raise stopped() from error
         except (BrokenPipeError, click.ClickException, click.exceptions.Exit, click.Abort):
             raise  # the reader closed the pipe, or it has a sentence already
         except Exception as error:

@@ -55,12 +55,10 @@ class KeptResults:
             with scratch_folder(self._folder) as scratch:
                 (scratch / key).write_bytes(hashlib.sha256(result).digest() + result)
                 (scratch / key).replace(self._folder / key)
-            with os.scandir(self._folder) as entries:  # which asks nothing of each file
-                kept = [entry for entry in entries if entry.is_file()]
+            kept = [each for each in os.scandir(self._folder) if each.is_file()]
             if len(kept) > self._most:
-                kept.sort(key=lambda entry: entry.stat().st_mtime)
-                for entry in kept[: len(kept) // 2]:
-                    Path(entry).unlink()
+                for each in sorted(kept, key=lambda each: each.stat().st_mtime)[: len(kept) // 2]:
+                    Path(each).unlink()
 
     def of(self, ingredients: Iterable[bytes], compute: Callable[[], bytes]) -> bytes:
         """Return the result of ingredients, computed now if it is not kept."""

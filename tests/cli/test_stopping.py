@@ -15,7 +15,7 @@ import pytest
 from command_line import run
 from programs import interruptible, started
 
-from protonn_edge.cli import inspect
+from protonn_edge.cli import COMMANDS, inspect
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.progress import TrainingStopped
 from protonn_edge.model.file import load_model
@@ -160,6 +160,51 @@ def test_a_trained_model_is_kept_where_its_thresholds_are_not(
 def test_what_is_not_stopped_is_trained_to_the_end(folder: Path, answers: Any) -> None:
     assert answers[3][0] == 0
     assert "stopped" not in load_model(folder / "whole.npz").record
+
+
+# Each command as if it were in a call of a library that does not return, in a process of its own.
+IN_A_LIBRARY = """
+import ctypes
+import json
+import os
+import signal
+import sys
+import threading
+from protonn_edge.cli import COMMANDS, main
+
+def in_a_library():
+    library, lock = ctypes.CDLL(None), ctypes.create_string_buffer(64)
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    for _ in range(2):
+        library.pthread_mutex_lock(lock)
+
+def begun(name):
+    command = main.get_command(None, name)
+    if process := os.fork():
+        return process
+    command.params, command.callback = [], in_a_library
+    with open(f"{name}.txt", "w") as sys.stderr:
+        main([name])
+
+processes = {name: begun(name) for name in COMMANDS if name != "tune"}
+codes = {name: os.waitpid(process, 0)[1] for name, process in processes.items()}
+print(json.dumps({name: os.waitstatus_to_exitcode(code) for name, code in codes.items()}))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="locks as Linux does: run it there")
+def test_ctrl_c_ends_every_command_within_a_call_of_a_library(tmp_path: Path) -> None:
+    done = subprocess.run(
+        interruptible(sys.executable, "-c", IN_A_LIBRARY),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    codes = json.loads(done.stdout)
+    assert {*codes} == {*COMMANDS} - {"tune"}  # which writes the best model so far
+    assert {name: code for name, code in codes.items() if code != 130} == {}
+    assert {path.read_text() for path in tmp_path.iterdir()} == {"error: stopped by Ctrl-C\n"}
 
 
 def test_ctrl_c_ends_any_command_with_130(

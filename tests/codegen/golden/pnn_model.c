@@ -341,13 +341,12 @@ static void prototypes_add_votes(void)
         "    add   r20, r0\n"
         "    adc   r21, r1\n"
         "    brpl  .Lfar_%=\n"
-        ".Llisted_%=:\n"
-        "    " PASSED(prototypes_listed, 4, 0) "swap  r20\n"
+        ".Llisted_%=: " PASSED(prototypes_listed, 4, 0) "movw  r18, r30\n" /* this prototype is near: its labels follow its coordinates */
+        "    swap  r20\n"
         "    andi  r20, 0x0f\n"
         "    swap  r21\n"
         "    andi  r21, 0xf0\n"
         "    or    r20, r21\n"
-        "    movw  r18, r30\n" /* this prototype is near: its labels follow its coordinates */
         "    mov   r30, r20\n"
         "    ldi   r31, 0\n"
         "    subi  r30, lo8(-(%[table]))\n"

@@ -20,7 +20,8 @@ from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedBoard
 from protonn_edge.codegen.families.avr.paths import stated_facts
-from protonn_edge.codegen.projects.project import trial_build
+from protonn_edge.codegen.planner import plan_of
+from protonn_edge.codegen.projects.project import BuildOptions, trial_build
 from protonn_edge.codegen.verification.agreement import verify_device
 from protonn_edge.codegen.verification.tryout import trial_points
 from protonn_edge.model.quantization import quantize
@@ -62,7 +63,8 @@ CHECKS = {
 def test_measurements_contradict_a_wrong_bound(name: str) -> None:
     fault, board, model = OF_BOUNDS[name], load_board("uno"), plain_model()
     reference = quantize(model)
-    with trial_build(model, board) as trial:
+    loops = BuildOptions(plan=plan_of(reference, {"projection": "unrolled"}))
+    with trial_build(model, board, options=loops) as trial:
         change(trial.project.folder / "firmware" / "generated" / "pnn_model.c", fault)
         elf = trial.project.compile(board)
         facts = stated_facts(read_program(elf), trial.plan, board)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from protonn_edge.chips.cores import Core
 from protonn_edge.codegen.kernels import compiled
 from protonn_edge.codegen.kernels.kernel import Cost, Feed, Kernel, code_bytes
 from protonn_edge.codegen.kernels.listing import Facts, Listing, Passed
@@ -25,6 +26,9 @@ _NEIGHBOUR_BYTES = compiled.bytes_of("uint8_t", "uint16_t")
 
 # Cycles of a near prototype: of each coordinate and score, and around them.
 _COORDINATE_CYCLES, _VOTE_CYCLES, _NEAR_CYCLES, _AROUND_CYCLES = 9, 8, 40, 130
+_UNROLLED_CYCLES, _NEAR_UNROLLED_CYCLES = 8, 32
+
+_LISTED_BYTES = 255  # of a list, whose end is known by its lower byte
 
 # Up to this number of prototypes, all pairs are examined to choose checks.
 _PROTOTYPES_COMPARED = 200
@@ -36,6 +40,17 @@ class PrototypesKernel(Kernel):
 
     stage: IntegerPrototypes
     name: str = "listed"
+
+    cycles: ClassVar[tuple[int, int]] = _COORDINATE_CYCLES, _NEAR_CYCLES
+
+    @classmethod
+    def of(cls, stage: IntegerPrototypes, core: Core) -> tuple[Kernel, ...]:
+        """Return the kernels; voters, and long lists, have only the one with rows in flash."""
+        kernels: tuple[Kernel, ...] = (PrototypesKernel(stage, core),)
+        fits = stage.n_prototypes * _NEIGHBOUR_BYTES <= _LISTED_BYTES
+        if fits and stage.voters is None and core.multiplies:
+            kernels += (UnrolledKernel(stage, core, "unrolled"),)
+        return kernels
 
     @cached_property
     def voting(self) -> loops.Voting:
@@ -49,6 +64,7 @@ class PrototypesKernel(Kernel):
             shift=stage.distance_shift,
             limit=stage.distance_limit >> 8,
             nearest=stage.gives_nearest,
+            prototypes=stage.prototypes.T.tolist() if self.is_instructions else [],
         )
 
     @cached_property
@@ -107,8 +123,9 @@ class PrototypesKernel(Kernel):
         """Return its cost."""
         stage = self.stage
         flash = int(stage.prototypes.nbytes + stage.labels.nbytes + stage.table.nbytes)
-        each = _COORDINATE_CYCLES * stage.n_inputs + _VOTE_CYCLES * stage.n_outputs
-        cycles: float = _AROUND_CYCLES + (each + _NEAR_CYCLES) * stage.n_prototypes
+        of_coordinate, near = self.cycles
+        each = of_coordinate * stage.n_inputs + _VOTE_CYCLES * stage.n_outputs
+        cycles: float = _AROUND_CYCLES + (each + near) * stage.n_prototypes
         code = code_bytes(self)
         state = stage.n_outputs * stage.output.bits // 8
         state += _NEIGHBOUR_BYTES * self.neighbours_at_once
@@ -118,6 +135,26 @@ class PrototypesKernel(Kernel):
             code += added.code
             state += added.state
         return Cost(cycles, flash, code, state)
+
+
+@dataclass(frozen=True, eq=False)
+class UnrolledKernel(PrototypesKernel):
+    """Compares prototypes by instructions that have their coordinates; all may be listed."""
+
+    is_instructions: ClassVar[bool] = True
+    cycles: ClassVar[tuple[int, int]] = _UNROLLED_CYCLES, _NEAR_UNROLLED_CYCLES
+
+    @property
+    def facts(self) -> Facts:
+        """How often votes can be passed: all may be near."""
+        m = self.stage.n_prototypes
+        voters = {f"voter{block.number}": Passed(m) for block in self.voting.blocks}
+        return {"step0": Passed(1, 1), "some": Passed(1), **voters}
+
+    @property
+    def neighbours_at_once(self) -> int:
+        """Number of near prototypes that vote together: all."""
+        return self.stage.n_prototypes
 
 
 def _accidents(stage: IntegerPrototypes) -> int:

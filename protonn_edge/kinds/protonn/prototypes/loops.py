@@ -7,6 +7,9 @@ prototype's address, and the list of near prototypes grows at X. When the list i
 prototype is left, the listed ones vote, one block of scores after the other. r25:r24 is then the
 next prototype, r28 the lower byte of the list's end (the list has fewer than 256 bytes), and r29
 the largest RBF.
+
+Where flash allows, coordinates of prototypes are instructions. Nothing then points to prototypes,
+which follow one another, and the list has room for all.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from protonn_edge.codegen.kernels.matvec.products import multiplied
 _COORDINATE_REGISTERS = (*range(2, 18), 24, 25)
 
 # The reach of branches, with a margin, and the code before the first coordinate, in words.
-_REACH = 60
+_BRANCH, _REACH = 63, 60
 _NEXT_WORDS = 5
 _ISLAND = "island"
 
@@ -47,9 +50,6 @@ class Compared:
         if last and self.far != "far":
             leaves = "brmi near"
         island = f"rjmp step{self.number}\n{_ISLAND}{self.number}: rjmp far\n" * self.island
-        summed = "add r20, r0\nadc r21, r1"
-        if self.number == 0:
-            summed = f"movw r20, r0\nsubi r21, {limit}"
         fetched = f"lds r19, %[point] + {self.number}" if self.register is None else ""
         return Listing(
             f"""
@@ -57,11 +57,29 @@ class Compared:
             {fetched}
             sub  r18, r{19 if self.register is None else self.register}
             {f"brvs {self.far}" if self.overflows else ""}
-            muls r18, r18
-            {summed}
+            {self._summed(limit)}
             {leaves}
             """
         )
+
+    def _summed(self, limit: int) -> str:
+        """Return the instructions that add the square of r18."""
+        summed = (
+            f"movw r20, r0\nsubi r21, {limit}" if self.number == 0 else "add r20, r0\nadc r21, r1"
+        )
+        return f"muls r18, r18\n{summed}"
+
+    def unrolled(self, value: int, limit: int, prototype: int, behind: int) -> str:
+        """Return its instructions for a prototype's coordinate, and words `behind` them."""
+        fetched = f"mov r18, r{self.register}"
+        if self.register is None:
+            fetched = f"lds r18, %[point] + {self.number}"
+        name, target = f"{prototype}_{self.number}", f"step{prototype + 1}"
+        leaves = _leaves("brpl", "brmi", f"near{name}", target, behind) * self.checked
+        summed = self._summed(limit)
+        behind += Listing(f"{summed}\n{leaves}").code_bytes // 2
+        overflow = _leaves("brvs", "brvc", f"inside{name}", target, behind) * self.overflows
+        return f"{fetched}\nsubi r18, {value & 0xFF}\n{overflow}{summed}\n{leaves}"
 
     @property
     def words(self) -> int:
@@ -79,6 +97,8 @@ class Voting:
     shift: int  # right shift from a squared distance to its index in the table, 0..6
     limit: int  # the upper byte of the squared distance from which prototypes are far
     nearest: bool  # whether the largest RBF is returned
+    # (m, d): the coordinates of prototypes, if they are instructions; else none
+    prototypes: Sequence[Sequence[int]]
 
     @property
     def saved_registers(self) -> tuple[int, ...]:
@@ -87,23 +107,67 @@ class Voting:
         summed = range(2, 2 + max(block.bytes for block in self.blocks))
         return tuple(sorted((compared | {*summed}) & {*KEPT_BY_CALLEE}))
 
+    @property
+    def _begin(self) -> str:
+        return f"push r28\npush r29\n{'ldi r29, 0' if self.nearest else ''}"
+
+    @property
+    def _loaded(self) -> str:
+        """The code that loads the point, and the begin of the list."""
+        loaded = [step for step in self.steps if step.register is not None]
+        return f"""
+            {repeated(loaded, "lds r{0.register}, %[point] + {0.number}")}
+            ldi  r26, lo8(%[list])
+            ldi  r27, hi8(%[list])
+        """
+
     @cached_property
     def listing(self) -> Listing:
         """The instructions."""
-        loaded = [step for step in self.steps if step.register is not None]
+        return self._unrolled if self.prototypes else self._looped
+
+    @property
+    def _unrolled(self) -> Listing:
+        prototypes = map(self._compared, range(len(self.prototypes)))
+        return Listing(
+            f"""
+            {self._begin}
+            {self._loaded}
+            {"".join(prototypes)}
+        step{len(self.prototypes)}: {self._vote("done")}
+        {self._done}
+            """
+        )
+
+    def _compared(self, number: int) -> str:
+        """Return the instructions that list a prototype if it is near."""
+        labels = f"%[first] + {number * self.stride + len(self.steps)}"
+        code = f"""
+            {_read_rbf(self.shift)}
+            st   X+, r20
+            ldi  r18, lo8({labels})
+            st   X+, r18
+            ldi  r18, hi8({labels})
+            st   X+, r18
+        """
+        behind = Listing(code).code_bytes // 2
+        values = self.prototypes[number]
+        for step, value in zip(reversed(self.steps), reversed(values), strict=True):
+            before = step.unrolled(value, self.limit, number, behind)
+            code, behind = f"{before}{code}", behind + Listing(before).code_bytes // 2
+        return f"step{number}: ; prototype {number}\n{code}"
+
+    @property
+    def _looped(self) -> Listing:
         steps = [step.code(self.limit, last=step is self.steps[-1]) for step in self.steps]
         distant = self.steps[-1].far != "far"
         return Listing(
             f"""
-            push r28
-            push r29
-            {"ldi r29, 0" if self.nearest else ""}
+            {self._begin}
             ldi  r22, lo8(%[first])
             ldi  r23, hi8(%[first])
         again:
-            {repeated(loaded, "lds r{0.register}, %[point] + {0.number}")}
-            ldi  r26, lo8(%[list])
-            ldi  r27, hi8(%[list])
+            {self._loaded}
             movw r30, r22
             rjmp compare
         accident: cpi r23, hi8(%[last])
@@ -128,22 +192,30 @@ class Voting:
         """The code in which the listed prototypes vote, and that continues with the next ones."""
         return f"""
         vote: movw r24, r22
-            cpi  r26, lo8(%[list])
-            brne some
-            jmp  voted ; the list is empty
-        some: mov r28, r26
-            {"".join(self._votes(block) for block in self.blocks)}
+            {self._vote("voted")}
         voted: cpi r24, lo8(%[last])
             brne on
             cpi  r25, hi8(%[last])
             breq done
         on: movw r22, r24
             jmp  again
-        done: clr __zero_reg__
-            {"mov r24, r29" if self.nearest else ""}
-            pop  r29
-            pop  r28
+        {self._done}
             """
+
+    def _vote(self, behind: str) -> str:
+        """Return the code in which the listed prototypes vote, up to a label."""
+        return f"""
+            cpi  r26, lo8(%[list])
+            brne some
+            jmp  {behind} ; the list is empty
+        some: mov r28, r26
+            {"".join(self._votes(block) for block in self.blocks)}
+        """
+
+    @property
+    def _done(self) -> str:
+        nearest = "mov r24, r29" if self.nearest else ""
+        return f"done: clr __zero_reg__\n{nearest}\npop r29\npop r28"
 
     def _votes(self, block: Block) -> str:
         place = block.first * block.width
@@ -169,17 +241,30 @@ class Voting:
         """
 
 
-def _listed(shift: int, stride: int) -> str:
-    """Return code that lists a near prototype, with its RBF."""
+def _leaves(branch: str, opposite: str, on: str, target: str, words: int) -> str:
+    """Return the branch to a target behind some words, or else a jump that the opposite avoids."""
+    if words <= _BRANCH:
+        return f"{branch} {target}\n"
+    return f"{opposite} {on}\nrjmp {target}\n{on}:\n"
+
+
+def _read_rbf(shift: int) -> str:
+    """Return code that reads the RBF of a squared distance."""
     return f"""
-        listed:
             {_shifted(shift)}
-            movw r18, r30 ; this prototype is near: its labels follow its coordinates
             mov  r30, r{21 if shift > 4 else 20}
             ldi  r31, 0
             subi r30, lo8(-(%[table]))
             sbci r31, hi8(-(%[table]))
             lpm  r20, Z
+    """
+
+
+def _listed(shift: int, stride: int) -> str:
+    """Return code that lists a near prototype, with its RBF."""
+    return f"""
+        listed: movw r18, r30 ; this prototype is near: its labels follow its coordinates
+            {_read_rbf(shift)}
             st   X+, r20
             st   X+, r18
             st   X+, r19

@@ -282,7 +282,11 @@ def test_an_entry_of_the_list_has_no_other_address(tmp_path: Path) -> None:
 
 def test_votes_find_the_largest_rbf_where_the_comparison_left_it() -> None:
     loop = SimpleNamespace(
-        head=1, untouched=[], stage=SimpleNamespace(gives_nearest=True), first=ChipState(0)
+        head=1,
+        heads=[],
+        untouched=[],
+        stage=SimpleNamespace(gives_nearest=True),
+        first=ChipState(0),
     )
     loop.first.registers[29] = 5
     with pytest.raises(Unproven, match="r29"):

@@ -15,7 +15,7 @@ from protonn_edge.extensions.proof.forms import (
     same,
     variable,
 )
-from protonn_edge.extensions.proof.stages.prototypes import (
+from protonn_edge.extensions.proof.stages.prototype_loop import (
     PrototypeLoop,
     check_frame,
     check_unchanged,

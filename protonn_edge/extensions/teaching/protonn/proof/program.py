@@ -10,7 +10,7 @@ from protonn_edge.extensions.proof.additions import ProofAddition
 from protonn_edge.extensions.proof.data_space import anything
 from protonn_edge.extensions.proof.equality import PredictionProof
 from protonn_edge.extensions.proof.forms import Root, SumForm, Unproven, byte_of, variable
-from protonn_edge.extensions.proof.stages.prototypes import PrototypeLoop
+from protonn_edge.extensions.proof.stages.prototype_loop import PrototypeLoop
 from protonn_edge.extensions.proof.state import ChipState
 from protonn_edge.extensions.teaching.protonn.proof.code import TaughtCode
 from protonn_edge.extensions.teaching.protonn.proof.loop import TaughtLoop
