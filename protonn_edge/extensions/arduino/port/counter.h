@@ -1,4 +1,4 @@
-/* A counter of the core's clock, where the core itself says how to read one; else COUNTER_MISSING.
+/* A counter of cycles that the architecture of the core defines; where it has none, COUNTER_MISSING.
  *
  * Include it once, in a source that defines the other functions of harness.h. */
 #ifndef COUNTER_H

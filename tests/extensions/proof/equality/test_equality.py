@@ -138,7 +138,9 @@ def _check_sums(stage: Any, points: np.ndarray) -> None:
 
 
 @needs_avr_gcc
-@pytest.mark.parametrize("some", [slice(1), pytest.param(slice(1, None), marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "some", [slice(1), pytest.param(slice(1, None), marks=pytest.mark.nightly)]
+)
 @pytest.mark.parametrize("kind", ["linear", "dense", "projection"])
 def test_each_program_of_a_kind_is_proven(kind: str, some: slice, tmp_path: Path) -> None:
     """`make agreement` proves those of all kinds."""
