@@ -41,8 +41,6 @@ No warning is let through: what the checks of `conformance` run is every kernel 
 OTHER_LEVELS = ("-Os -flto", "-Os", "-O1", "-O3")
 """Those of other projects that a model may be compiled in; the first is the Arduino IDE's."""
 
-_ASKED_LEVEL = '#pragma GCC optimize("O2")\n'
-
 # What is too large is linked all the same, as the firmware is, so that its size can be looked at.
 _LINKING = ("-Wl,--gc-sections", "-Wl,--defsym=__TEXT_REGION_LENGTH__=0x10000")
 
@@ -106,26 +104,11 @@ class Measured:
     values: np.ndarray | None = None  # of a model that predicts a number
 
 
-def build_program(
-    model: IntegerChain,
-    plan: Plan,
-    folder: Path,
-    level: str = OWN_LEVEL,
-    *,
-    asks_for_level: bool = True,
-) -> Path:
-    """Compile the program of a model with a plan at a level of optimization.
-
-    The generated C asks for a level of its own, unless that is taken out.
-    """
+def build_program(model: IntegerChain, plan: Plan, folder: Path, level: str = OWN_LEVEL) -> Path:
+    """Compile the program of a model with a plan at a level of optimization."""
     generated = folder / "generated"
     generated.mkdir(parents=True, exist_ok=True)
     write_c(model, generated, plan)
-    if not asks_for_level:
-        source = generated / "pnn_model.c"
-        text = source.read_text(encoding="utf-8")
-        assert _ASKED_LEVEL in text
-        source.write_text(text.replace(_ASKED_LEVEL, ""), encoding="utf-8")
     (folder / "main.c").write_text(_MAIN)
     elf, compiled = folder / "program.elf", model_object(folder)
     _compile(level, "-c", generated / "pnn_model.c", "-o", compiled, folder=folder)

@@ -31,7 +31,9 @@ class CompiledTemplates(BytecodeCache):
         source: str,
     ) -> Bucket:
         """Return the template's place in the cache, with its code if it is kept."""
-        settings = (name, environment.autoescape, environment.trim_blocks, environment.optimized)
+        finalizes = environment.finalize is not None
+        layout = environment.trim_blocks, environment.optimized, finalizes
+        settings = (name, environment.autoescape, *layout)
         versions = (jinja2.__version__, sys.implementation.cache_tag)
         key = digest([repr((*settings, *versions)).encode(), source.encode()])
         bucket = Bucket(environment, key, "")

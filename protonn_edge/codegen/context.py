@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -14,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from protonn_edge import __version__
-from protonn_edge.chips.cores import BOUND_FLAGS
 from protonn_edge.codegen.float_filters import filter_of
 from protonn_edge.codegen.kernels.in_templates import StageInTemplate
 from protonn_edge.codegen.plan import Plan
@@ -68,7 +68,6 @@ def program_context(model: IntegerChain, plan: Any) -> dict[str, object]:
     return {
         "tool_version": __version__,
         "api_version": API_VERSION,
-        "bound_flags": BOUND_FLAGS,
         "model": model,
         "plan": plan,
         "hash_bytes": hash_bytes(model.model_sha256),
@@ -297,6 +296,23 @@ def safe_sendings(model: IntegerChain) -> tuple[Sending, ...]:
     """Return the lines with names for C comments; none if all is sent in the data's unit."""
     sent = () if as_it_is(model) else sendings(model)
     return tuple(replace(each, name=c_comment(each.name)) for each in sent)
+
+
+def with_names(text: str, context: Mapping[str, Any]) -> str:
+    """Return C in whose comments the names replace numbers such as ``@feature 3``.
+
+    Numbers of what has no name stay in assembly, whose operands differ from them.
+    """
+    features = context["input_names"] if context["inputs_are"] == "FEATURE" else ()
+    names = {"feature": features, "class": context["class_names"]}
+
+    def named(found: re.Match[str]) -> str:
+        what, number = found[2], int(found[3])
+        if names[what]:
+            return f"{found[1]} /* {names[what][number].comment} */"
+        return found[1] + f" /* {what} {number} */" * (found[1] == '"')
+
+    return re.sub(r"(.) /\* @(feature|class) (\d+) \*/", named, text)
 
 
 def factor_text(exponent: int) -> str:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from protonn_edge import __version__
 from protonn_edge.codegen.compiled_templates import CompiledTemplates
-from protonn_edge.codegen.context import c_float, program_context, render_context
+from protonn_edge.codegen.context import c_float, program_context, render_context, with_names
+from protonn_edge.codegen.kernels.in_templates import PublicName
+from protonn_edge.codegen.kernels.listing import Listing
 from protonn_edge.codegen.plan import DevicePlan, Plan
 from protonn_edge.codegen.planner import device_plans, own_program
 from protonn_edge.model.integer_chain import IntegerChain
@@ -144,7 +146,8 @@ def render_c(
         texts = {
             f"{prefix}_{name}": template.render(context) for name, template in templates.items()
         }
-        return {name: plain(text, prefix) for name, text in texts.items()} if plain else texts
+        named = {name: with_names(text, context) for name, text in texts.items()}
+        return {name: plain(text, prefix) for name, text in named.items()} if plain else named
 
     if prefix != PREFIX:
         check_collisions(prefix, rendered(PREFIX).values())
@@ -162,8 +165,15 @@ def template_environment(folder: str, prefix: str = PREFIX) -> Environment:
     """Return the environment for templates of a folder of ``templates/``, each compiled once."""
     loader = PrefixedLoader(folder, prefix)
     environment = _environment(loader, html=False)
+    environment.finalize = partial(_finalized, prefix=prefix)
     environment.filters |= {"c_float": c_float, "image_text": image_text, "shape_text": shape_text}
     return environment
+
+
+def _finalized(value: object, prefix: str) -> object:
+    """Return what a template prints for a value: assembly and public names with the prefix."""
+    own = isinstance(value, (Listing, PublicName))
+    return with_prefix(str(value), prefix) if own else value
 
 
 def html_environment() -> Environment:

@@ -70,7 +70,7 @@ class Scale:
     low: int
     high: int
     dropped: int = 0
-    offset: IntArray | None = None  # (outputs,): 0 if there is none
+    offset: IntArray | int | None = None  # (outputs,), or the same for all: 0 if there is none
     to_even: bool = False
 
     def unlimited(self, sums: Operand) -> Operand:
@@ -99,14 +99,19 @@ class Scale:
         return low < self.low, high > self.high
 
     @property
+    def offsets(self) -> IntArray:
+        """The offset of each output, (outputs,)."""
+        return np.zeros(len(self.sums.low), np.int64) + (0 if self.offset is None else self.offset)
+
+    @property
     def numbers(self) -> Mapping[str, Array]:
-        """The offsets, if there are any."""
-        return {} if self.offset is None else {"offsets": self.offset.astype(np.int32)}
+        """The offsets, if outputs have their own."""
+        own = isinstance(self.offset, np.ndarray)
+        return {"offsets": self.offsets.astype(np.int32)} if own else {}
 
     def raised(self, by: int) -> Self:
         """Return the scale whose values are larger by a constant."""
-        offset = np.zeros(len(self.sums.low), np.int64) if self.offset is None else self.offset
-        offset = offset + (by << self.shift)
+        offset = self.offsets + (by << self.shift)
         return replace(self, offset=offset, low=self.low + by, high=self.high + by)
 
     @property
@@ -115,7 +120,7 @@ class Scale:
         upper = f"(a[k] >> {self.dropped})" if self.dropped else "a[k]"
         product = f"{upper} * {self.multiplier}"
         if self.offset is not None:
-            product = f"({product} + offset[k])"
+            product = f"({product} + {'offset[k]' if self.numbers else self.offset})"
         if self.to_even:
             return f"{product} / {1 << self.shift}, rounded, halves to even"
         return f"{product} >> {self.shift}"
@@ -133,7 +138,8 @@ class Scale:
         upper = f"(a >> {self.dropped})" if self.dropped else "a"
         product = f"(uint32_t){upper} * {self.multiplier}u"
         if self.offset is not None:
-            product += f" + (uint32_t){offset or f'{name}_offsets[k]'}"
+            own = (offset or f"{name}_offsets[k]") if self.numbers else self.offset
+            product += f" + (uint32_t){own}"
         if self.to_even:
             lines.append(f"const uint32_t product = {product};")
             half = (1 << self.shift - 1) - 1

@@ -33,13 +33,10 @@ from protonn_edge.model.head import channels_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.policy.value.rule import IntegerValue
 
-BRIEF_CASES = 7  # a level each
+BRIEF_CASES = 6  # a level each
 DEADLINE_S = 120.0
 
-AS_EXPORTED = "as exported"
-"""With the Arduino IDE's flags, and the level that the generated C asks for."""
-
-LEVELS = (OWN_LEVEL, *OTHER_LEVELS, "-Og", AS_EXPORTED)
+LEVELS = (OWN_LEVEL, *OTHER_LEVELS, "-Og")
 
 _UNO = load_board("uno")
 _POINTS = 12
@@ -88,13 +85,12 @@ def check_case(seed: int, folder: Path, *, on_host: bool = False, at_ends: bool 
     """Compare the answers of one random program, and return what was measured."""
     skip_without(*EMULATED_AVR)
     rng, level = np.random.default_rng(seed), LEVELS[seed % len(LEVELS)]
-    chosen, asks = (OTHER_LEVELS[0], True) if level == AS_EXPORTED else (level, False)
     while True:
         if at_ends:
             chain, plan = random_case(rng)
         else:
             chain, plan = random_chain(rng, of_number=seed % _OF_NUMBERS == _OF_NUMBERS - 1)
-        program = read_program(build_program(chain, plan, folder, chosen, asks_for_level=asks))
+        program = read_program(build_program(chain, plan, folder, level))
         if program.sections.flash_bytes <= Limits().flash_bytes:
             break  # the plan's were an estimate
     Q = points_of(rng, _POINTS, chain)

@@ -10,6 +10,10 @@ from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.layer import LayerStage
 
 
+class PublicName(str):
+    """Text with the prefix of the templates, in whose place the renderer writes a program's own."""
+
+
 @dataclass(frozen=True, eq=False)
 class StageInTemplate:
     """A stage: its name in C, and its kernel."""
@@ -25,9 +29,9 @@ class StageInTemplate:
         return f"{self.n}_{name}" if name else self.n
 
     @property
-    def N(self) -> str:  # noqa: N802  (n in capitals)
+    def N(self) -> PublicName:  # noqa: N802  (n in capitals)
         """The name of its macros."""
-        return self.n.upper()
+        return PublicName(f"PNN_{self.n.upper()}")
 
     @property
     def title(self) -> str:

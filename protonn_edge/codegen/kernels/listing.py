@@ -200,12 +200,12 @@ def _mark(name: str, label: str, fact: Passed) -> str:
     """Return the macro call of the generated C that attaches a fact to a label."""
     limits, own = f"{fact.most}, {fact.least}", f"{name}_{fact.name or label}"
     if fact.base:
-        return f"EACH_AND({own}, {name}_{fact.of}, {fact.most}, {fact.base})"
+        return f"PNN_EACH_AND({own}, {name}_{fact.of}, {fact.most}, {fact.base})"
     if fact.of:
-        return f"EACH({own}, {name}_{fact.of}, {limits})"
+        return f"PNN_EACH({own}, {name}_{fact.of}, {limits})"
     if fact.name:
-        return f"SHARED({own}, {limits}, {fact.weight}, {label})"
-    return f"PASSED({own}, {limits})"
+        return f"PNN_SHARED({own}, {limits}, {fact.weight}, {label})"
+    return f"PNN_PASSED({own}, {limits})"
 
 
 def _local(label: str) -> str:

@@ -31,8 +31,6 @@ from protonn_edge.system.errors import InputError
 
 Row = tuple[int, ...]
 
-_UPPER = 16  # bits of a sum that are scaled
-
 
 @dataclass(frozen=True)
 class PythonStage:
@@ -101,23 +99,14 @@ def _linear(stage: IntegerLinear, number: int, inputs: str) -> PythonStage:
     return PythonStage(output, tables, tuple(calls), {"product": None})
 
 
-def _dense(stage: IntegerDense, number: int, inputs: str) -> PythonStage:
+def _layer(stage: IntegerDense | IntegerProjection, number: int, inputs: str) -> PythonStage:
     tables, call = _product(stage, number, inputs)
-    output = f"_Q{number}"
+    output, scale = f"_Q{number}", stage.scale.raised(-stage.scale.low)
     tables[output] = f"bytearray({stage.n_sums})"
-    numbers = f"{stage.n_sums}, {stage.accumulator_bits - _UPPER}, {stage.multiplier}"
-    rectify = f"_rectify(_A{number}, {output}, {numbers}, _HIGH)"
-    return PythonStage(output, tables, (call, rectify), {"product": None, "rectify": None})
-
-
-def _projection(stage: IntegerProjection, number: int, inputs: str) -> PythonStage:
-    tables, call = _product(stage, number, inputs)
-    output = f"_P{number}"
-    tables[output] = f"bytearray({stage.n_sums})"
-    tables[f"_O{number}"] = array_literal("i", stage.offset)
-    numbers = f"{stage.n_sums}, {stage.accumulator_bits - _UPPER}, {stage.multiplier}"
-    shrink = f"_coordinates(_A{number}, _O{number}, {output}, {numbers}, _HIGH)"
-    return PythonStage(output, tables, (call, shrink), {"product": None, "coordinates": None})
+    tables[f"_O{number}"] = array_literal("i", scale.offsets)
+    numbers = f"{stage.n_sums}, {scale.dropped}, {scale.multiplier}, {scale.shift}"
+    convert = f"_values(_A{number}, _O{number}, {output}, {numbers}, _HIGH)"
+    return PythonStage(output, tables, (call, convert), {"product": None, "values": None})
 
 
 def _prototypes(stage: IntegerPrototypes, _number: int, inputs: str) -> PythonStage:
@@ -184,10 +173,10 @@ def _window(stage: IntegerWindowFeatures, number: int, inputs: str) -> PythonSta
 
 
 _STAGES: dict[type[IntegerStage], Callable[..., PythonStage]] = {
-    IntegerDense: _dense,
+    IntegerDense: _layer,
     IntegerForest: _forest,
     IntegerLinear: _linear,
     IntegerPrototypes: _prototypes,
-    IntegerProjection: _projection,
+    IntegerProjection: _layer,
     IntegerWindowFeatures: _window,
 }

@@ -152,12 +152,12 @@ class PixelCode:
 
 def _byte_code(stage: IntegerConvolution) -> ByteCode:
     """Return the instructions from sums to values."""
-    return ByteCode(stage.scale, "r17", "r16", ("r26", "r27"), "Z+")
+    return ByteCode(stage.scale, "r17", ("r16",), ("r26", "r27"))
 
 
 def _value(stage: IntegerConvolution, sum_: int, name: str) -> window.Part:
     """Return code that converts a sum to a value and stores it."""
-    return window.Part(name, "\n".join(_byte_code(stage).of(sum_, name)))
+    return window.Part(name, "\n".join([*_byte_code(stage).of(sum_, name), "st   Z+, r17"]))
 
 
 def _first_group(turns: int) -> window.Part:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -19,13 +20,15 @@ from protonn_edge.model.feature_stage import FeatureStage
 from protonn_edge.model.formulas import Operand, arrays_of
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.model.integer_stage import IntegerStage, Range, check_holds
+from protonn_edge.model.layer import Scale
 from protonn_edge.model.point_format import Form, PointFormat
 from protonn_edge.model.shapes import ImageShape
 from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range
 
-_HALF = 1 << 15
+_SHIFT = 16
+_HALF = 1 << _SHIFT - 1
 _MULTIPLIER_MAXIMUM = 0xFFFF
 
 How = Literal["maximum", "average"]
@@ -42,13 +45,20 @@ class Averaging(IntegerStage):
         """The factor from a sum to its average, in units of 2**-16."""
 
     @property
+    @abstractmethod
+    def largest_sum(self) -> int:
+        """The largest sum."""
+
+    @property
     def half(self) -> int:
         """The constant added before truncation, so that averages are rounded."""
         return _HALF
 
-    def averages(self, sums: Operand) -> Operand:
-        """Return the averages of sums."""
-        return (sums * self.multiplier + self.half) >> 16
+    @cached_property
+    def scale(self) -> Scale:
+        """The conversion of a sum to its average, without limits."""
+        numbers = self.multiplier, _SHIFT, 0, BYTE_MAXIMUM
+        return Scale(Range.of_bytes(1, self.largest_sum), *numbers, offset=self.half)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +103,11 @@ class IntegerPooling(Averaging, ImageStage):
         return average_multiplier(self.area)
 
     @property
+    def largest_sum(self) -> int:
+        """The sum of a window of largest values."""
+        return self.area * self.input_maximum
+
+    @property
     def maximum(self) -> int:
         """The largest value."""
         return self.input_maximum
@@ -130,7 +145,7 @@ class IntegerPooling(Averaging, ImageStage):
         if self.how == "maximum":
             pooled = windows.op("ReduceMax", [2, 4])
         else:
-            pooled = self.averages(windows.op("ReduceSum", [2, 4]))
+            pooled = self.scale.unlimited(windows.op("ReduceSum", [2, 4]))
         return pooled.op("Reshape", [-1, self.n_outputs])
 
 
@@ -163,8 +178,7 @@ class IntegerAveragePooling(Averaging, RowReader):
         if self.maximum is None:
             return
         check_range("largest average", self.maximum, 1, BYTE_MAXIMUM)
-        largest = self.pooling.area * BYTE_MAXIMUM * self.multiplier
-        made, most = (largest + self.half) >> 16, _MULTIPLIER_MAXIMUM
+        made, most = self.scale.reached.ends[1], _MULTIPLIER_MAXIMUM
         fits = made == self.maximum and self.multiplier <= most
         what = f"averages of 0 to {made:,}, made with the multiplier {self.multiplier:,}"
         check_holds(fits, what, f"averages of 0 to {self.maximum} and multipliers up to {most:,}")
@@ -208,6 +222,11 @@ class IntegerAveragePooling(Averaging, RowReader):
         return round(self.maximum * 65_536 / (BYTE_MAXIMUM * self.pooling.area))
 
     @property
+    def largest_sum(self) -> int:
+        """The sum of an area of white pixels."""
+        return self.pooling.area * BYTE_MAXIMUM
+
+    @property
     def half(self) -> int:
         """The constant added before truncation, so that averages are rounded."""
         return 0 if self.cuts else _HALF
@@ -220,7 +239,7 @@ class IntegerAveragePooling(Averaging, RowReader):
 
     def formula(self, x: Operand) -> Operand:
         """Return the averages (n, h w) of images of bytes (n, H W)."""
-        return self.averages(self.pooling.sums(x))
+        return self.scale.unlimited(self.pooling.sums(x))
 
     def ranged(self, statistics: InputStatistics) -> InputStatistics:
         """Return the statistics with the range and the background of bytes."""

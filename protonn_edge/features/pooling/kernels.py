@@ -88,7 +88,7 @@ class PoolingKernel(ImageKernel):
             average:
                 ld   r20, Z
                 ldd  r21, Z+1
-                {average_of("r16", "r17", f"{self.stage.half >> 8:#04x}")}
+                {average_of(self.stage.scale, "r16", "r17")}
                 st   X+, r19
                 st   Z+, r23
                 st   Z+, r23
@@ -156,7 +156,7 @@ class AveragePoolingKernel(Kernel):
     @cached_property
     def loops(self) -> AreaLoops:
         """The loops over pixels."""
-        return AreaLoops(self.stage.pooling, self.stage.half)
+        return AreaLoops(self.stage.pooling, self.stage.scale)
 
     @cached_property
     def facts(self) -> dict[str, Facts]:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from protonn_edge.codegen.kernels.listing import Listing, repeated
+from protonn_edge.codegen.kernels.sums import ByteCode
 from protonn_edge.features.pooling.areas import Areas
+from protonn_edge.model.layer import Scale
 
 _PIXELS = ("r18", "r19", "r23", "r24")
 WHOLE_AREA_PIXELS = len(_PIXELS)  # pixels of an area's row that are kept in registers
@@ -17,7 +19,7 @@ class AreaLoops:
     """The loops over the pixels of areas, and their cycles."""
 
     areas: Areas  # the areas
-    half: int  # added to a product before its lower 16 bits are cut off
+    scale: Scale  # from sums to averages
 
     @cached_property
     def part(self) -> Listing:
@@ -34,7 +36,7 @@ class AreaLoops:
             pixel: ld r18, %a[pixel]+
                 {_narrow_pixel(self.areas) if width == 1 else _wide_pixel(width)}
                 {_to_areas_below(self.areas) if tall else _to_average(width)}
-                {average_of("%A[multiplier]", "%B[multiplier]", f"{self.half >> 8:#04x}")}
+                {average_of(self.scale, "%A[multiplier]", "%B[multiplier]")}
             store: movw r20, %A[pixel]
                 movw %A[pixel], %A[average]
                 st   %a[pixel]+, r19
@@ -88,7 +90,7 @@ class AreaLoops:
                 {repeated(pixels, "add r20, {0}", "adc r21, __zero_reg__")}
                 st   Z+, __zero_reg__
                 st   Z+, __zero_reg__
-                {average_of("r16", "r17", f"{self.half >> 8:#04x}")}
+                {average_of(self.scale, "r16", "r17")}
                 clr  __zero_reg__
                 st   Y+, r19
                 dec  r13
@@ -228,24 +230,9 @@ def _next_area(areas: Areas) -> str:
     """
 
 
-def average_of(low: str, high: str, half: str) -> str:
-    """Return code that computes in r19 the average of the sum in r21:r20.
+def average_of(scale: Scale, *factor: str) -> str:
+    """Return code that computes in r19 the average of the sum in r21:r20, and changes r22.
 
-    The multiplier is in the registers `high` and `low`; `half` is the upper byte of the rounding
-    constant, which is added before the lower 16 bits are cut off.
+    - `factor`: the registers of the multiplier's bytes.
     """
-    return f"""
-            mul  r20, {low}
-            ldi  r22, {half}
-            add  r22, r1
-            clr  r19
-            rol  r19
-            mul  r21, {low}
-            add  r22, r0
-            adc  r19, r1
-            mul  r20, {high}
-            add  r22, r0
-            adc  r19, r1
-            mul  r21, {high}
-            add  r19, r0
-    """
+    return "\n".join(ByteCode(scale, "r19", factor, ("r22",)).of(20, ""))

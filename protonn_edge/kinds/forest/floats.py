@@ -74,10 +74,12 @@ class FloatTests(ByteTests):
 
     def ask(self, node: int, reading: Reading, held: Held) -> Asked:
         """Return the test of an inner node."""
-        lines, pointer, at, window = reading.near(4 * int(self.table.trees.features[node]), held)
+        feature = int(self.table.trees.features[node])
+        lines, pointer, at, window = reading.near(4 * feature, held)
         number, left, right = self._comparisons[node]
         signed, parts = left in _SIGNED, number.to_bytes(4, "little")
-        lines = [*lines, *self._byte("cpi ", pointer, at, 3, parts), f"brne decided_{node}"]
+        upper, compared = self._byte("cpi ", pointer, at, 3, parts)
+        lines += [upper, f"{compared} ; @feature {feature}", f"brne decided_{node}"]
         lower = f"lower_{node}" if signed else f"decided_{node}"
         lines += [*self._byte("cpi ", pointer, at, 2, parts), f"brne {lower}"]
         lines += self._byte("subi", pointer, at, 0, parts)

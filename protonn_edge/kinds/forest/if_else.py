@@ -66,7 +66,8 @@ class ByteTests:
         """Return the test of an inner node."""
         feature = int(self.table.trees.features[node])
         loading, register, held = reading.load(feature, held)
-        return Asked([*loading, f"cpi  r{register}, {self._limits[node]}"], "brcs", "brcc", held)
+        test = f"cpi  r{register}, {self._limits[node]} ; @feature {feature}"
+        return Asked([*loading, test], "brcs", "brcc", held)
 
 
 class Written(NamedTuple):

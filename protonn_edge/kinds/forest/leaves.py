@@ -176,7 +176,7 @@ class MarkedLeaves(LeafCode):
 
     def action(self, leaf: int) -> Iterator[str]:
         """Yield what a leaf does."""
-        yield f"ldi  r{_CLASS}, {2 * self.classes[leaf]}"
+        yield f"ldi  r{_CLASS}, {2 * self.classes[leaf]} ; @class {self.classes[leaf]}"
 
     def at_end(self, tree: int) -> Iterator[str]:  # noqa: ARG002
         """Yield the addition to a score at the end of a tree."""
@@ -205,7 +205,7 @@ class VotingLeaves(MarkedLeaves):
 
     def action(self, leaf: int) -> Iterator[str]:
         """Yield the count of a vote."""
-        yield f"inc  r{_FIRST + self.classes[leaf]}"
+        yield f"inc  r{_FIRST + self.classes[leaf]} ; @class {self.classes[leaf]}"
 
     def at_end(self, tree: int) -> Iterator[str]:  # noqa: ARG002
         """Yield nothing."""

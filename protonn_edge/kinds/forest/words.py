@@ -37,7 +37,8 @@ def lines_of_trees(stage: IntegerForest, tests: Iterable[str]) -> list[list[str]
     if table.classes is not None:
         leaves = [[f"return {value};"] for value in table.values.tolist()]
     elif table.vote:
-        leaves = [[f"return {label};"] for label in table.leaves.argmax(axis=1).tolist()]
+        labels = table.leaves.argmax(axis=1).tolist()
+        leaves = [[f"return {label}; /* @class {label} */"] for label in labels]
     else:
         leaves = [_added(leaf) for leaf in table.leaves.tolist()]
     roots = [*stage.trees.roots.tolist(), len(stage.features)]
@@ -48,7 +49,7 @@ def lines_of_trees(stage: IntegerForest, tests: Iterable[str]) -> list[list[str]
 
 def _added(leaf: list[int]) -> list[str]:
     return [
-        f"scores[{label}] = (pnn_score_t)(scores[{label}] + {value});"
+        f"scores[{label}] = (pnn_score_t)(scores[{label}] + {value}); /* @class {label} */"
         for label, value in enumerate(leaf)
         if value
     ]
@@ -57,23 +58,28 @@ def _added(leaf: list[int]) -> list[str]:
 def _lines(
     stage: IntegerForest, tests: Iterable[str], leaves: Sequence[list[str]]
 ) -> Iterator[list[str]]:
-    """Yield the lines of each node, in preorder; a leaf closes the subtrees that it completes."""
-    to_ask, left = iter(tests), iter(leaves)
-    # of inner nodes above: whether the right subtree is still to come
-    waiting: list[bool] = []
+    """Yield the lines of each node, in preorder; a leaf closes the subtrees that it completes.
+
+    Behind a subtree whose leaves return, the right one needs no else.
+    """
+    to_ask, left, returns = iter(tests), iter(leaves), not stage.table.counts
+    waiting: list[bool] = []  # of nodes above: whether the right subtree is still to come
     for feature in stage.features.tolist():
-        indent = "    " * min(len(waiting), _INDENT)
+        depth = sum(waiting) if returns else len(waiting)
+        indent = "    " * min(depth, _INDENT)
         if feature != LEAF:
             waiting.append(True)
-            yield [f"{indent}if ({next(to_ask)}) {{"]
+            yield [f"{indent}if ({next(to_ask)}) {{ /* @feature {feature} */"]
             continue
         lines = [indent + line for line in next(left)]
         while waiting:
-            indent = "    " * min(len(waiting) - 1, _INDENT)
+            depth = sum(waiting) if returns else len(waiting)
+            indent = "    " * min(depth - 1, _INDENT)
             if waiting[-1]:
                 waiting[-1] = False
-                lines.append(f"{indent}}} else {{")
+                lines.append(f"{indent}}}" if returns else f"{indent}}} else {{")
                 break
             waiting.pop()
-            lines.append(f"{indent}}}")
+            if not returns:
+                lines.append(f"{indent}}}")
         yield lines

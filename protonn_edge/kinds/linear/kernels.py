@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from protonn_edge.codegen.kernels.matvec.kernels import MatvecKernel
-from protonn_edge.codegen.kernels.matvec.loops import Block, stored
+from protonn_edge.codegen.kernels.matvec.loops import Block
 from protonn_edge.kinds.linear.integers import IntegerLinear
 
 
@@ -24,7 +24,7 @@ class LinearKernel(MatvecKernel):
         stage = self.stage
         return stage.n_sums < stage.n_outputs or stage.accumulator_bits < stage.output.bits
 
-    def ended(self, block: Block) -> str:
+    def ended(self, block: Block) -> list[str]:
         """Return the instructions that store the scores: in four bytes, sums that have three."""
         lines, signed = list[str](), self.stage.accumulator_bits == 24
         for low in block.sums:
@@ -35,8 +35,8 @@ class LinearKernel(MatvecKernel):
                 for place, register in enumerate(registers):
                     lines += ["clr  r22", f"{'sbc' if place else 'sub'}  r22, r{register}"]
                     lines.append("st   X+, r22")
-            lines.append(stored(registers))
-        return "\n".join(lines)
+            lines += [f"st   X+, r{register}" for register in registers]
+        return lines
 
 
 kernels = LinearKernel.of

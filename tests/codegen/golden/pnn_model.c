@@ -5,7 +5,7 @@
  * Model 5ece9d60e53f2054e0a26209506220dbd1d3f766fa3dc7e31730e62899125f39
  *
  * The plan, on an ATmega328P:
- *     projection      columns, 499 B flash
+ *     projection      columns, 544 B flash
  *     prototypes      listed, 812 B flash
  *     decision        largest, 0 B flash
  *
@@ -13,7 +13,7 @@
  *
  *     a[k]     = bias[k] + sum of weights[i][k] * x[i]
  *     p[k]     = (a[k] * 1600 + offset[k]) >> 16
- *                clamped to 0..span[k], then + least[k]
+ *                clamped to least[k]..most[k]
  *
  * where, for all x in 0..63, a and its partial sums are within -11244..11247 (16 bits),
  * and p, before it is clamped, within -275..275.
@@ -27,11 +27,6 @@
  *     class    = the first class with the largest score
  */
 
-/* Cycles are counted for avr-gcc -O2, so this file requests that level, whatever the project's flags. */
-#if defined(__AVR__) && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O2")
-#endif
-
 #include "pnn_model.h"
 
 #if PNN_MODEL_ID != 0x5ece9d60ul
@@ -41,37 +36,26 @@
 /* ---- Flash access ------------------------------------------------------------------------- */
 
 /* Constants stay in flash: PNN_FLASH places them there, and PNN_READ_... reads one, because the AVR
- * needs a special instruction. A place is a pointer on the AVR and an index elsewhere, so that a prover
- * sees its limits. */
+ * needs a special instruction. */
 #ifdef __AVR__
 #include <avr/pgmspace.h>
 #define PNN_FLASH PROGMEM
 #define PNN_READ_U8(address) pgm_read_byte(address)
 #define PNN_READ_I8(address) ((int8_t)pgm_read_byte(address))
-#define PNN_READ_I16(address) ((int32_t)(int16_t)pgm_read_word(address))
 #define PNN_READ_U16(address) pgm_read_word(address)
 #define PNN_READ_I32(address) ((int32_t)pgm_read_dword(address))
 #define PNN_READ_F32(address) pgm_read_float(address)
 #define PNN_READ_STRING(address) ((const char *)pgm_read_ptr(address))
-#define PNN_PLACE(array, index) ((array) + (index))
-#define PNN_INDEX(array, place) ((uint16_t)((place) - (array)))
-#define PNN_AT(array, place) (*(place))
 #define PNN_SURE(condition) 1
-typedef const pnn_input_t *pnn_place_t;
 #else
 #define PNN_FLASH
 #define PNN_READ_U8(address) (*(address))
 #define PNN_READ_I8(address) (*(address))
-#define PNN_READ_I16(address) ((int32_t)*(address))
 #define PNN_READ_U16(address) (*(address))
 #define PNN_READ_I32(address) (*(address))
 #define PNN_READ_F32(address) (*(address))
 #define PNN_READ_STRING(address) (*(address))
-#define PNN_PLACE(array, index) (index)
-#define PNN_INDEX(array, place) (place)
-#define PNN_AT(array, place) ((array)[place])
 #define PNN_SURE(condition) (condition)
-typedef uint16_t pnn_place_t;
 #endif
 
 /* Inner loops are assembly if the chip has a multiplier. Without one, and on the host, C computes the
@@ -83,31 +67,29 @@ typedef uint16_t pnn_place_t;
 /* Shifts of negative numbers must be arithmetic, as with every compiler for this chip. */
 typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 
-/* Limits on loop counts, for the analysis of the compiled code. They are labels: they stay in the
- * symbol table of the linked program and take no memory. Several places can share a name. PASSED
- * limits how often one prediction passes these places in total, and EACH for each pass of the places
- * named `other`; EACH_AND allows `base` more passes per prediction. With SHARED, a pass counts `times`
- * times. GIVEN states the condition under which nothing passes a place; around functions that may not
- * run, LEAST is defined as 0. The compiler may move a label up past the code before it, but not past the
- * use of its variable, nor into a copy of a loop that the size of an array rules out. */
+/* Labels for the analysis of the compiled code: they stay in the symbol table of the linked program and
+ * take no memory. Several places can share a name. The compiler may move a label up past the code before
+ * it, but not past the use of its variable, nor into a copy of a loop that the size of an array rules
+ * out. */
 #ifdef __AVR__
-#define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, LEAST(least))
-#define SHARED(name, most, least, times, place) "pnn_passed." #name RANGE(most, LEAST(least)) "." #times ".%=" #place ": "
-#define EACH(name, other, most, least) "pnn_each." #name "." #other LIMITS(most, least)
-#define EACH_AND(name, other, most, base) "pnn_each." #name "." #other "." #most ".0." #base ".%=: "
-#define GIVEN(condition) "pnn_given." #condition ".%=: "
-#define LIMITS(most, least) RANGE(most, least) ".%=: "
-#define RANGE(most, least) DOT(most) DOT(least)
-#define LEAST(times) times
-#define DOT(number) "." #number
-#define PLACE(name) "pnn_span." #name ".%=: "
-#define PNN_FACT(fact) __asm__ volatile(fact "\n" : :)
+/* One prediction passes these places so often in total. */
+#define PNN_PASSED(name, most, least) "pnn_passed." #name PNN_LIMITS(most, PNN_LEAST(least))
+/* These places are passed so often for each pass of the places named `other`. */
+#define PNN_EACH(name, other, most, least) "pnn_each." #name "." #other PNN_LIMITS(most, least)
+/* Nothing passes this place under the condition. */
+#define PNN_GIVEN(condition) "pnn_given." #condition ".%=: "
+#define PNN_SPAN(name) "pnn_span." #name ".%=: "
+#define PNN_LIMITS(most, least) PNN_RANGE(most, least) ".%=: "
+#define PNN_RANGE(most, least) PNN_DOT(most) PNN_DOT(least)
+#define PNN_LEAST(times) times
+#define PNN_DOT(number) "." #number
+#define PNN_FACT(fact) __asm__ volatile(PNN_##fact "\n" : :)
 #else
 #define PNN_FACT(fact)
 #endif
 
-/* Not inlined: calls that skip the work need not save its registers, and cycles can be bounded only
- * for a function that exists in the linked program. */
+/* Not inlined: calls that skip the work need not save its registers, and cycles can be bounded only for a
+ * function that exists in the linked program. */
 #ifdef __GNUC__
 #define PNN_NOINLINE __attribute__((noinline))
 #else
@@ -130,7 +112,7 @@ struct pnn_raw_scale {
 /* Return the feature for a raw integer, 0..maximum. */
 static pnn_input_t pnn_scale_raw(const struct pnn_raw_scale *scale, int16_t raw, uint8_t maximum)
 {
-    PNN_FACT(PLACE(scaled));
+    PNN_FACT(SPAN(scaled));
     const uint16_t first = PNN_READ_U16(&scale->first);
     uint16_t t = (uint16_t)((uint16_t)raw - first);
     uint8_t below = raw < (int16_t)first;
@@ -173,22 +155,21 @@ static const uint8_t model_hash[PNN_MODEL_HASH_BYTES] PNN_FLASH = {
 
 /* ---- Projection: constants and variables -------------------------------------------------- */
 
-#define PROJECTION_OUTPUTS 3u
-#define PROJECTION_MULTIPLIER 1600
+#define PNN_PROJECTION_OUTPUTS 3u
 
 typedef int16_t projection_sum_t;
 
-/* The offset added to each product, and the limits of a coordinate */
-static const struct projection_scaling {
-    uint8_t offset_low; /* in units of 256 */
-    int16_t offset_high; /* in units of 65536 */
-    uint8_t span;
-    int8_t least;
-} projection_scalings[PROJECTION_OUTPUTS] PNN_FLASH = {
-    { 128,    128,  255, -128 },
-    {  90,     82,  173,  -97 },
-    {   9,    189,  255, -128 },
+#ifndef PNN_ASSEMBLY /* otherwise these numbers, too, are instructions */
+static const int32_t projection_offsets[3u] PNN_FLASH = {
+32768,-960000,4000000,
 };
+static const int8_t projection_least[3u] PNN_FLASH = {
+ -128,  -97, -128,
+};
+static const int8_t projection_most[3u] PNN_FLASH = {
+  127,   76,  127,
+};
+#endif
 
 /* W, a row per input: outputs 0..2 */
 static const int8_t projection_weights_0[6u * 3u] PNN_FLASH = {
@@ -201,15 +182,17 @@ static const int8_t projection_weights_0[6u * 3u] PNN_FLASH = {
 };
 
 static union {
-    projection_sum_t sums[PROJECTION_OUTPUTS];
-    int8_t values[PROJECTION_OUTPUTS]; /* the same, requantized */
+#ifndef PNN_ASSEMBLY
+    projection_sum_t sums[PNN_PROJECTION_OUTPUTS];
+#endif
+    int8_t values[PNN_PROJECTION_OUTPUTS]; /* computed from the sums */
 } projection;
 #define projection_values projection.values
 
 /* ---- Prototypes: constants and variables -------------------------------------------------- */
 
-#define PROTOTYPES_COUNT 4u
-#define PROTOTYPES_AT_ONCE 4u /* near prototypes whose votes are added together */
+#define PNN_PROTOTYPES_COUNT 4u
+#define PNN_PROTOTYPES_AT_ONCE 4u /* near prototypes whose votes are added together */
 
 /* B and Z, a row per prototype: 3 coordinates, then 3 labels */
 static const int8_t prototypes_rows[4u * 6u] PNN_FLASH = {
@@ -242,13 +225,11 @@ static const uint8_t prototypes_table[256] PNN_FLASH = {
 static struct prototypes_near {
     uint8_t rbf;
     uint16_t labels; /* their address */
-} prototypes_list[PROTOTYPES_AT_ONCE];
+} prototypes_list[PNN_PROTOTYPES_AT_ONCE];
 
 static int16_t prototypes_scores[PNN_CLASSES];
 
 /* ---- Decision: constants and variables ---------------------------------------------------- */
-
-typedef uint16_t pnn_unsigned_score_t;
 
 /* ---- Decision: functions ------------------------------------------------------------------ */
 
@@ -279,7 +260,7 @@ static void prototypes_clear_scores(void)
     uint8_t left = PNN_CLASSES;
     __asm__ volatile(
         ".Lscore_%=:\n"
-        "    " PASSED(prototypes_score, 3, 3) "st    %a[next]+, __zero_reg__\n"
+        "    " PNN_PASSED(prototypes_score, 3, 3) "st    %a[next]+, __zero_reg__\n"
         "    st    %a[next]+, __zero_reg__\n"
         "    dec   %[left]\n"
         "    brne  .Lscore_%=\n"
@@ -305,14 +286,14 @@ static void prototypes_add_votes(void)
         "    ldi   r22, lo8(%[first])\n"
         "    ldi   r23, hi8(%[first])\n"
         ".Lagain_%=:\n"
-        "    " PASSED(prototypes_again, 2, 1) "lds   r2, %[point] + 0\n"
+        "    " PNN_PASSED(prototypes_again, 2, 1) "lds   r2, %[point] + 0\n"
         "    lds   r3, %[point] + 1\n"
         "    lds   r4, %[point] + 2\n"
         "    ldi   r26, lo8(%[list])\n"
         "    ldi   r27, hi8(%[list])\n"
         "    movw  r30, r22\n"
         "    rjmp  .Lcompare_%=\n"
-        ".Laccident_%=: " PASSED(prototypes_accident, 1, 0) "cpi   r23, hi8(%[last])\n"
+        ".Laccident_%=: " PNN_PASSED(prototypes_accident, 1, 0) "cpi   r23, hi8(%[last])\n"
         "    brne  .Lcompare_%=\n"
         "    rjmp  .Lvote_%=\n"
         ".Lfar_%=: subi  r22, lo8(-(6))\n" /* this prototype is far: the next one */
@@ -321,7 +302,7 @@ static void prototypes_add_votes(void)
         "    cpi   r22, lo8(%[last])\n"
         "    breq  .Laccident_%=\n"
         ".Lcompare_%=:\n"
-        ".Lstep0_%=: " PASSED(prototypes_step0, 4, 4) "lpm   r18, Z+\n"
+        ".Lstep0_%=: " PNN_PASSED(prototypes_step0, 4, 4) "lpm   r18, Z+\n"
         "    sub   r18, r2\n"
         "    brvs  .Lfar_%=\n"
         "    muls  r18, r18\n"
@@ -341,7 +322,7 @@ static void prototypes_add_votes(void)
         "    add   r20, r0\n"
         "    adc   r21, r1\n"
         "    brpl  .Lfar_%=\n"
-        ".Llisted_%=: " PASSED(prototypes_listed, 4, 0) "movw  r18, r30\n" /* this prototype is near: its labels follow its coordinates */
+        ".Llisted_%=: " PNN_PASSED(prototypes_listed, 4, 0) "movw  r18, r30\n" /* this prototype is near: its labels follow its coordinates */
         "    swap  r20\n"
         "    andi  r20, 0x0f\n"
         "    swap  r21\n"
@@ -364,7 +345,7 @@ static void prototypes_add_votes(void)
         "    cpi   r26, lo8(%[list])\n"
         "    brne  .Lsome_%=\n"
         "    %~jmp .Lvoted_%=\n" /* the list is empty */
-        ".Lsome_%=: " PASSED(prototypes_some, 1, 0) "mov   r28, r26\n"
+        ".Lsome_%=: " PNN_PASSED(prototypes_some, 1, 0) "mov   r28, r26\n"
         "    ldi   r26, lo8(%[list])\n" /* scores 0..2 */
         "    ldi   r27, hi8(%[list])\n"
         "    ldi   r30, lo8(%[scores] + 0)\n"
@@ -375,7 +356,7 @@ static void prototypes_add_votes(void)
         "    ld    r5, Z+\n"
         "    ld    r6, Z+\n"
         "    ld    r7, Z+\n"
-        ".Lvoter0_%=: " EACH(prototypes_voter0, prototypes_listed, 1, 1) "ld    r23, X+\n"
+        ".Lvoter0_%=: " PNN_EACH(prototypes_voter0, prototypes_listed, 1, 1) "ld    r23, X+\n"
         "    ld    r30, X+\n"
         "    ld    r31, X+\n"
         "    lpm   r22, Z+\n"
@@ -410,14 +391,14 @@ static void prototypes_add_votes(void)
         "    pop   r29\n"
         "    pop   r28\n"
         :
-        : [point] "i"(projection_values), [list] "i"(prototypes_list), [full] "i"(prototypes_list + PROTOTYPES_AT_ONCE),
+        : [point] "i"(projection_values), [list] "i"(prototypes_list), [full] "i"(prototypes_list + PNN_PROTOTYPES_AT_ONCE),
           [table] "i"(prototypes_table), [scores] "i"(prototypes_scores), [first] "i"(prototypes_rows),
           [last] "i"(prototypes_rows + sizeof prototypes_rows)
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r18", "r19", "r20", "r21", "r22", "r23",
           "r24", "r25", "r26", "r27", "r30", "r31");
 #else
     (void)prototypes_list; /* only assembly lists neighbours */
-    //@ loop unroll PROTOTYPES_COUNT;
+    //@ loop unroll PNN_PROTOTYPES_COUNT;
     for (const int8_t *row = prototypes_rows; row != prototypes_rows + sizeof prototypes_rows; row += 6u) {
         uint32_t r = 0;
         int32_t d;
@@ -445,23 +426,24 @@ static void projection_add_0(const pnn_input_t *feature)
 {
     const int8_t *weight = projection_weights_0;
     /* The lower byte of `left` reaches 0 once for each count of the upper byte. */
-    uint16_t left = 262;
+    register uint16_t left __asm__("r24") = 262;
     __asm__ volatile(
         "    ldi   r22, 88\n"
-        "    ldi   r23, 2\n"
+        "    ldi   r23, 130\n"
         "    movw  r2, r22\n"
         "    ldi   r22, 98\n"
-        "    ldi   r23, 255\n"
+        "    ldi   r23, 127\n"
         "    movw  r4, r22\n"
-        "    clr   r6\n"
-        "    clr   r7\n"
+        "    ldi   r22, 0\n"
+        "    ldi   r23, 128\n"
+        "    movw  r6, r22\n"
         "    rjmp  .Linput_%=\n"
         ".Lzero_%=:\n"
         "    adiw  r30, 3\n" /* an input that is 0 */
         "    dec   %A[left]\n"
         "    breq  .Lcounted_%=\n"
         ".Linput_%=:\n"
-        "    " PASSED(projection_block0_input, 6, 6) "ld    r23, X+\n"
+        "    " PNN_PASSED(projection_block0_input, 6, 6) "ld    r23, X+\n"
         "    tst   r23\n"
         "    breq  .Lzero_%=\n"
         "    lpm   r22, Z+\n"
@@ -479,19 +461,94 @@ static void projection_add_0(const pnn_input_t *feature)
         "    dec   %A[left]\n"
         "    brne  .Linput_%=\n"
         ".Lcounted_%=:\n"
-        "    " PASSED(projection_block0_counted, 1, 1) "dec   %B[left]\n"
+        "    " PNN_PASSED(projection_block0_counted, 1, 1) "dec   %B[left]\n"
         "    brne  .Linput_%=\n"
         "    ldi   r26, lo8(%[values])\n"
         "    ldi   r27, hi8(%[values])\n"
-        "    st    X+, r2\n"
-        "    st    X+, r3\n"
-        "    st    X+, r4\n"
-        "    st    X+, r5\n"
-        "    st    X+, r6\n"
-        "    st    X+, r7\n"
+        "    ldi   r30, 64\n"
+        "    ldi   r31, 6\n"
+        "    mul   r2, r30\n"
+        "    ldi   r23, 128\n"
+        "    add   r23, r1\n"
+        "    ldi   r22, 96\n"
+        "    adc   r22, r25\n"
+        "    ldi   r24, 253\n"
+        "    adc   r24, r25\n"
+        "    mul   r2, r31\n"
+        "    add   r23, r0\n"
+        "    adc   r22, r1\n"
+        "    adc   r24, r25\n"
+        "    mul   r3, r30\n"
+        "    add   r23, r0\n"
+        "    adc   r22, r1\n"
+        "    adc   r24, r25\n"
+        "    mul   r3, r31\n"
+        "    add   r22, r0\n"
+        "    adc   r24, r1\n"
+        "    tst   r24\n"
+        "    breq  .Lwithin_0_%=\n"
+        "    ldi   r22, 255\n"
+        "    sbrc  r24, 7\n"
+        "    clr   r22\n"
+        ".Lwithin_0_%=:\n"
+        "    subi  r22, 128\n"
+        "    st    X+, r22\n"
+        "    mul   r4, r30\n"
+        "    ldi   r23, 90\n"
+        "    add   r23, r1\n"
+        "    ldi   r22, 50\n"
+        "    adc   r22, r25\n"
+        "    ldi   r24, 253\n"
+        "    adc   r24, r25\n"
+        "    mul   r4, r31\n"
+        "    add   r23, r0\n"
+        "    adc   r22, r1\n"
+        "    adc   r24, r25\n"
+        "    mul   r5, r30\n"
+        "    add   r23, r0\n"
+        "    adc   r22, r1\n"
+        "    adc   r24, r25\n"
+        "    mul   r5, r31\n"
+        "    add   r22, r0\n"
+        "    adc   r24, r1\n"
+        "    cpi   r22, 174\n"
+        "    cpc   r24, r25\n"
+        "    brcs  .Lwithin_1_%=\n"
+        "    ldi   r22, 173\n"
+        "    sbrc  r24, 7\n"
+        "    clr   r22\n"
+        ".Lwithin_1_%=:\n"
+        "    subi  r22, 97\n"
+        "    st    X+, r22\n"
+        "    mul   r6, r30\n"
+        "    ldi   r23, 9\n"
+        "    add   r23, r1\n"
+        "    ldi   r22, 157\n"
+        "    adc   r22, r25\n"
+        "    ldi   r24, 253\n"
+        "    adc   r24, r25\n"
+        "    mul   r6, r31\n"
+        "    add   r23, r0\n"
+        "    adc   r22, r1\n"
+        "    adc   r24, r25\n"
+        "    mul   r7, r30\n"
+        "    add   r23, r0\n"
+        "    adc   r22, r1\n"
+        "    adc   r24, r25\n"
+        "    mul   r7, r31\n"
+        "    add   r22, r0\n"
+        "    adc   r24, r1\n"
+        "    tst   r24\n"
+        "    breq  .Lwithin_2_%=\n"
+        "    ldi   r22, 255\n"
+        "    sbrc  r24, 7\n"
+        "    clr   r22\n"
+        ".Lwithin_2_%=:\n"
+        "    subi  r22, 128\n"
+        "    st    X+, r22\n"
         "    clr   __zero_reg__\n"
         : [feature] "+x"(feature), [weight] "+z"(weight), [left] "+r"(left)
-        : [values] "i"(&projection.sums[0])
+        : [values] "i"(&projection.values[0])
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r22", "r23");
 }
 #else
@@ -523,74 +580,22 @@ static void projection_add_0(const pnn_input_t *x)
 }
 #endif
 
-#ifndef PNN_ASSEMBLY
-static int8_t projection_value(projection_sum_t a, const struct projection_scaling *k)
+#ifndef PNN_ASSEMBLY /* otherwise sums become bytes in registers */
+static int8_t projection_value(projection_sum_t a, uint8_t k)
 {
-    const int32_t v = (int32_t)((uint32_t)a * 1600u + (uint32_t)(PNN_READ_I16(&k->offset_high) * 65536 + PNN_READ_U8(&k->offset_low) * (int32_t)256)) >> 16;
-    return (int8_t)((v < 0 ? 0 : v > PNN_READ_U8(&k->span) ? PNN_READ_U8(&k->span) : v) + PNN_READ_I8(&k->least));
+    const int32_t v = (int32_t)((uint32_t)a * 1600u + (uint32_t)PNN_READ_I32(&projection_offsets[k])) >> 16;
+    return (int8_t)(v < PNN_READ_I8(&projection_least[k]) ? PNN_READ_I8(&projection_least[k]) : v > PNN_READ_I8(&projection_most[k]) ? PNN_READ_I8(&projection_most[k]) : v);
 }
 
-#endif
 
-/* Requantize the sums, and clamp them. */
-static void projection_requantize(void)
+/* Convert the sums to bytes. */
+static void projection_convert(void)
 {
-#ifdef PNN_ASSEMBLY
-    const struct projection_scaling *next = projection_scalings;
-    __asm__ volatile(
-        "    movw  r14, r28\n"
-        "    ldi   r26, lo8(%[sums])\n"
-        "    ldi   r27, hi8(%[sums])\n"
-        "    movw  r28, r26\n"
-        "    ldi   r22, %[outputs]\n"
-        "    clr   r17\n"
-        "    ldi   r20, lo8(%[multiplier])\n"
-        "    ldi   r21, hi8(%[multiplier])\n"
-        ".Lsum_%=: " PASSED(projection_sum, 3, 3) "ld    r18, X+\n"
-        "    ld    r19, X+\n"
-        "    mul   r18, r20\n"
-        "    mov   r23, r1\n"
-        "    mulsu r19, r21\n"
-        "    movw  r24, r0\n"
-        "    mul   r18, r21\n"
-        "    add   r23, r0\n"
-        "    adc   r24, r1\n"
-        "    adc   r25, r17\n"
-        "    mulsu r19, r20\n"
-        "    sbc   r25, r17\n" /* less 1 if the product is negative */
-        "    add   r23, r0\n"
-        "    adc   r24, r1\n"
-        "    adc   r25, r17\n"
-        "    lpm   r0, Z+\n"
-        "    add   r23, r0\n"
-        "    lpm   r0, Z+\n"
-        "    adc   r24, r0\n"
-        "    lpm   r0, Z+\n"
-        "    adc   r25, r0\n"
-        "    lpm   r0, Z+\n" /* the span */
-        "    cp    r0, r24\n"
-        "    cpc   r17, r25\n"
-        "    brcc  .Lwithin_%=\n"
-        "    mov   r24, r0\n"
-        "    sbrc  r25, 7\n"
-        "    clr   r24\n"
-        ".Lwithin_%=: lpm   r0, Z+\n"
-        "    add   r24, r0\n"
-        "    st    Y+, r24\n"
-        "    dec   r22\n"
-        "    brne  .Lsum_%=\n"
-        ".Llast_%=: movw  r28, r14\n"
-        "    clr   __zero_reg__\n"
-        : [next] "+z"(next)
-        : [sums] "i"(&projection), [outputs] "i"(PROJECTION_OUTPUTS), [multiplier] "i"(PROJECTION_MULTIPLIER)
-        : "memory", "r0", "r14", "r15", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24",
-          "r25", "r26", "r27");
-#else
-    for (uint8_t k = 0; k < PROJECTION_OUTPUTS; ++k) {
-        projection.values[k] = projection_value(projection.sums[k], &projection_scalings[k]);
+    for (uint8_t k = 0; k < PNN_PROJECTION_OUTPUTS; ++k) {
+        projection.values[k] = projection_value(projection.sums[k], k);
     }
-#endif
 }
+#endif
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 
@@ -602,7 +607,9 @@ static uint8_t last_class;
 static uint8_t classify(const pnn_input_t *features)
 {
     projection_add_0(features);
-    projection_requantize();
+#ifndef PNN_ASSEMBLY
+    projection_convert();
+#endif
     prototypes_clear_scores();
     prototypes_add_votes();
 

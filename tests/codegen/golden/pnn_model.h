@@ -5,10 +5,14 @@
  * Model 5ece9d60e53f2054e0a26209506220dbd1d3f766fa3dc7e31730e62899125f39
  *
  *   int8 parameters                 42 B flash
- *   all constant tables            313 B flash
- *   variables                       34 B SRAM
+ *   all constant tables            298 B flash
+ *   variables                       31 B SRAM
  *
- * Pass it 6 quantized features (0..63) at once:
+ * Pass it 6 floats in the training data's unit:
+ *
+ *     uint8_t class_index = pnn_predict_floats(features);
+ *
+ * or, without routines of floats, bytes from pnn_quantize, at once:
  *
  *     uint8_t class_index = pnn_predict(features);
  *
@@ -56,6 +60,11 @@ typedef uint8_t pnn_input_t;
 /* The score of a class, -16002..16400 for any input. */
 typedef int16_t pnn_score_t;
 
+/* Classify PNN_FEATURES raw floats in the training data's unit, with the answer of
+ * pnn_quantize_float and pnn_predict.
+ * It links the routines of pnn_quantize_float. */
+uint8_t pnn_predict_floats(const float *features);
+
 /* Limit a number of any type to the range of int16_t: a cast of one beyond it would wrap around, or be
  * undefined. The macro may evaluate `x` several times. */
 #define PNN_LIMIT(x) ((x) >= 32767 ? 32767 : (x) >= 0 || (x) > -32767 - 1 ? (x) : -32767 - 1)
@@ -85,11 +94,6 @@ uint8_t pnn_finish(void);
 
 /* Classify PNN_FEATURES features. */
 uint8_t pnn_predict(const pnn_input_t *features);
-
-/* Classify PNN_FEATURES raw floats in the training data's unit, with the answer of
- * pnn_quantize_float and pnn_predict.
- * It links the routines of pnn_quantize_float. */
-uint8_t pnn_predict_floats(const float *features);
 
 /* Return the PNN_CLASSES scores of the last prediction, valid until the next one starts. The class is
  * the one with the largest score. */

@@ -21,7 +21,8 @@ from protonn_edge.codegen.kernels.listing import (
 )
 from protonn_edge.codegen.kernels.matvec import loops
 from protonn_edge.codegen.kernels.matvec.products import product_cycles, unrolled
-from protonn_edge.codegen.kernels.sums import started
+from protonn_edge.codegen.kernels.sums import ByteCode, started
+from protonn_edge.model.layer import Scale
 from protonn_edge.model.matvec import IntegerMatvec
 from protonn_edge.model.matvec import packed as packed_weights
 
@@ -96,8 +97,7 @@ class MatvecKernel(base.Kernel):
     """A kernel of a stage that begins with a product, for one way of storing weights."""
 
     names_plan: ClassVar[bool] = True
-    ends_in: ClassVar[str] = "sums"  # the variable of what it makes of sums in registers
-    clobbered: ClassVar[tuple[str, ...]] = ()  # registers that this changes besides X and r22, r23
+    ends_in: ClassVar[str] = "values"  # the variable of what it makes of sums in registers
 
     stage: IntegerMatvec
     name: KernelName
@@ -112,39 +112,51 @@ class MatvecKernel(base.Kernel):
     def passes(self) -> tuple[Pass, ...]:
         """The passes over the inputs."""
         stage, together = self.stage, 2 if self.name == "packed" else 1
+        biases = stage.bias + (0 if self.bytes is None else self.bytes.excess)
         return tuple(
             Pass(
                 *(self.name, block, stage.weights[block.outputs], stage.input_maximum),
-                "\n".join(started(block.sums, block.width, stage.bias[block.outputs].tolist(), 22)),
-                f"ldi  r26, lo8(%[values])\nldi  r27, hi8(%[values])\n{self.ended(block)}",
+                "\n".join(started(block.sums, block.width, biases[block.outputs].tolist(), 22)),
+                "\n".join(
+                    ["ldi  r26, lo8(%[values])", "ldi  r27, hi8(%[values])", *self.ended(block)]
+                ),
             )
             for block in loops.blocks_of(stage.n_sums, stage.accumulator_bits // 8, together)
         )
 
-    def ended(self, block: loops.Block) -> str:
-        """Return what is done with the finished sums of a block, at X: by default, they stay."""
-        return loops.stored(range(2, 2 + block.bytes))
+    @cached_property
+    def bytes(self) -> ByteCode | None:
+        """The instructions from sums to bytes; None if these are not what sums become."""
+        scale = self.stage.scale
+        registers = "r22", ("r30", "r31"), ("r23", "r24"), "r25"
+        return ByteCode(scale, *registers) if isinstance(scale, Scale) else None
+
+    def ended(self, block: loops.Block) -> list[str]:
+        """Return what becomes of the finished sums of a block, at X: by default, bytes."""
+        assert self.bytes is not None
+        lines, output = self.bytes.begin, self.stage.output
+        for k, low in enumerate(block.sums, block.first):
+            limits = int(output.low[k]), int(output.high[k])
+            lines += self.bytes.of(low + self.bytes.scale.dropped // 8, str(k), k, limits)
+            lines.append(f"st   X+, {self.bytes.value}")
+        return lines
 
     @property
     def state_bytes(self) -> int:
         """SRAM of what it makes, and of sums that do not stay in registers."""
         stage = self.stage
         values = stage.n_outputs * (1 if stage.scale else stage.output.bits // 8)
-        in_registers = self.core.multiplies and self.ends_in != "sums"
-        return values if in_registers else max(values, stage.n_sums * stage.accumulator_bits // 8)
+        sums = stage.n_sums * stage.accumulator_bits // 8
+        return values if self.core.multiplies else max(values, sums)
 
     def cost(self, _: base.Feed | None, /) -> base.Cost:
         """Return its cost."""
-        return self._cost(0)
-
-    def _cost(self, behind: float, *, tables: int = 0) -> base.Cost:
-        """Return the cost of the product, and of what is behind it: its cycles, and more bytes."""
         stage, of = self.stage, {"width": self.stage.accumulator_bits // 8}
         products = product_cycles(self.name, stage.weights, passes=len(self.passes), **of)
         weights, code = zip(*(each.bytes for each in self.passes), strict=True)
         return base.Cost(
-            products + _SUM_CYCLES * stage.n_sums + behind,
-            tables=sum(weights) + tables,
+            products + _SUM_CYCLES * stage.n_sums,
+            tables=sum(weights),
             code=sum(code) + code_bytes(self),
             state=self.state_bytes,
         )

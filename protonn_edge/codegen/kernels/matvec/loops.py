@@ -8,7 +8,7 @@ integers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -76,11 +76,6 @@ def blocks_of(outputs: int, width: int, together: int = 1) -> tuple[Block, ...]:
     groups = -(-outputs // together)
     bounds = [min(together * (groups * i // number), outputs) for i in range(number + 1)]
     return tuple(Block(i, low, high - low, width) for i, (low, high) in enumerate(pairwise(bounds)))
-
-
-def stored(registers: Iterable[int]) -> str:
-    """Return the instructions that store bytes, the next of which X points to."""
-    return repeated(registers, "st   X+, r{0}")
 
 
 def columns(block: Block, begin: str, end: str) -> Listing:

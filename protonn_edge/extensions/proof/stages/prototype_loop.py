@@ -56,10 +56,7 @@ class PrototypeLoop:
         self.machine, self.explorer = proof.machine, proof.explorer
         variables = {each.name: each for each in proof.variables}
         self.list, self.scores = (variables[f"prototypes_{n}"] for n in ("list", "scores"))
-        projection = variables["projection"]
-        # coordinates are where their sums were, or behind these, for examples to be learnt
-        behind = projection.size - stage.n_inputs if stage.voters else 0
-        self.point = projection.address + behind
+        self.point = variables["projection"].address
         self.places = self.list.size // ENTRY
         self.stride = stage.n_inputs + stage.n_outputs
         self.head, self.some = proof.mark("prototypes_step0"), proof.mark("prototypes_some")

@@ -39,34 +39,10 @@ def _add(stage: Stage, function: str) -> Iterator[Case]:
     yield Case(Call(function, arguments, buffers=buffers), proven=False)
 
 
-def _sums(stage: Stage) -> dict[tuple[str, int, int], tuple[int, int]]:
-    """Return the ranges of a product's sums."""
-    of, size = stage.kernel.stage, stage.kernel.stage.accumulator_bits // 8
-    low, high = of.accumulators.ends
-    return {(stage.name, size * k, size): (int(low), int(high)) for k in range(of.n_sums)}
-
-
-def _of_sums(stage: Stage, function: str) -> Iterator[Case]:
-    """One sum may be any at a time."""
-    of, size = stage.kernel.stage, stage.kernel.stage.accumulator_bits // 8
-    for place in range(of.n_sums):
-        ranges = {key: value for key, value in _sums(stage).items() if key[1] == size * place}
-        known = [None if at // size == place else 0 for at in range(stage.size(""))]
-        yield Case(Call(function, fixed={stage.name: known}, ranges=ranges), long=place > 0)
-    yield Case(Call(function, ranges=_sums(stage)), proven=False)
-
-
 # ---- prototypes ----
 
 
 _FEW = 2  # prototypes
-
-
-def _coordinates(stage: Stage) -> int:
-    """Return where the coordinates begin in the variable of the stage before."""
-    of = stage.kernel.stage
-    size = stage.forms.assembly.variables[stage.previous].size
-    return size - of.n_inputs if of.voters else 0
 
 
 def _near(stage: Stage, centres: np.ndarray, limit: int) -> dict[str, np.ndarray]:
@@ -77,24 +53,21 @@ def _near(stage: Stage, centres: np.ndarray, limit: int) -> dict[str, np.ndarray
     far = rng.integers(0, 1 + int(np.sqrt(2 * limit / of.n_inputs)), (2000, 1))
     near = centres[which].astype(int) + rng.integers(-far, far + 1, (2000, of.n_inputs))
     low, high = np.array(ends_of(of.feed, of.n_inputs)).T
-    before = np.zeros((2000, _coordinates(stage)), int)
-    return {stage.previous: np.hstack([before, np.clip(near, low, high)])}
+    return {stage.previous: np.clip(near, low, high)}
 
 
 def _add_votes(stage: Stage, function: str) -> Iterator[Case]:
-    of, first = stage.kernel.stage, _coordinates(stage)
+    of = stage.kernel.stage
     ignored = [f"{stage.name}_list"]
     returns = int(of.gives_nearest)
-    ends = enumerate(ends_of(of.feed, of.n_inputs), first)
-    ranges = {(stage.previous, k, 1): each for k, each in ends}
+    ends = ends_of(of.feed, of.n_inputs)
+    ranges = {(stage.previous, k, 1): each for k, each in enumerate(ends)}
     points = _near(stage, of.prototypes.T, of.distance_limit)
     call = Call(function, returns=returns, ignored=ignored, ranges=ranges, points=points)
     yield Case(call, proven=False)
     # one input may be any, the others are those of the first prototype
-    low, high = np.array(ends_of(of.feed, of.n_inputs)).T
-    near = np.zeros(stage.forms.assembly.variables[stage.previous].size, int)
-    near[first:][: of.n_inputs] = np.clip(of.prototypes.T[0].astype(int), low, high) & 255
-    for place in (first, first + of.n_inputs - 1) if of.n_prototypes <= _FEW else ():
+    near = np.clip(of.prototypes.T[0].astype(int), *np.array(ends).T) & 255
+    for place in (0, of.n_inputs - 1) if of.n_prototypes <= _FEW else ():
         known = {stage.previous: [None if k == place else v for k, v in enumerate(near.tolist())]}
         own = {key: value for key, value in ranges.items() if key[1] == place}
         yield Case(Call(function, (), returns, known, own, {}, {}, ignored), long=True)
@@ -245,7 +218,7 @@ def _filter(stage: Stage, function: str) -> Iterator[Case]:
 
 
 CALLS: dict[str, Calls] = {
-    "add": _add, "requantize": _of_sums, "add_votes": _add_votes,
+    "add": _add, "add_votes": _add_votes,
     "add_row": _pool_row, "complete_row": _pool_row,
     "sum_row": _sum_row, "add_runs": _add_runs, "take_roots": _take_roots,
     "take_sample": _take_sample, "filter": _filter,
@@ -255,7 +228,6 @@ LISTINGS = {
     "codegen.kernels.matvec.loops.columns": "add",
     "codegen.kernels.matvec.loops.packed": "add",
     "codegen.kernels.matvec.loops.instructions": "add",
-    "kinds.projection.kernels._requantizing": "requantize",
     "kinds.protonn.prototypes.loops.clearing": "clear_scores",
     "kinds.protonn.prototypes.loops.code": "add_votes",
     "kinds.protonn.prototypes.loops.listing": "add_votes",

@@ -27,7 +27,6 @@ _MAIN = "int main(void)\n{\n    return 0;\n}\n"
 _NO_MULTIPLIER = "#include <avr/io.h>\n#undef __AVR_HAVE_MUL__\n"
 # At -Og paths through a loop meet in front of its next pass.
 _FORMS = (("assembly", ("-O2",)), ("portable", ("-Og", "-include", "no_multiplier.h")))
-_OPTIMIZE = re.compile(r"^#pragma GCC optimize.*$", re.MULTILINE)
 # Sums of 24 bits, which portable C keeps in 32.
 _SUMS = re.compile(r"#ifdef PNN_ASSEMBLY(\n__extension__ typedef __int24 )")
 
@@ -73,7 +72,7 @@ class Forms:
 def linked_forms(text: str, folder: Path) -> Forms:
     """Compile and link generated C, whose header is in the folder, in both forms."""
     skip_without(*AVR_GCC)
-    own = _OPTIMIZE.sub("", _SUMS.sub(r"#if 1\1", text))
+    own = _SUMS.sub(r"#if 1\1", text)
     (folder / "forms.c").write_text(own + _MAIN)
     (folder / "no_multiplier.h").write_text(_NO_MULTIPLIER)
     linked = []

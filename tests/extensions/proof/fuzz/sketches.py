@@ -55,7 +55,6 @@ _API = ("predict", "begin", "push", "push_many", "finish", "quantize")
 _CYCLES = 600_000  # of a run
 _SKETCH_BYTES = 3_500  # of flash, and below of SRAM
 _SKETCH_SRAM = 260
-_ASKED_LEVEL = '#pragma GCC optimize("O2")\n'
 _DEADLINE_S = 60
 _DRAWS = 500
 
@@ -182,10 +181,6 @@ def _library(number: int) -> Library:
     folder.mkdir()
     write_c(chain, folder, plan)
     source = folder / "pnn_model.c"
-    if number // 25 % 2:  # else it asks for a level of its own
-        text = source.read_text(encoding="utf-8")
-        assert _ASKED_LEVEL in text
-        source.write_text(text.replace(_ASKED_LEVEL, ""), encoding="utf-8")
     _compile(chip, flags, "-c", source, "-o", folder / "pnn_model.o")
     return Library(folder, chip, flags, teachable)
 
