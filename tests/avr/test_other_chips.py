@@ -7,7 +7,7 @@ from avr_programs import compile_text
 from avr_tools import needs_avr_gcc
 from refusals import refused_by
 
-from protonn_edge.chips.avr.flow import interrupt_handlers
+from protonn_edge.chips.avr.functions import interrupt_handlers
 from protonn_edge.chips.avr.instructions import decode
 from protonn_edge.chips.avr.interrupts import masked_spans
 from protonn_edge.chips.avr.program import read_program

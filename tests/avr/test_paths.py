@@ -194,7 +194,7 @@ REFUSED: dict[str, Refused] = {
         )
     ),
     "a call through a pointer": _refused(
-        _straight("void (*volatile called)(void) = 0; called();"), place="flow"
+        _straight("void (*volatile called)(void) = 0; called();"), place="functions"
     ),
     "facts that no path keeps": _refused(_straight("PASSED(twice, 3, 2); out = 1;")),
     "facts that contradict each other": _refused(

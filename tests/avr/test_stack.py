@@ -10,7 +10,7 @@ import pytest
 from avr_tools import needs
 from refusals import refused_by
 
-from protonn_edge.chips.avr.flow import function_at
+from protonn_edge.chips.avr.functions import function_at
 from protonn_edge.chips.avr.program import read_program
 from protonn_edge.chips.avr.stack import worst_case_stack
 from protonn_edge.system.errors import CheckFailed

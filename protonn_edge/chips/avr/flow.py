@@ -1,265 +1,199 @@
-"""Follow all paths through a function's code to find how it uses the stack."""
+"""The control flow of a linked program: where instructions lead, what they call, and loops.
+
+All analyses follow code by these rules: the stack (`functions`), interrupts (`interrupts`), the
+longest path (`graph`, `paths`), and proofs for every input, which need its order.
+"""
 
 from __future__ import annotations
 
-import functools
-import heapq
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Set
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from protonn_edge.chips.avr import instruction_set
-from protonn_edge.chips.avr.bounded import NoBound
+from protonn_edge.chips.avr.bounded import BY_POINTER, NoBound
+from protonn_edge.chips.avr.instruction_set import CALLS, JUMPS, RETURNS
 from protonn_edge.chips.avr.instructions import Decoded
 from protonn_edge.chips.avr.program import LinkedProgram
-from protonn_edge.chips.avr.semantics import ACTIONS, INTERRUPTS, Z
-from protonn_edge.chips.avr.state import AT_CALLS, OFF, RETI, Registers, State
-from protonn_edge.chips.avr.tracking import StackTracker
+
+ZERO = 1
+"""The register that is 0 between functions."""
+
+_INDIRECT = frozenset({"ijmp", "eijmp", "icall", "eicall"})
+_OUTSIDE = -1
+
+Place = TypeVar("Place")
+Edges = dict[int, list[int]]
+"""The places that may follow each."""
 
 
-class Depth(NamedTuple):
-    """A place in a function."""
+class Step(NamedTuple):
+    """An instruction, for the flow."""
 
-    bytes: int  # on the stack there, below the function's return address
-    within: str  # the function that the place belongs to: another one after a jump out of the first
+    here: Decoded
+    # its successors, None for the end of the path, and the cycles until then
+    ways: tuple[tuple[int | None, int], ...]
+    called: tuple[int, ...] = ()  # the function that it calls, if any
 
 
 @dataclass(frozen=True)
-class Function:
-    """A function as far as the stack goes."""
+class Code:
+    """The instructions of a program, by where they lead."""
 
-    name: str  # for messages
-    peak: Depth  # its deepest place, without its callees
-    calls: dict[int, Depth]  # where it calls, by the address called; the deepest of several
-    passes: tuple[tuple[int, Registers], ...]  # what may be in registers then, with the address
-    flags: Mapping[int, frozenset[str]]  # where it sets the interrupt flag, to what (`state`)
-    switches: frozenset[int]  # where it jumps through a table, which is believed to stay in it
-    # its instructions, those that it jumps to in other functions included
-    addresses: frozenset[int]
+    program: LinkedProgram
+    # where paths end, too: before 0 is written to an I/O register, and at addresses
+    register: int | None = None
+    ends: Set[int] = frozenset()
+
+    def steps(self, entries: Collection[int]) -> dict[int, Step]:
+        """Return the instructions that functions and their callees reach, by address."""
+        steps: dict[int, Step] = {}
+
+        def following(address: int) -> Iterator[int]:
+            step = steps[address] = self.at(address)
+            yield from (there for there, _ in step.ways if there is not None)
+            yield from step.called
+
+        reached(entries, following)
+        return steps
+
+    def at(self, address: int) -> Step:
+        """Return the step at an address; `CheckFailed` if its target is unknown."""
+        here = self.program.reached(address)
+        name, cycles = here.name, here.cycles_on(self.program.core)
+        target = here.operands.get("k", 0)
+        if address in self.ends:
+            return Step(here, ((None, 0),))
+        if name in RETURNS:
+            return Step(here, ((None, cycles),))
+        if writes_to(here, self.register) and here.operands["r"] == ZERO:
+            return Step(here, ((None, 0),))
+        if name in CALLS and target != here.end:  # else it reserves stack
+            behind = None if self.never_returns(here, target) else here.end
+            return Step(here, ((behind, cycles),), (target,))
+        if name in _INDIRECT or (name in JUMPS and self.is_table_jump(target)):
+            raise NoBound(
+                "cycles",
+                self.program.names.name_of(address),
+                BY_POINTER,
+                "call the function by its name, or compile with -fno-jump-tables",
+            )
+        if name in JUMPS and target == address:  # where _exit() stops
+            return Step(here, ((None, cycles),))
+        ways = self.ways(here)
+        if here.stops_cycles:
+            ways.append((here.end, cycles + here.stops_cycles))
+        return Step(here, tuple(ways))
+
+    def ways(self, here: Decoded) -> list[tuple[int, int]]:
+        """Return where code goes on behind an instruction, and the cycles until then.
+
+        A branch or skip that is taken comes last. A call goes on where it returns; where returns
+        and pointers lead is not stated.
+        """
+        name, cycles = here.name, here.cycles_on(self.program.core)
+        if name in JUMPS:
+            return [(here.operands["k"], cycles)]
+        ways = [(here.end, cycles)]
+        if name in instruction_set.BRANCHES:
+            ways.append((here.operands["k"], cycles + instruction_set.TAKEN_BRANCH))
+        elif name in instruction_set.SKIPS and (skipped := self.program.instruction(here.end)):
+            ways.append((skipped.end, cycles + skipped.size // 2))
+        return ways
+
+    def cycles(self, address: int, there: int) -> int:
+        """Return the cycles of an instruction that leads to a place."""
+        here = self.program.reached(address)
+        return dict(self.ways(here)[::-1]).get(there, here.cycles_on(self.program.core))
+
+    def is_table_jump(self, target: int) -> bool:
+        """Return whether the compiler's jump through a table is there."""
+        symbol = self.program.names.at(target)
+        if symbol is None or symbol.address != target:
+            return False
+        return symbol.name.startswith("__tablejump")
+
+    def never_returns(self, call: Decoded, target: int) -> bool:
+        """Return whether a function ends with this call, and no path from its target returns.
+
+        Code after the call then belongs to something else. libgcc has functions that end with a
+        call and continue in the next function.
+        """
+        names, leaving = self.program.names, RETURNS | {"ijmp", "eijmp"}
+
+        def following(address: int) -> Iterable[int]:
+            here = self.program.instruction(address)
+            if here is None or here.name in leaving:
+                return [_OUTSIDE]
+            if here.name in CALLS and names.ends_with(here):
+                return [here.operands["k"]]
+            return (there for there, _ in self.ways(here))
+
+        return names.ends_with(call) and _OUTSIDE not in reached([target], following)
 
 
-@functools.lru_cache(maxsize=4)
-def interrupt_handlers(program: LinkedProgram) -> dict[int, int]:
-    """Return where vectors jump to, by their numbers, but for avr-libc's jumps to reset.
-
-    A vector that does not jump is a handler itself.
-    """
-    size = program.core.vector_bytes
-    named = (_VECTOR.fullmatch(symbol.name) for symbol in program.symbols)
-    last = max((int(match[1]) for match in named if match), default=_LAST_VECTOR)
-    targets = {number: _jump_target(program, size * number) for number in range(1, last + 1)}
-    return {
-        number: size * number if target is None else target
-        for number, target in targets.items()
-        if target is None or _jump_target(program, target) != 0
-    }
+def writes_to(here: Decoded, register: int | None) -> bool:
+    """Return whether an instruction writes a byte to an I/O register."""
+    return here.name == "out" and here.operands["A"] == register
 
 
-_VECTOR = re.compile(r"__vector_(\d{1,3})")  # the start-up code has a name for each, used or not
-_ON_STACK = instruction_set.WITH_RETURN_ADDRESS | {"push", "pop"}
-_LAST_VECTOR = 25  # of the ATmega48 to 328 family, for programs with another start-up code
-
-
-def _jump_target(program: LinkedProgram, address: int) -> int | None:
-    """Return where the jump at an address leads; None if there is another instruction."""
-    here = program.instruction(address)
-    return here.operands["k"] if here and here.name in instruction_set.JUMPS else None
-
-
-@functools.lru_cache(maxsize=1 << 12)  # several checks look at the same functions
-def function_at(program: LinkedProgram, entry: int, registers: Registers = AT_CALLS) -> Function:
-    """Return the function at a byte address; `CheckFailed` if no bound of its stack is found."""
-    return _Explorer(program, entry).function(registers)
-
-
-def functions_from(program: LinkedProgram, entries: Iterable[int]) -> dict[int, Function]:
-    """Return the functions at some addresses, and all that they call; raises as `function_at`.
-
-    They are also followed with addresses that are passed to them.
-    """
-    functions: dict[tuple[int, Registers], Function] = {}
-    pending = [(entry, AT_CALLS) for entry in entries]
+def reached(
+    starts: Iterable[Place], following: Callable[[Place], Iterable[Place]]
+) -> dict[Place, list[Place]]:
+    """Return all places that can be reached from some, with those that follow each."""
+    edges: dict[Place, list[Place]] = {}
+    pending = [*starts]
     while pending:
-        called = pending.pop()
-        if called not in functions:
-            functions[called] = function_at(program, *called)
-            pending += functions[called].passes
-    return {entry: each for (entry, held), each in functions.items() if held == AT_CALLS}
+        place = pending.pop()
+        if place not in edges:
+            edges[place] = [*dict.fromkeys(following(place))]
+            pending += edges[place]
+    return edges
 
 
-Ways = tuple[tuple[int, State], ...]
-"""Places where code goes on, and what is known there."""
+def in_order(
+    edges: Edges, entries: Iterable[int], heads: tuple[int, ...] = ()
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield places before those that follow them, with the heads of their loops.
+
+    The outermost loop's head is first; a head is the entry of its loop, and in it.
+    """
+    for component in reversed([*_components({**edges, _OUTSIDE: [*entries]})]):
+        head = component[0]  # found first
+        if len(component) == 1 and head not in edges.get(head, ()):
+            if head != _OUTSIDE:
+                yield head, heads
+            continue
+        own = (*heads, head)
+        yield head, own
+        inside = set(component) - {head}
+        inner = {each: [to for to in edges[each] if to in inside] for each in component}
+        yield from in_order(inner, inner[head], own)
 
 
-class _Explorer(StackTracker):
-    """Follows all paths through one function; jumps out of it are followed like any other."""
-
-    def __init__(self, program: LinkedProgram, entry: int) -> None:
-        super().__init__(program, entry)
-        self._names = program.names
-        self._states: dict[int, State] = {}
-        # Switch statements by the address of their jump: the state there, and the cases so far.
-        self._switches: dict[int, State] = {}
-        self._cases: dict[int, list[int]] = {}
-        self._calls: dict[int, Depth] = {}
-        self._passes: dict[tuple[int, Registers], None] = {}  # in the order of its calls
-
-    def function(self, registers: Registers) -> Function:
-        """Follow all paths and return the result."""
-        start = State(registers=[*registers])
-        if self.entry == 0:
-            start.flags[INTERRUPTS] = OFF
-        if self.entry in interrupt_handlers(self.program).values():
-            start = State(registers=[None] * 32)  # those of any code
-        self._follow(self.entry, start)
-        while (case := self._next_case()) is not None:
-            self._follow(*case)
-        if registers != AT_CALLS:
-            self._check_flags()
-        peak = max(
-            (Depth(state.depth, self._within(address)) for address, state in self._states.items()),
-            key=lambda place: place.bytes,
-        )
-        return Function(
-            self.name,
-            peak,
-            self._calls,
-            tuple(self._passes),
-            self.flags,
-            frozenset(self._switches),
-            frozenset(self._states),
-        )
-
-    def _check_flags(self) -> None:
-        """Refuse writes to SREG through an argument."""
-        plain = function_at(self.program, self.entry).flags
-        if passed := self.flags.keys() - plain.keys():
-            raise NoBound(
-                "time without interrupts",
-                self.name,
-                f"writes to SREG at 0x{min(passed):x} through a pointer that it receives "
-                "as an argument",
-                "write to SREG by its name",
-            )
-
-    def _within(self, address: int) -> str:
-        """Return the name of the function that an address belongs to."""
-        own, symbol = self._names.at(self.entry), self._names.at(address)
-        if self.entry == 0 or own is None or symbol is None:
-            return self.name
-        inside = symbol is own or own.address <= address < own.address + own.size
-        return self.name if inside else symbol.name
-
-    def _follow(self, start: int, state: State) -> None:
-        """Follow all paths from an address until nothing new is learned.
-
-        The lowest address goes first: mostly, all paths to it were then followed.
-        """
-        pending = [start] if self._learn(start, state) else []
-        while pending:
-            address = heapq.heappop(pending)
-            if pending and pending[0] == address:
-                continue
-            here = self.program.reached(address)
-            for place, after in self._successors(here, self._states[address]):
-                if self._learn(place, after):
-                    heapq.heappush(pending, place)
-
-    def _learn(self, address: int, state: State) -> bool:
-        """Note a state in which an address is reached; return whether that is new."""
-        before = self._states.get(address)
-        if before is not None and before.depth != state.depth:
-            raise NoBound(
-                "stack",
-                self.name,
-                f"reaches 0x{address:x} with {before.depth} B on the stack on one path "
-                f"and {state.depth} B on another",
-                "push as many bytes on each path",
-            )
-        merged = state if before is None else before.merged(state)
-        self._states[address] = merged
-        return merged is not before and merged != before
-
-    def _successors(self, here: Decoded, state: State) -> Ways:
-        """Return where the program can be after an instruction, and in which state."""
-        self.here, after = here, state.copy()
-        if here.name in _ON_STACK and state.has_half_a_pointer:
-            raise self.lost()
-        ways: Ways | None = None
-        if here.name in ACTIONS:
-            ways = ACTIONS[here.name](self, after, here.operands, here)
+def _components(edges: Edges) -> Iterator[list[int]]:
+    """Yield sets of places that reach each other, those behind others first (after Tarjan)."""
+    number: dict[int, int] = {_OUTSIDE: 0}
+    lowest: dict[int, int] = {_OUTSIDE: 0}
+    stack: dict[int, None] = {_OUTSIDE: None}
+    work = [(_OUTSIDE, iter(edges[_OUTSIDE]))]
+    while work:
+        place, ways = work[-1]
+        for to in ways:
+            if to not in number:
+                number[to] = lowest[to] = len(number)
+                stack[to] = None
+                work.append((to, iter(edges[to])))
+                break
+            if to in stack:
+                lowest[place] = min(lowest[place], number[to])
         else:
-            self.forget(after)
-        if here.name in {"bset", "bclr"} and here.operands["s"] == INTERRUPTS:
-            self.note(state, after.flag)
-        return ((here.end, after),) if ways is None else ways
-
-    # ---- jumps, calls and branches ----
-
-    def jump(self, state: State, target: int) -> Ways:
-        """Return the target of a jump; the cases of a switch statement are looked up later."""
-        symbol, origin = self._names.at(target), self.here.address
-        if target == 0:
-            return ()  # reset: the stack starts again
-        if symbol and symbol.address == target and symbol.name.startswith("__tablejump"):
-            self._switches[origin] = state
-            return tuple((case, state) for case in self._cases.setdefault(origin, []))
-        return ((target, state),)
-
-    def enter(self, state: State, function: int, back: int) -> Ways:
-        """Note a call, and return where it returns to."""
-        if function == back:  # the shortest way to reserve two bytes, or three
-            state.depth += self.program.core.return_bytes
-            return ((back, state),)
-        self._passes |= {(function, AT_CALLS): None, (function, state.arguments()): None}
-        deepest = self._calls.get(function)
-        if deepest is None or deepest.bytes < state.depth:
-            self._calls[function] = Depth(state.depth, self._within(self.here.address))
-        if self.program.never_returns(self.here, function):
-            return ()
-        return ((back, state.after_call()),)
-
-    def target(self, state: State) -> int:
-        """Return the place in code that Z has, which counts words."""
-        low, high = state.registers[Z : Z + 2]
-        if not isinstance(low, int) or not isinstance(high, int):
-            raise self.by_pointer()
-        return 2 * (high << 8 | low)
-
-    def leave(self, state: State) -> Ways:
-        """Refuse a return to an address that the function pushed itself."""
-        if self.here.name == "reti":
-            self.flags[self.here.address] = RETI
-        if state.depth:
-            raise NoBound(
-                "stack",
-                self.name,
-                f"returns with {state.depth} B still on the stack",
-                "balance its pushes and pops",
-            )
-        return ()
-
-    def part(self, state: State, _: object, taken: int, other: int) -> Ways:
-        """Return both ways."""
-        return (other, state), (taken, state)
-
-    def _next_case(self) -> tuple[int, State] | None:
-        """Return a case of a switch statement that was not followed yet.
-
-        The compiler jumps to the cases through a table, so nothing else leads there: they are what
-        is left of the function's code after everything else was followed.
-        """
-        for origin, state in self._switches.items():
-            symbol = self._names.at(origin)
-            if symbol is None or symbol.size == 0:
-                raise NoBound(
-                    "stack", self.name, "jumps through a table", "compile it with -fno-jump-tables"
-                )
-            address = symbol.address
-            while address < symbol.address + symbol.size:
-                if address not in self._states:
-                    self._cases[origin].append(address)
-                    return address, state
-                address = self.program.reached(address).end
-        return None
+            work.pop()
+            if work:
+                before = work[-1][0]
+                lowest[before] = min(lowest[before], lowest[place])
+            if lowest[place] == number[place]:
+                component: list[int] = []
+                while not component or component[-1] != place:
+                    component.append(stack.popitem()[0])
+                yield component[::-1]

@@ -15,15 +15,15 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from protonn_edge.chips.avr import instruction_set
-from protonn_edge.chips.avr.bounded import AGAIN, BY_POINTER, NoBound
+from protonn_edge.chips.avr.bounded import AGAIN, NoBound
+from protonn_edge.chips.avr.flow import ZERO, Code, Step, reached, writes_to
 from protonn_edge.chips.avr.instruction_set import JUMPS
 from protonn_edge.chips.avr.instructions import Decoded, registers_of
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.chips.avr.semantics import ACTIONS, COMPUTING, KnownNumbers
 from protonn_edge.chips.avr.state import State
-from protonn_edge.system.errors import CheckFailed, InvalidValue
+from protonn_edge.system.errors import InvalidValue
 
-_ZERO = 1  # the register that is 0
 _STRAIGHT_BYTES = 64  # in front of a span
 _ZERO_FLAG = 1
 # Instructions of loops that shift (LSL and ROL are sums), copy or divide.
@@ -33,7 +33,6 @@ _IN_LOOPS = frozenset(
 # Instructions between the initial value of a counter and its loop.
 _BEFORE_LOOPS = COMPUTING | {"in", "rjmp"}
 _NUMBERS = SimpleNamespace(arithmetic=KnownNumbers())
-_INDIRECT = frozenset({"ijmp", "eijmp", "icall", "eicall"})
 _WAITING = frozenset({"sleep", "break", "spm"})
 
 
@@ -71,21 +70,13 @@ class CountedLoop(NamedTuple):
     times: int  # how often the first is passed then
 
 
-class CodeStep(NamedTuple):
-    """An instruction, for the flow."""
-
-    here: Decoded
-    ways: tuple[tuple[int | None, int], ...]  # its successors, and the cycles until then
-    called: tuple[int, ...] = ()  # the function that it calls, if any
-
-
-def graph_of(code: CodeSteps, entries: Collection[int], places: Collection[int]) -> Graph:
+def graph_of(code: Code, entries: Collection[int], places: Collection[int]) -> Graph:
     """Return the control flow from the functions at `entries`; blocks also begin at `places`.
 
     Raises `CheckFailed` if the target of a call or a jump is unknown, or the code waits; the
     message names the function.
     """
-    steps = code.all(entries)
+    steps = code.steps(entries)
     for address, step in steps.items():
         if address not in code.ends and _may_stay(step):
             raise NoBound(
@@ -113,7 +104,7 @@ def graph_of(code: CodeSteps, entries: Collection[int], places: Collection[int])
     return Graph(tuple(edges), calls, counted)
 
 
-def _may_stay(step: CodeStep) -> bool:
+def _may_stay(step: Step) -> bool:
     """Whether an instruction waits, jumps to itself, or calls a function that never returns."""
     goes = step.here.name in JUMPS or step.here.name in instruction_set.CALLS
     return step.here.name in _WAITING or (goes and step.ways[0][0] is None)
@@ -123,17 +114,13 @@ def first_write(program: LinkedProgram, address: int, register: int) -> int:
     """Return where straight code first writes to an I/O register; `InputError` if it never does."""
     end = address + _STRAIGHT_BYTES
     while address < end and (here := program.instruction(address)):
-        if _writes(here, register):
+        if writes_to(here, register):
             return address
         address = here.end
     raise InvalidValue(program.path, "the end of a span is marked, but not its beginning", AGAIN)
 
 
-def _writes(here: Decoded, register: int | None) -> bool:
-    return here.name == "out" and here.operands["A"] == register
-
-
-def _joints(steps: Mapping[int, CodeStep]) -> set[int]:
+def _joints(steps: Mapping[int, Step]) -> set[int]:
     """Return what can be reached from several places, or as one of several ways from one."""
     joints, seen = set[int](), set[int | None]()
     for step in steps.values():
@@ -145,7 +132,7 @@ def _joints(steps: Mapping[int, CodeStep]) -> set[int]:
 
 
 def _counted(
-    steps: Mapping[int, CodeStep], entries: Collection[int], called: Collection[int]
+    steps: Mapping[int, Step], entries: Collection[int], called: Collection[int]
 ) -> Iterator[CountedLoop]:
     """Yield the loops that ``brne`` ends and that a register counts."""
     before: _Before = defaultdict(list)
@@ -174,14 +161,14 @@ def _ends_loop(here: Decoded, counting: Decoded) -> bool:
 
 
 def _shifts_zero(here: Decoded) -> bool:
-    return here.name == "lsr" and here.operands["d"] == _ZERO
+    return here.name == "lsr" and here.operands["d"] == ZERO
 
 
 def _loop(
     last: Decoded,
     counting: Decoded,
     before: _Before,
-    steps: Mapping[int, CodeStep],
+    steps: Mapping[int, Step],
     unclear: Set[int],
 ) -> CountedLoop | None:
     """Return a loop from its branch and the instruction that counts.
@@ -189,15 +176,16 @@ def _loop(
     None unless the initial count is known, nothing else enters or leaves the loop or calls a
     function, and nothing else in it writes the counter.
     """
-    inside = {last.address}
-    pending: list[int | None] = [last.operands["k"]]
-    while pending:
-        there = pending.pop()
-        if there not in inside:
-            if there is None or there not in steps or not _keeps(steps[there].here, counting):
-                return None
-            inside.add(there)
-            pending += (each for each, _ in steps[there].ways)
+
+    def following(address: int | None) -> list[int | None]:
+        if address is None or not _keeps(steps[address].here, counting):
+            return [None]
+        return [there for there, _ in steps[address].ways if there != last.address]
+
+    start: list[int | None] = [last.operands["k"]]
+    inside = {last.address, *reached(start, following)}
+    if None in inside:
+        return None
     into = chain.from_iterable(before[address] for address in inside)
     ahead = [each for each in into if each is None or each.address not in inside]
     if len(ahead) != 1 or ahead[0] is None:
@@ -216,31 +204,28 @@ def _keeps(here: Decoded, counting: Decoded) -> bool:
     )
 
 
-def _nonzero(steps: Mapping[int, CodeStep], before: _Before) -> set[int]:
+def _nonzero(steps: Mapping[int, Step], before: _Before) -> set[int]:
     """Return where the register that is 0 at calls may have another value."""
-    nonzero = set[int]()
-    pending = [step for step in steps.values() if _writes_zero(step.here)]
-    while pending:
-        step = pending.pop()
-        match before[step.here.address]:
-            case [Decoded() as ahead] if _ends_loop(step.here, ahead) and _shifts_zero(ahead):
-                ways = step.ways[1:]  # the other way, the register is 0
-            case _:
-                ways = step.ways
-        for there, _ in ways:
-            if there is not None and there not in nonzero:
-                nonzero.add(there)
-                pending += [] if _clears_zero(steps[there].here) else [steps[there]]
-    return nonzero
+
+    def following(address: int) -> Iterator[int]:
+        here, ways = steps[address].here, steps[address].ways
+        match before[address]:
+            case [Decoded() as ahead] if _ends_loop(here, ahead) and _shifts_zero(ahead):
+                ways = ways[1:]  # the other way, the register is 0
+        if not _clears_zero(here):
+            yield from (there for there, _ in ways if there is not None)
+
+    writing = (address for address, step in steps.items() if _writes_zero(step.here))
+    return set().union(*reached(writing, following).values())
 
 
 def _writes_zero(here: Decoded) -> bool:
     """Return whether an instruction may change the register that is 0 at calls."""
-    return bool(registers_of(here)[1] & 1 << _ZERO) and not _clears_zero(here)
+    return bool(registers_of(here)[1] & 1 << ZERO) and not _clears_zero(here)
 
 
 def _clears_zero(here: Decoded) -> bool:
-    return here.name == "eor" and here.operands["d"] == here.operands["r"] == _ZERO
+    return here.name == "eor" and here.operands["d"] == here.operands["r"] == ZERO
 
 
 def _times(last: Decoded, counting: Decoded, before: _Before, unclear: Set[int]) -> int | None:
@@ -257,7 +242,7 @@ def _times(last: Decoded, counting: Decoded, before: _Before, unclear: Set[int])
         ways = before[here.address]
     state = State(registers=[None] * 32)
     if straight and [*straight][-1] not in unclear:
-        state.registers[_ZERO] = 0
+        state.registers[ZERO] = 0
     for each in reversed(straight.values()):
         if each.name == "in":
             state.registers[each.operands["d"]] = None
@@ -267,65 +252,3 @@ def _times(last: Decoded, counting: Decoded, before: _Before, unclear: Set[int])
     if not isinstance(count, int):
         return None
     return max(1, count.bit_length()) if counting.name == "lsr" else count or 256
-
-
-@dataclass(frozen=True)
-class CodeSteps:
-    """Follows code, an instruction at a time."""
-
-    program: LinkedProgram
-    # where paths end, too: before 0 is written to an I/O register, and at addresses
-    register: int | None = None
-    ends: Set[int] = frozenset()
-
-    def all(self, entries: Collection[int]) -> dict[int, CodeStep]:
-        """Return the instructions that can be reached, by address."""
-        steps: dict[int, CodeStep] = {}
-        pending = [*entries]
-        while pending:
-            address = pending.pop()
-            if address not in steps:
-                step = steps[address] = self.at(address)
-                pending += (there for there, _ in step.ways if there is not None)
-                pending += step.called
-        return steps
-
-    def at(self, address: int) -> CodeStep:
-        """Return the step at an address; `CheckFailed` if its target is unknown."""
-        here = self.program.reached(address)
-        name, cycles = here.name, here.cycles_on(self.program.core)
-        target = here.operands.get("k", 0)
-        if address in self.ends:
-            return CodeStep(here, ((None, 0),))
-        if name in instruction_set.RETURNS:
-            return CodeStep(here, ((None, cycles),))
-        if _writes(here, self.register) and here.operands["r"] == _ZERO:
-            return CodeStep(here, ((None, 0),))
-        if name in instruction_set.CALLS and target != here.end:  # else it reserves stack
-            behind = None if self.program.never_returns(here, target) else here.end
-            return CodeStep(here, ((behind, cycles),), (target,))
-        if name in JUMPS:
-            return CodeStep(here, tuple(self._jump(here, target, cycles)))
-        if name in _INDIRECT:
-            raise self._lost(here)
-        ways = self.program.ways(here)
-        if here.stops_cycles:
-            ways.append((here.end, cycles + here.stops_cycles))
-        return CodeStep(here, tuple(ways))
-
-    def _jump(self, here: Decoded, target: int, cycles: int) -> Iterator[tuple[int | None, int]]:
-        symbol = self.program.names.at(target)
-        if target == here.address:  # where _exit() stops
-            yield None, cycles
-        elif symbol is not None and symbol.name.startswith("__tablejump"):
-            raise self._lost(here)
-        else:
-            yield target, cycles
-
-    def _lost(self, here: Decoded) -> CheckFailed:
-        return NoBound(
-            "cycles",
-            self.program.names.name_of(here.address),
-            BY_POINTER,
-            "call the function by its name, or compile with -fno-jump-tables",
-        )

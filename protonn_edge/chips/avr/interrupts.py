@@ -7,13 +7,14 @@ and into all calls; the longest path counts. No function may loop with interrupt
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from protonn_edge.chips.avr.bounded import NoBound
-from protonn_edge.chips.avr.flow import functions_from, interrupt_handlers
-from protonn_edge.chips.avr.graph import CodeStep, CodeSteps
+from protonn_edge.chips.avr.flow import Code, in_order, reached
+from protonn_edge.chips.avr.functions import functions_from, interrupt_handlers
 from protonn_edge.chips.avr.instruction_set import RETURNS
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.chips.avr.state import ENTRY, OFF, ON
@@ -59,14 +60,21 @@ def masked_spans(program: LinkedProgram) -> MaskedSpans:
 
 
 class _Longest(NamedTuple):
-    """The longest paths from a place: to where interrupts are on, and to a return without."""
+    """The cycles of the longest paths from a place: minus infinity if there are none."""
 
-    to_on: int | None
-    to_return: int | None
+    to_on: float  # to where interrupts are on
+    to_return: float  # to a return without
+
+    def after(self, cycles: float) -> _Longest:
+        """Return the longest paths from a place that many cycles before."""
+        return _Longest(cycles + self.to_on, cycles + self.to_return)
 
 
-_Next = tuple[int, int | bool]
-"""Cycles, and the next address or the end of the path: interrupts are on, or a return."""
+_NEVER = -math.inf
+_IS_ON, _RETURNS = _Longest(0, _NEVER), _Longest(_NEVER, 0)
+
+_Next = tuple[float, int | _Longest]
+"""Cycles, and the next address, or what the end of the path is."""
 
 
 class _Spans:
@@ -75,7 +83,7 @@ class _Spans:
     def __init__(self, program: LinkedProgram) -> None:
         self._program = program
         self._names = program.names
-        self._steps = CodeSteps(program)
+        self._code = Code(program)
         self._called: dict[int, _Longest] = {}
         self._handlers = interrupt_handlers(program)
         # what the interrupt flag may be after the instructions that set it
@@ -93,10 +101,10 @@ class _Spans:
     def _handler(self, number: int, entry: int) -> MaskedSpan:
         core, name = self._program.core, self._names.name_of(entry)
         longest = self._call(core.vector_bytes * number)
-        if longest.to_return is not None:
+        if longest.to_return >= 0:
             raise self._stays_off(name)
         response = _RESPONSE_CYCLES + core.return_bytes - 2
-        return MaskedSpan(name, response + (longest.to_on or 0))
+        return MaskedSpan(name, response + int(max(0, longest.to_on)))
 
     def _stays_off(self, name: str) -> CheckFailed:
         return NoBound(
@@ -110,11 +118,11 @@ class _Spans:
         """Return the span from a ``cli`` or write to SREG on, in the function that has it."""
         name = self._names.function_of(start)
         longest = self._walk(start, restores=True)
-        if longest.to_return is not None:
+        if longest.to_return >= 0:
             raise self._stays_off(name)
-        if longest.to_on is None:
+        if longest.to_on < 0:
             return MaskedSpan(name, 0)  # the program stops there for good
-        return MaskedSpan(name, longest.to_on + _LONGEST_INSTRUCTION)
+        return MaskedSpan(name, int(longest.to_on) + _LONGEST_INSTRUCTION)
 
     def _call(self, entry: int) -> _Longest:
         """Return the longest paths through a function that is called with interrupts off."""
@@ -128,48 +136,43 @@ class _Spans:
         With `restores`, interrupts were on where its function was entered, so a copy of that SREG
         gets them on again.
         """
+        following: dict[int, list[_Next]] = {}
+
+        def after(place: int) -> Iterator[int]:
+            following[place] = list(self._following(place, restores))
+            return (there for _, there in following[place] if isinstance(there, int))
+
         longest_from: dict[int, _Longest] = {}
-        following: dict[int, list[_Next]] = {}  # the places of the path that is being walked
-        pending = [start]
-        while pending:
-            place = pending[-1]
-            if place in longest_from:
-                pending.pop()
-                continue
-            if place not in following:
-                following[place] = list(self._following(place, restores))
-                after = [next_ for _, next_ in following[place] if not isinstance(next_, bool)]
-                if any(next_ in following for next_ in after):
-                    raise self._no_bound(place)
-                pending.extend(next_ for next_ in after if next_ not in longest_from)
-            else:
-                longest_from[place] = _joined(following.pop(place), longest_from)
+        for place, loops in reversed([*in_order(reached([start], after), [start])]):
+            if loops:
+                raise self._no_bound(loops[0])
+            ways = [
+                (longest_from[there] if isinstance(there, int) else there).after(cycles)
+                for cycles, there in following[place]
+            ]
+            longest_from[place] = _Longest(*map(max, zip((_NEVER, _NEVER), *ways, strict=True)))
         return longest_from[start]
 
     def _following(self, place: int, restores: bool) -> Iterator[_Next]:
         """Yield the successors of an instruction, and the cycles until then."""
         try:
-            step = self._steps.at(place)
+            step = self._code.at(place)
         except CheckFailed as error:
             raise self._no_bound(place) from error
         flag, on = self._flags.get(place, OFF), ON | ENTRY if restores else ON
         for there, cycles in step.ways:
             if step.here.name in RETURNS:
-                yield cycles, step.here.name == "reti"
+                yield cycles, _IS_ON if step.here.name == "reti" else _RETURNS
             elif step.called:
-                yield from self._following_call(step)
+                called = self._call(step.called[0])
+                yield cycles + called.to_on, _IS_ON
+                if there is not None and called.to_return >= 0:
+                    yield cycles + called.to_return, there
             else:
                 if flag & on:
-                    yield cycles, True
+                    yield cycles, _IS_ON
                 if there is not None and not flag <= on:  # else this is where _exit() stops
                     yield cycles, there
-
-    def _following_call(self, step: CodeStep) -> Iterator[_Next]:
-        ((there, cycles),), called = step.ways, self._call(step.called[0])
-        if called.to_on is not None:
-            yield cycles + called.to_on, True
-        if called.to_return is not None and there is not None:
-            yield cycles + called.to_return, there
 
     def _no_bound(self, place: int) -> CheckFailed:
         return NoBound(
@@ -178,19 +181,3 @@ class _Spans:
             "runs a loop or a table jump while they are disabled",
             "enable interrupts there, or, if the function is pnn_push_many, compile without -flto",
         )
-
-
-def _joined(following: list[_Next], longest_from: Mapping[int, _Longest]) -> _Longest:
-    """Return the longest paths from an instruction, given the paths from its successors."""
-    to_on: list[int] = []
-    to_return: list[int] = []
-    for cycles, after in following:
-        if isinstance(after, bool):
-            (to_on if after else to_return).append(cycles)
-            continue
-        longest = longest_from[after]
-        if longest.to_on is not None:
-            to_on.append(cycles + longest.to_on)
-        if longest.to_return is not None:
-            to_return.append(cycles + longest.to_return)
-    return _Longest(max(to_on, default=None), max(to_return, default=None))

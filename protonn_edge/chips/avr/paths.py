@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from protonn_edge.chips.avr.bounded import AGAIN, NoBound
 from protonn_edge.chips.avr.facts import Fact, facts_of, predictions_of, span_labels
-from protonn_edge.chips.avr.flow import functions_from
-from protonn_edge.chips.avr.graph import CodeSteps, Graph, first_write, graph_of
+from protonn_edge.chips.avr.flow import Code, in_order, reached
+from protonn_edge.chips.avr.functions import functions_from
+from protonn_edge.chips.avr.graph import Graph, first_write, graph_of
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue
@@ -169,7 +170,7 @@ def _flow(
     for fact in facts:
         if fact.most == 0 and not fact.others:
             never[fact.is_condition].update(fact.places)
-    code = CodeSteps(program, register, never[True].union(never[False], ends))
+    code = Code(program, register, never[True].union(never[False], ends))
     graph = graph_of(code, roots, places)
     if part:
         facts = tuple(fact.of_a_part(_early(graph, roots, fact)) for fact in facts)
@@ -182,20 +183,24 @@ def _flow(
         for fact in facts
         if fact.is_condition and (fact.places.keys() - never[False]) & graph.calls.keys()
     }
-    flow = _Flow(program, graph, [*facts, *counted], roots, given)
-    flow.check_loops()
-    return flow
+    every = [*facts, *counted]
+    limited = {place for fact in every for place, times in fact.places.items() if times}
+    free = {
+        block: [each for each in following if each not in limited]
+        for block, following in graph.following.items()
+        if block not in limited
+    }
+    endless = [block for block, loops in in_order(free, free) if loops]
+    if endless:
+        raise _no_bound(program, min(endless))
+    return _Flow(program, graph, every, roots, given)
 
 
 def _early(graph: Graph, roots: Mapping[int, Times], fact: Fact) -> int:
     """Return how many paths may pass a fact's places before they pass one of the others."""
-    early, pending = set[int](), [*roots]
-    while pending:
-        block = pending.pop()
-        if block not in early and block not in fact.others:
-            early.add(block)
-            pending += graph.following[block]
-    return sum(times.most for times in roots.values()) if early & fact.places.keys() else 0
+    early = reached(roots, lambda each: () if each in fact.others else graph.following[each])
+    passed = fact.places.keys() & early.keys() - fact.others.keys()
+    return sum(times.most for times in roots.values()) if passed else 0
 
 
 class _Flow:
@@ -210,7 +215,6 @@ class _Flow:
         given: Collection[str],
     ) -> None:
         self.given = given
-        self._program = program
         self._names = program.names
         self._starts = [*graph.calls]
         number = {start: block for block, start in enumerate(self._starts)}
@@ -237,28 +241,6 @@ class _Flow:
         )
         none = Times(0, 0)
         self._roots = np.array([roots.get(start, none) for start in self._starts])
-
-    def check_loops(self) -> None:
-        """Raise `CheckFailed` if a path can go round without passing a place that has a limit."""
-        from scipy import sparse
-        from scipy.sparse import csgraph
-
-        free = sparse.diags_array(1.0 * (self._held.sum(axis=0) == 0))
-        following = sparse.csr_array(free @ (self._entered @ self._left.T + self._called) @ free)
-        count, loops = csgraph.connected_components(following, connection="strong")
-        looping = (np.bincount(loops, minlength=count)[loops] > 1) | (following.diagonal() > 0)
-        if looping.any():
-            raise self._no_bound(self._starts[int(looping.argmax())])
-
-    def _no_bound(self, address: int) -> CheckFailed:
-        symbol, line = self._names.at(address), _source_line(self._program, address)
-        name = symbol.name if symbol else "the program"
-        return NoBound(
-            "cycles",
-            name,
-            f"loops at 0x{address:x}{f' ({line})' if line else ''}, and no label limits how often",
-            "add a label there",
-        )
 
     def path(self, sign: int) -> Path:
         """Return the longest path, for a sign of -1, or the shortest.
@@ -374,6 +356,17 @@ def _matrix(places: Iterable[tuple[int, int, int]], rows: int, columns: int) -> 
 
     at = np.array([*places], np.int64).reshape(-1, 3).T
     return sparse.csr_array((at[2].astype(float), (at[0], at[1])), shape=(rows, columns))
+
+
+def _no_bound(program: LinkedProgram, address: int) -> CheckFailed:
+    """Return that a path can go round without passing a place that has a limit."""
+    line = _source_line(program, address)
+    return NoBound(
+        "cycles",
+        program.names.function_of(address),
+        f"loops at 0x{address:x}{f' ({line})' if line else ''}, and no label limits how often",
+        "add a label there",
+    )
 
 
 def _source_line(program: LinkedProgram, address: int) -> str:

@@ -15,7 +15,6 @@ from typing import NamedTuple, TypeVar
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section, SymbolTableSection
 
-from protonn_edge.chips.avr import instruction_set
 from protonn_edge.chips.avr.flash import (
     EEPROM_BASE,
     SRAM_BASE,
@@ -129,44 +128,6 @@ class LinkedProgram:
                 "again"
             )
         return instruction
-
-    def ways(self, here: Decoded) -> list[tuple[int, int]]:
-        """Return where code goes on behind an instruction, and the cycles until then.
-
-        A branch or skip that is taken comes last. A call goes on where it returns; where returns
-        and pointers lead is not stated.
-        """
-        name, cycles = here.name, here.cycles_on(self.core)
-        if name in instruction_set.JUMPS:
-            return [(here.operands["k"], cycles)]
-        ways = [(here.end, cycles)]
-        if name in instruction_set.BRANCHES:
-            ways.append((here.operands["k"], cycles + instruction_set.TAKEN_BRANCH))
-        elif name in instruction_set.SKIPS and (skipped := self.instruction(here.end)):
-            ways.append((skipped.end, cycles + skipped.size // 2))
-        return ways
-
-    def never_returns(self, call: Decoded, target: int) -> bool:
-        """Return whether a function ends with this call, and no path from its target returns.
-
-        Code after the call then belongs to something else. libgcc has functions that end with a
-        call and continue in the next function.
-        """
-        if not self.names.ends_with(call):
-            return False
-        seen, pending = set[int](), [target]
-        while pending:
-            address = pending.pop()
-            here = self.instruction(address)
-            if here is None or here.name in instruction_set.RETURNS | {"ijmp", "eijmp"}:
-                return False
-            if address not in seen:
-                seen.add(address)
-                if here.name in instruction_set.CALLS and self.names.ends_with(here):
-                    pending.append(here.operands["k"])
-                else:
-                    pending += (there for there, _ in self.ways(here))
-        return True
 
 
 def read_program(elf: Path) -> LinkedProgram:

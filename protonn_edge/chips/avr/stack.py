@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from protonn_edge.chips.avr.bounded import NoBound
-from protonn_edge.chips.avr.flow import (
+from protonn_edge.chips.avr.functions import (
     Depth,
     Function,
     function_at,

@@ -18,7 +18,7 @@ from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.system.extensions import parts_of
 
 if TYPE_CHECKING:
-    from protonn_edge.chips.avr.flow import Function
+    from protonn_edge.chips.avr.functions import Function
     from protonn_edge.chips.avr.paths import Paths
 
 ProjectFiles = dict[str, bytes | str]

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from protonn_edge.chips.avr.flow import Code
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.chips.avr.semantics import INTERRUPTS
 from protonn_edge.extensions.proof.choices import Parted
@@ -65,6 +66,7 @@ class Explorer:
     def __init__(self, machine: Machine, most_steps: int = MOST_STEPS) -> None:
         self.machine, self.most_steps = machine, most_steps
         self.program: LinkedProgram = machine.program
+        self._code = Code(machine.program)
         self.steps = 0
         self.ways: list[Root] = []
         self.stops: frozenset[int] = frozenset()
@@ -134,7 +136,7 @@ class Explorer:
                 raise Unproven(
                     f"nothing has changed when it is at {again} again: a loop never ends"
                 )
-            state.spend(_spent(self.program, before, state.place))
+            state.spend(self._code.cycles(before, state.place))
             if not self._moved(state, before):
                 yield state
                 return
@@ -177,7 +179,7 @@ class Explorer:
         for place, sense in ((fork.taken, True), (fork.other, False)):
             each = state.copy()
             each.place = place
-            each.spend(_spent(self.program, before, place))
+            each.spend(self._code.cycles(before, place))
             if isinstance(fork.bit, Bit):
                 each.narrow(fork.bit.root, fork.bit.mask if sense else ~fork.bit.mask)
             else:
@@ -207,7 +209,7 @@ class Explorer:
         if here.name == "ijmp":
             yield from sorted(target for origin, target in self._jumps if origin == place)
         elif here.name != "ret":
-            yield from (there for there, _ in self.program.ways(here))
+            yield from (there for there, _ in self._code.ways(here))
 
     def _live(self, state: ChipState) -> Live:
         """Return what matters in a state: at its place, and where its functions return to."""
@@ -351,13 +353,6 @@ def _chosen(
         )
         state.flags = equal_flags(one, other)
     return state
-
-
-def _spent(program: LinkedProgram, before: int, place: int) -> int:
-    """Return the cycles of an instruction that leads to a place."""
-    here = program.reached(before)
-    ways = (cycles for there, cycles in program.ways(here) if there == place)
-    return next(ways, here.cycles_on(program.core))
 
 
 def _key(value: object) -> Any:

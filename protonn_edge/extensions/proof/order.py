@@ -6,10 +6,12 @@ are behind go on first. So no path is followed twice, and states stay few.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-Edges = dict[int, list[int]]
+from protonn_edge.chips.avr.flow import Edges, in_order, reached
+
 Position = tuple[int, ...]
 
 
@@ -37,72 +39,13 @@ class Flow:
 
 def flow_from(entry: int, followers: Callable[[int], Iterable[int]]) -> Flow:
     """Find all that is reached from an entry."""
-    edges: Edges = {}
-    left = [entry]
-    while left:
-        place = left.pop()
-        if place not in edges:
-            edges[place] = list(dict.fromkeys(followers(place)))
-            left += edges[place]
-    into: dict[int, int] = {}
-    for each in edges.values():
-        for to in each:
-            into[to] = into.get(to, 0) + 1
-    loops = dict(_ordered(edges, entry, ()))
+    edges = reached([entry], followers)
+    into = Counter(to for each in edges.values() for to in each)
+    loops = dict(in_order(edges, [entry]))
     joins = {place for place, ways in into.items() if ways > 1}
-    for place, ways in edges.items():
-        joins |= {to for to in ways if not set(loops[place]) <= set(loops[to])}
+    for place, following in edges.items():
+        joins |= {to for to in following if not set(loops[place]) <= set(loops[to])}
     return Flow(loops, {place: number for number, place in enumerate(loops)}, joins, edges)
-
-
-_OUTSIDE = -1
-
-
-def _ordered(
-    edges: Edges, entry: int, heads: tuple[int, ...]
-) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield places with the heads of their loops, in order: a loop's head is its entry."""
-    for component in reversed(list(_components(edges, entry))):
-        head = component[0]  # found first
-        if len(component) == 1 and head not in edges[head]:
-            if head != _OUTSIDE:
-                yield head, heads
-            continue
-        own = (*heads, head)
-        yield head, own
-        inside = set(component) - {head}
-        inner = {each: [to for to in edges[each] if to in inside] for each in component}
-        yield from _ordered({**inner, _OUTSIDE: inner[head]}, _OUTSIDE, own)
-
-
-def _components(edges: Edges, entry: int) -> Iterator[list[int]]:
-    """Yield sets of places that reach each other, those behind others first (after Tarjan)."""
-    number: dict[int, int] = {}
-    lowest: dict[int, int] = {}
-    stack: dict[int, None] = {}
-    work = [(entry, iter(edges[entry]))]
-    number[entry] = lowest[entry] = 0
-    stack[entry] = None
-    while work:
-        place, ways = work[-1]
-        for to in ways:
-            if to not in number:
-                number[to] = lowest[to] = len(number)
-                stack[to] = None
-                work.append((to, iter(edges[to])))
-                break
-            if to in stack:
-                lowest[place] = min(lowest[place], number[to])
-        else:
-            work.pop()
-            if work:
-                before = work[-1][0]
-                lowest[before] = min(lowest[before], lowest[place])
-            if lowest[place] == number[place]:
-                component: list[int] = []
-                while not component or component[-1] != place:
-                    component.append(stack.popitem()[0])
-                yield component[::-1]
 
 
 @dataclass

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from protonn_edge.chips.avr import facts, flow, program, stack
+from protonn_edge.chips.avr import facts, functions, program, stack
 from protonn_edge.codegen.families.family import MachineCode
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ class AVRCode(MachineCode):
         return facts.predictions_of(self.program)
 
     def handlers(self) -> Mapping[int, int]:
-        return flow.interrupt_handlers(self.program)
+        return functions.interrupt_handlers(self.program)
 
-    def functions(self, entries: Collection[int]) -> Mapping[int, flow.Function]:
-        return flow.functions_from(self.program, entries)
+    def functions(self, entries: Collection[int]) -> Mapping[int, functions.Function]:
+        return functions.functions_from(self.program, entries)
 
     def floats(self) -> Sequence[str]:
         return program.float_routines(self.program)

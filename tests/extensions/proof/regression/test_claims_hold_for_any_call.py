@@ -219,7 +219,7 @@ def test_code_inside_a_division_is_no_division(tmp_path: Path) -> None:
 
 def test_code_that_is_called_and_then_run_has_no_bound(tmp_path: Path) -> None:
     program = read_program(timed(tmp_path, "rcall 1f / 1: nop / nop / ret", naked=True))
-    with refused_by("chips.avr.flow", kind=CheckFailed):
+    with refused_by("chips.avr.functions", kind=CheckFailed):
         paths_through(program, "timed")
 
 
