@@ -241,11 +241,10 @@ def _search(
     """Run a search in the file that is given, or in one that it needs no longer at its end."""
     objective = Objective(space, given.seed)
     with ExitStack() as stack:
-        path = given.search_path
-        if path is None:
-            folder = tempfile.TemporaryDirectory(prefix="protonn-edge-best-")
-            path = Path(stack.enter_context(folder)) / "search.jsonl"
-        file = stack.enter_context(SearchFile(path, identity(objective), space.starts))
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="protonn-edge-best-"))
+        path = given.search_path or Path(folder) / "search.jsonl"
+        file = stack.enter_context(SearchFile(path, identity(objective)))
+        space.begin(file.study)
         show = stack.enter_context(_progress(given, space.points, report, out))
         workers = stack.enter_context(_workers(objective, file, given))
         wanted: Any = {"trials": given.trials, "deadline": deadline, "choice": given.choose}

@@ -53,7 +53,7 @@ def _go_on(rng: np.random.Generator, path: Path) -> None:
     path.write_bytes(content[: int(rng.integers(len(content) + 1))])
     space = _space()
     with (
-        SearchFile(path, _IDENTITY, space.starts) as file,
+        SearchFile(path, _IDENTITY) as file,
         Workers(Objective(space), file) as workers,
     ):
         records = search(workers, trials=0).records
@@ -74,7 +74,8 @@ def _search() -> bytes:
     """Return what a search has written that made a trial of each outcome."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "search.jsonl"
-        with SearchFile(path, _IDENTITY, _space().starts) as file:
+        with SearchFile(path, _IDENTITY) as file:
+            _space().begin(file.study)
             for record in _RECORDS:
                 add(file, _space(), record)
             _space().draw(file.study.ask())  # and was killed

@@ -65,7 +65,8 @@ def search() -> Callable[..., Any]:
         done: Sequence[Record] = (),
         **options: Any,
     ) -> Any:
-        with SearchFile(path, {"of": "tests"}, objective.space.starts) as file:
+        with SearchFile(path, {"of": "tests"}) as file:
+            objective.space.begin(file.study)
             for record in done:
                 add(file, objective.space, record)
             with made(objective, file) as workers:

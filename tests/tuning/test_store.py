@@ -36,8 +36,8 @@ RECORDS = [
 
 @pytest.fixture
 def opened(tmp_path):
-    def open_file(starts=(), **identity):
-        return SearchFile(tmp_path / "search.jsonl", {"seed": 0} | identity, starts)
+    def open_file(**identity):
+        return SearchFile(tmp_path / "search.jsonl", {"seed": 0} | identity)
 
     return open_file
 
@@ -66,11 +66,13 @@ def test_optuna_reads_the_trials(opened, told, tmp_path):
 
 
 def test_what_a_killed_run_had_begun_is_asked_for_again(opened, told, space):
-    with opened(space.starts[:2]) as file:
+    with opened() as file:
+        space.begin(file.study)
         begun = [file.study.ask() for _ in range(3)]
         settings = [space.draw(trial) for trial in begun]
         begun[0].report(0.3, 1)  # while its result was written
-    with opened(space.starts[:2]) as file:
+    with opened() as file:
+        space.begin(file.study)
         again = [told(file, record=RECORDS[0]) for _ in range(4)]
     assert [each.settings for each in again[:3]] == settings
     assert [each.number for each in again] == [0, 1, 2, 3]

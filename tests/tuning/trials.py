@@ -12,7 +12,7 @@ from optuna.storages import InMemoryStorage
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from protonn_edge.learn.search.objective import Objective
-from protonn_edge.learn.search.space import SearchSpace
+from protonn_edge.learn.search.space import BEGUN, SearchSpace
 from protonn_edge.learn.search.store import NAME, RECORD, Record, SearchFile, new_study
 
 STATES = {
@@ -60,6 +60,6 @@ def tried(
         if record.outcome == "complete":
             steps = dict.fromkeys(range(1, len(record.scores) + 1), record.score)
             study.add_trial(create_trial(value=record.score, intermediate_values=steps))
-    study.enqueue_trial(dict(settings))
+    study.enqueue_trial(dict(settings), {BEGUN: list(settings)})
     objective.study_in(storage, 0).optimize(objective, n_trials=1)
     return study.trials[-1]

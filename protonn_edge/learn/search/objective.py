@@ -119,7 +119,7 @@ class Objective:
         points = self.points.of_kind(kind or self.points.classifier)
         spec = self.space.specs[points.classifier][drawn.get(FEATURES)]
         every = {**points.fixed, **drawn}
-        needed = (each * int(every[name]) for name, each in spec.sketch_points.items())
+        needed = (each * int(every.get(name) or 0) for name, each in spec.sketch_points.items())
         rows = _some_of_each_class(points.metric.strata(points.y), max([_SKETCH_POINTS, *needed]))
         classifier = points.untrained({**drawn, **spec.sketch}, self.seed)
         X, y = points.X[rows], points.y[rows]

@@ -27,7 +27,7 @@ from protonn_edge.model.head import FEWER_FEATURES
 from protonn_edge.system.errors import CheckFailed
 from protonn_edge.system.schema import JsonObject
 
-_FORMAT = 9  # of trials, their order and their records; raise it when one of them changes
+_FORMAT = 10  # of trials, their order and their records; raise it when one of them changes
 _REJECTED_IN_A_ROW = 150  # trials that do not fit, after which a search ends
 _LOOK_EVERY_S = 0.5
 

@@ -130,12 +130,7 @@ class SearchFile(AppendedFile):
     path: Path
     study: optuna.Study
 
-    def __init__(
-        self,
-        path: Path,
-        identity: Mapping[str, object],
-        starts: Iterable[Mapping[str, object]] = (),  # settings of the first trials
-    ) -> None:
+    def __init__(self, path: Path, identity: Mapping[str, object]) -> None:
         if path.exists():
             check_file(path, limit_bytes=_LIMIT_BYTES, may_be_empty=True)
         super().__init__(path, "--search")
@@ -143,8 +138,6 @@ class SearchFile(AppendedFile):
         try:
             self._remove_partial_line()
             self._open_study(json.loads(json.dumps(identity)))
-            for start in starts:
-                self.study.enqueue_trial(dict(start), skip_if_exists=True)
         except BaseException:
             self._file.close()
             raise
