@@ -65,7 +65,7 @@ from protonn_edge.learn.evaluation.measurement import measure as measure
 from protonn_edge.learn.parameters import FeatureParameters as FeatureParameters
 from protonn_edge.learn.search.choice import refit as refit
 from protonn_edge.learn.search.limits import TuningLimits as TuningLimits
-from protonn_edge.learn.search.search import Search as Search
+from protonn_edge.learn.search.search import search as search
 from protonn_edge.model.features import Features as Features
 from protonn_edge.model.file import load_model as load_model
 from protonn_edge.model.file import save_model as save_model

@@ -38,7 +38,7 @@ from protonn_edge.learn.search.cluster import DaskWorkers
 from protonn_edge.learn.search.limits import ACCURACY, TuningLimits, metric_of
 from protonn_edge.learn.search.objective import Objective
 from protonn_edge.learn.search.points import TrialPoints, check_points
-from protonn_edge.learn.search.search import Search, SearchResult, identity
+from protonn_edge.learn.search.search import SearchResult, identity, search
 from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.learn.search.store import Record, SearchFile
 from protonn_edge.learn.search.tables import candidate_table
@@ -69,7 +69,7 @@ def tune_model(given: TuneOptions, out: Output, *, left_out: tuple[str, ...] = (
     Ctrl-C ends the search with the best model so far. `left_out` are kinds that are not searched
     among any.
     """
-    deadline = None if given.timeout is None else time.monotonic() + given.timeout
+    deadline = math.inf if given.timeout is None else time.monotonic() + given.timeout
     board = load_board(given.board_name)
     choices.check_choice(given.choose, board)
     if given.classifier.parameters().get("budget") is not None:
@@ -234,22 +234,21 @@ def _drift_in(dataset: Dataset) -> Any:
 def _search(
     given: TuneOptions,
     space: SearchSpace,
-    deadline: float | None,
+    deadline: float,
     report: DataReport,
     out: Output,
 ) -> SearchResult:
     """Run a search in the file that is given, or in one that it needs no longer at its end."""
     objective = Objective(space, given.seed)
     with ExitStack() as stack:
-        path = given.search_path
-        if path is None:
-            folder = tempfile.TemporaryDirectory(prefix="protonn-edge-best-")
-            path = Path(stack.enter_context(folder)) / "search.jsonl"
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="protonn-edge-best-"))
+        path = given.search_path or Path(folder) / "search.jsonl"
         file = stack.enter_context(SearchFile(path, identity(objective)))
+        space.begin(file.study)
         show = stack.enter_context(_progress(given, space.points, report, out))
-        workers = stack.enter_context(_workers(objective, given))
-        search = Search(file, workers, choice=given.choose, on_change=show)
-        return search.run(trials=given.trials, deadline=deadline)
+        workers = stack.enter_context(_workers(objective, file, given))
+        wanted: Any = {"trials": given.trials, "deadline": deadline, "choice": given.choose}
+        return search(workers, on_change=show, **wanted)
 
 
 @contextmanager
@@ -282,13 +281,13 @@ def _progress(
         yield show
 
 
-def _workers(objective: Objective, given: TuneOptions) -> Workers:
+def _workers(objective: Objective, file: SearchFile, given: TuneOptions) -> Workers:
     if isinstance(given.jobs, str):
-        return DaskWorkers(objective, given.jobs)
+        return DaskWorkers(objective, file, given.jobs)
     count = given.jobs or joblib.cpu_count()
     if count == 1 and given.timeout is None:  # a trial in this process could not be stopped then
-        return Workers(objective)
-    return Processes(objective, count)
+        return Workers(objective, file)
+    return Processes(objective, file, count)
 
 
 def _counts(searched: SearchResult) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from command_line import run, run_json
 from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.data.points.splits import holdout
 from protonn_edge.learn.folds import with_groups_to_divide
-from protonn_edge.learn.search.search import Search
+from protonn_edge.learn.search.workers import Processes
 from protonn_edge.model.file import load_model
 
 TRAIN = ("train", "--classifier", "best")
@@ -67,14 +68,14 @@ def test_the_best_kind_is_kept(data: Path, tmp_path: Path, monkeypatch: pytest.M
 def test_ctrl_c_keeps_the_best_so_far(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
-    collect = Search._collect
+    submit = Processes.submit
 
-    def interrupted(self: Search, deadline: float | None) -> None:
-        if any(record.outcome == "complete" for record in self._file.records):
+    def interrupted(self: Processes, number: int) -> Future[None]:
+        if any(record.outcome == "complete" for record in self.records):
             raise KeyboardInterrupt
-        collect(self, deadline)
+        return submit(self, number)
 
-    monkeypatch.setattr(Search, "_collect", interrupted)
+    monkeypatch.setattr(Processes, "submit", interrupted)
     stopped = run(*command, data, "-o", tmp_path / "model.npz")
     assert stopped.exit_code == 130
     assert "the best one so far is kept in" in stopped.stderr
@@ -89,7 +90,7 @@ def test_ctrl_c_before_there_is_a_model_writes_none(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Search, "_submit", interrupted)
+    monkeypatch.setattr(Processes, "submit", interrupted)
     stopped = run(*command, data, "-o", tmp_path / "model.npz")
     assert stopped.exit_code == 130
     assert "before a model was finished; nothing is written" in stopped.stderr

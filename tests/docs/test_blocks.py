@@ -92,7 +92,7 @@ def _settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("BROWSER", "true")  # --open shows nothing
         patch.setattr("protonn_edge.cli.tuning._TRIALS", 4)  # what would take all of --minutes
         # Each process of a search imports all libraries.
-        patch.setattr("protonn_edge.cli.tuning._workers", lambda objective, _: Workers(objective))
+        patch.setattr("protonn_edge.cli.tuning._workers", lambda *given: Workers(*given[:2]))
         yield
 
 

@@ -19,7 +19,7 @@ from protonn_edge.learn.search.choice import candidates, front, ranked
 from protonn_edge.learn.search.limits import Figures, TuningLimits
 from protonn_edge.learn.search.objective import Objective
 from protonn_edge.learn.search.points import TrialPoints
-from protonn_edge.learn.search.search import Search
+from protonn_edge.learn.search.search import search
 from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.learn.search.store import Record, SearchFile
 from protonn_edge.learn.search.tables import candidate_table
@@ -31,12 +31,12 @@ _IDENTITY = {"seed": 0, "limits": {"flash_bytes": None}}
 _UNO = load_board("uno")
 _SMALL, _LARGE = Figures("columns", 900, 80, 12_345.5), Figures("packed", 3, 1, 4.0)
 _RECORDS = (
-    Record(0, {}, "complete", _SMALL, (0.9, 0.8), {25: 0.5}, 3.5, accuracies=(1, 0)),
+    Record(0, {}, "complete", _SMALL, (0.9, 0.8), 3.5, accuracies=(1, 0)),
     Record(1, {}, "infeasible", _SMALL, excess={"--max-flash": 1.5}),
-    Record(2, {}, "pruned", _LARGE, (), {25: 0.1}, 1.0),
+    Record(2, {}, "pruned", _LARGE, (), 1.0),
     Record(3, {}, "failed", None, reason="z"),
-    Record(4, {}, "complete", _LARGE, (0.7, 0.9), {}, 1.5, accuracies=(0.7, 0.9)),
-    Record(5, {}, "complete", _LARGE, (0.6, 0.6), {}, 1.5, accuracies=(0.6, 0.6)),
+    Record(4, {}, "complete", _LARGE, (0.7, 0.9), 1.5, accuracies=(0.7, 0.9)),
+    Record(5, {}, "complete", _LARGE, (0.6, 0.6), 1.5, accuracies=(0.6, 0.6)),
 )
 
 
@@ -54,9 +54,9 @@ def _go_on(rng: np.random.Generator, path: Path) -> None:
     space = _space()
     with (
         SearchFile(path, _IDENTITY) as file,
-        Workers(Objective(space)) as workers,
+        Workers(Objective(space), file) as workers,
     ):
-        records = Search(file, workers).run(trials=0).records
+        records = search(workers, trials=0).records
         space.draw(file.study.ask())
         _choose(rng, candidates(records), space)
 
@@ -75,7 +75,7 @@ def _search() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "search.jsonl"
         with SearchFile(path, _IDENTITY) as file:
-            file.enqueue(_space().starts)
+            _space().begin(file.study)
             for record in _RECORDS:
                 add(file, _space(), record)
             _space().draw(file.study.ask())  # and was killed

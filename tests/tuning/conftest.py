@@ -15,7 +15,7 @@ from protonn_edge.learn.folds import fold_numbers
 from protonn_edge.learn.search.limits import TuningLimits
 from protonn_edge.learn.search.objective import Objective
 from protonn_edge.learn.search.points import TrialPoints
-from protonn_edge.learn.search.search import Search
+from protonn_edge.learn.search.search import search as run_search
 from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.learn.search.store import Record, SearchFile
 from protonn_edge.learn.search.workers import Workers
@@ -57,18 +57,19 @@ def search() -> Callable[..., Any]:
     """Return a function that runs a search and returns what it found."""
 
     def run(
-        workers: Workers,
+        objective: Objective,
         path: Path,
+        made: Callable[[Objective, SearchFile], Workers] = Workers,
         *,
         trials: int = 6,
-        deadline: float | None = None,
         done: Sequence[Record] = (),
         **options: Any,
     ) -> Any:
-        with SearchFile(path, {"of": "tests"}) as file, workers:
+        with SearchFile(path, {"of": "tests"}) as file:
+            objective.space.begin(file.study)
             for record in done:
-                add(file, workers.objective.space, record)
-            made = Search(file, workers, **options)
-            return made.run(trials=trials, deadline=deadline)
+                add(file, objective.space, record)
+            with made(objective, file) as workers:
+                return run_search(workers, trials=trials, **options)
 
     return run

@@ -16,7 +16,6 @@ from protonn_edge.learn.search.objective import Objective
 from protonn_edge.learn.search.points import TrialPoints
 from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.learn.search.store import new_study
-from protonn_edge.learn.search.workers import Workers
 
 IMAGES = {"image_shape": (8, 8)}
 WITH_FEATURES = [kind for kind in CLASSIFIERS if kind != "basis-images"]  # they are features
@@ -106,8 +105,7 @@ def test_a_search_trains_what_it_drew(make_points, search, tmp_path):
         make_points(), **IMAGES, epochs=4, init_projection="pca", quantization_aware=False
     )
     space = SearchSpace(points)
-    workers = Workers(Objective(space))
-    found = search(workers, tmp_path / "s", trials=4)
+    found = search(Objective(space), tmp_path / "s", trials=4)
     complete = candidates(found.records)
     assert {each.settings["feature_stage"] for each in complete} >= {"gradients:4x4", "none"}
     assert "feature_stage" in {name for names in space.columns.values() for name in names}

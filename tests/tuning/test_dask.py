@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import socket
@@ -18,7 +19,6 @@ from refusals import refused_by
 
 from protonn_edge.learn.search.cluster import DaskWorkers
 from protonn_edge.learn.search.limits import TuningLimits
-from protonn_edge.learn.search.workers import Workers
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed"),
@@ -67,8 +67,8 @@ def cluster(scheduler):
         yield scheduler, worker
 
 
-def connected(objective, address):
-    """Return the workers once the scheduler listens."""
+def connected(address):
+    """Return what makes the workers, once the scheduler listens."""
     deadline = time.monotonic() + 90
     host, port = re.fullmatch(r"tcp://(.*):(\d+)", address).groups()
     while time.monotonic() < deadline:
@@ -76,7 +76,7 @@ def connected(objective, address):
             contextlib.suppress(OSError),
             socket.create_connection((host, int(port)), timeout=1),
         ):
-            return DaskWorkers(objective, address)
+            return functools.partial(DaskWorkers, address=address)
         time.sleep(0.1)
     pytest.fail("the scheduler did not start")
 
@@ -85,8 +85,8 @@ def test_two_workers_end_a_search_as_one_process_does(cluster, make_objective, s
     address, _ = cluster
     objective = make_objective(limits=LIMITS)
     with started_worker(address):
-        found = search(connected(objective, address), tmp_path / "there", trials=TRIALS).records
-    here = search(Workers(objective), tmp_path / "here", trials=TRIALS).records
+        found = search(objective, tmp_path / "there", connected(address), trials=TRIALS).records
+    here = search(objective, tmp_path / "here", trials=TRIALS).records
     assert sum(record.outcome != "infeasible" for record in found) == TRIALS
     starts = [dict(start) for start in objective.space.starts]
     alike = {record.number: record for record in found if record.number < len(starts)}
@@ -107,12 +107,8 @@ def test_a_search_goes_on_without_its_only_worker_if_another_comes(
                 worker.wait()
                 others.enter_context(started_worker(address))
 
-        found = search(
-            connected(objective, address),
-            tmp_path / "there",
-            trials=TRIALS,
-            on_change=replace_worker,
-        )
+        dask, path = connected(address), tmp_path / "there"
+        found = search(objective, path, dask, trials=TRIALS, on_change=replace_worker)
     assert worker.wait() != 0
     assert sum(record.outcome != "infeasible" for record in found.records) == TRIALS
 
@@ -122,6 +118,6 @@ def test_no_scheduler_is_said(make_objective, monkeypatch):
     address = f"tcp://127.0.0.1:{free_port()}"
     with (
         refused_by("learn.search.cluster"),
-        DaskWorkers(make_objective(), address),
+        DaskWorkers(make_objective(), None, address),
     ):
         pass

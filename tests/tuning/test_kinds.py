@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pytest
 from avr_tools import needs_avr_gcc
 from command_line import run_json, succeed
 from tuning.trials import drawn
@@ -60,16 +61,17 @@ def test_kinds_keep_their_parameters_apart(make_points, monkeypatch):
     monkeypatch.setattr(TrialPoints, "refused", {})
     space = SearchSpace(points)
     assert space.starts == [
+        {KIND: "one"},
+        {KIND: "other"},
         {KIND: "one", "one.n": 2},
         {KIND: "other", "other.n": 2},
         {KIND: "one", "one.n": 9},
         {KIND: "other", "other.n": 30},
     ]
     study = new_study()
-    for start in space.starts:
-        study.enqueue_trial(start)
+    space.begin(study)
     assert [space.draw(study.ask()) for _ in space.starts] == space.starts
-    assert settings_of_kind(space.starts[2]) == ("one", {"n": 9})
+    assert settings_of_kind(space.starts[4]) == ("one", {"n": 9})
     assert settings_of_kind({"n": 5}) == (None, {"n": 5})
 
 
@@ -86,7 +88,18 @@ def test_every_kind_is_begun_with_and_trained(make_points):
         assert Objective(space).sketch(start).figures.flash_bytes > 0
     for start in starts:
         kinds = {name.partition(".")[0] for name in start} - {KIND}
-        assert kinds == {start[KIND]}
+        assert kinds <= {start[KIND]}
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_a_search_begins_with_the_defaults_of_a_kind(make_points, kind):
+    points = replace(make_points(), classifier=kind, fixed={"epochs": 7} if kind == "dense" else {})
+    study = new_study()
+    SearchSpace(points).begin(study)
+    settings = SearchSpace(points).draw(study.ask())
+    assert settings == {}
+    plain = CLASSIFIERS[kind](random_state=0, **points.fixed)
+    assert points.untrained(settings).get_params() == plain.get_params()
 
 
 def test_what_is_fixed_is_so_for_every_kind(make_points):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -27,10 +29,12 @@ def scheduler() -> Iterator[str]:
         yield made.scheduler_address
 
 
-def test_a_lost_scheduler_is_named(scheduler: str) -> None:
-    with DaskWorkers(cast("Any", "an objective"), scheduler) as workers:
+def test_a_lost_scheduler_is_named(scheduler: str, tmp_path: Path) -> None:
+    (tmp_path / "search.jsonl").touch()
+    file = cast("Any", SimpleNamespace(path=tmp_path / "search.jsonl"))
+    with DaskWorkers(cast("Any", "an objective"), file, scheduler) as workers:
         workers._client.close()  # as it does itself without its scheduler
         with pytest.raises(CheckFailed, match="the Dask scheduler at tcp://.* no longer"):
-            workers.submit(cast("Any", "a trial"))
+            workers.submit(0)
     for name in ("distributed.client", "distributed.core", "tornado.application"):
         assert not logging.getLogger(name).isEnabledFor(logging.ERROR)

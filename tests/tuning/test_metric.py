@@ -10,13 +10,14 @@ import pytest
 from avr_tools import needs_avr_gcc
 from command_line import run, run_json
 from refusals import refused_by
-from tuning.trials import drawn
+from tuning.trials import drawn, tried
 
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.search.limits import ACCURACY, Metric
-from protonn_edge.learn.search.objective import Job, Objective
+from protonn_edge.learn.search.objective import Objective
 from protonn_edge.learn.search.search import identity
 from protonn_edge.learn.search.space import SearchSpace
+from protonn_edge.learn.search.store import Record
 
 CLASSES = ("ok", "Fault", "1")
 ACTUAL = np.array([0, 0, 0, 0, 0, 0, 1, 1, 2, 2])
@@ -55,12 +56,14 @@ def test_a_class_must_be_in_every_fold() -> None:
 def test_a_fold_is_scored_and_pruned_by_the_metric(make_points) -> None:
     points = make_points()
     other = replace(points, metric=Metric("recall:3", 3))
-    start = Job(0, SearchSpace(points).starts[0])
-    results = [Objective(SearchSpace(each))(start) for each in (points, other)]
+    start = SearchSpace(points).starts[0]
+    trials = [tried(Objective(SearchSpace(each)), start) for each in (points, other)]
+    results = [Record.of(trial) for trial in trials]
     assert results[0].scores == results[0].accuracies == results[1].accuracies
     assert results[1].scores != results[1].accuracies
-    for result in results:
-        assert result.steps == {1: result.scores[0], 2: pytest.approx(result.score)}
+    for trial, result in zip(trials, results, strict=True):
+        steps = {1: result.scores[0], 2: pytest.approx(result.score)}
+        assert trial.intermediate_values == steps
 
 
 def test_classes_may_be_weighted_where_not_accuracy_is_maximized(make_points) -> None:

@@ -34,5 +34,5 @@ def test_what_is_no_scheduler_is_refused_in_time(
         thread.start()
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         with refused_by("learn.search.cluster"):
-            DaskWorkers(cast("Any", "an objective"), address).__enter__()
+            DaskWorkers(cast("Any", "an objective"), cast("Any", "a file"), address).__enter__()
         thread.join()

@@ -25,20 +25,19 @@ RECORDS = [
         "complete",
         FIGURES,
         [0.9, 0.8],
-        {25: 0.5, 75: 0.7},
         3.5,
         accuracies=[0.95, 0.9],
     ),
     Record(1, {}, "infeasible", FIGURES, [], excess={"--max-flash": 1.5}, accuracies=[]),
-    Record(2, {}, "pruned", FIGURES, [0.7], {25: 0.1}, 1.0, accuracies=[0.7]),
-    Record(3, {}, "failed", None, [], {}, 0.0, "z", accuracies=[]),
+    Record(2, {}, "pruned", FIGURES, [0.7], 1.0, accuracies=[0.7]),
+    Record(3, {}, "failed", None, [], 0.0, "z", accuracies=[]),
 ]
 
 
 @pytest.fixture
 def opened(tmp_path):
-    def open_file(path=tmp_path / "search.jsonl", **identity):
-        return SearchFile(path, {"seed": 0} | identity)
+    def open_file(**identity):
+        return SearchFile(tmp_path / "search.jsonl", {"seed": 0} | identity)
 
     return open_file
 
@@ -68,12 +67,12 @@ def test_optuna_reads_the_trials(opened, told, tmp_path):
 
 def test_what_a_killed_run_had_begun_is_asked_for_again(opened, told, space):
     with opened() as file:
-        file.enqueue(space.starts[:2])
+        space.begin(file.study)
         begun = [file.study.ask() for _ in range(3)]
         settings = [space.draw(trial) for trial in begun]
-        begun[0].report(0.3, 25)  # while its result was written
+        begun[0].report(0.3, 1)  # while its result was written
     with opened() as file:
-        file.enqueue(space.starts[:2])
+        space.begin(file.study)
         again = [told(file, record=RECORDS[0]) for _ in range(4)]
     assert [each.settings for each in again[:3]] == settings
     assert [each.number for each in again] == [0, 1, 2, 3]

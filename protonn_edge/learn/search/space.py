@@ -22,6 +22,9 @@ from protonn_edge.system.schema import JsonObject
 _CODE_BYTES = 1_600  # approximate code of the classifier, in addition to its parameters
 _CLASS_WEIGHTS: Mapping[str, Among] = {"class_weight": Among(("balanced", None))}
 
+BEGUN = "begun"
+"""The attribute of a first trial with the names of its settings; the others are not drawn."""
+
 
 @dataclass(frozen=True, eq=False)
 class SearchSpace:
@@ -50,7 +53,8 @@ class SearchSpace:
     def draw(self, trial: optuna.Trial) -> dict[str, Any]:
         """Return the settings that Optuna draws for a trial: a kind, features, and what they have.
 
-        Among several kinds, the names of other settings begin with their kind's and a dot.
+        Among several kinds, the names of other settings begin with their kind's and a dot. First
+        trials have the settings that they begin with, and the defaults of all others.
         """
         kind, *others = self.specs
         if self.points.classifier == ANY:
@@ -59,13 +63,20 @@ class SearchSpace:
         features = None
         if None not in choices:
             features = trial.suggest_categorical(before + FEATURES, [*map(str, choices)])
+        begun = trial.user_attrs.get(BEGUN)
         for name, drawn in choices[features].parameters.items():
-            _draw(trial, before + name, drawn)
+            if begun is None or before + name in begun:
+                _draw(trial, before + name, drawn)
         return trial.params
+
+    def begin(self, study: optuna.Study) -> None:
+        """Let the first trials wait in a study, but not twice."""
+        for start in self.starts:
+            study.enqueue_trial(dict(start), {BEGUN: list(start)}, skip_if_exists=True)
 
     @cached_property
     def starts(self) -> list[dict[str, object]]:
-        """The settings of the first trials: those of each kind, in turn."""
+        """The settings of the first trials: those of each kind in turn, its defaults first."""
         begun: list[list[dict[str, object]]] = []
         for kind, choices in self.specs.items():
             of_kind = {KIND: kind} if self.points.classifier == ANY else {}
@@ -125,7 +136,7 @@ def _declared(points: TrialPoints, features: str | None) -> SearchSpec:
         {name: _nearest(drawn, {**start, **balanced}[name]) for name, drawn in parameters.items()}
         for start in spec.starts
     ]
-    return replace(spec, parameters=parameters, starts=tuple(starts))
+    return replace(spec, parameters=parameters, starts=(balanced, *starts))
 
 
 def _first_of(choices: Mapping[str | None, SearchSpec]) -> Sequence[Mapping[str, object]]:

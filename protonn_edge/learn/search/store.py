@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import warnings
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -23,14 +23,10 @@ from protonn_edge.system.schema import JsonObject
 
 Outcome = Literal["complete", "pruned", "infeasible", "failed"]
 
-_NAME = "protonn-edge"
+NAME = "protonn-edge"
+"""The name of the study in its journal."""
+
 _LIMIT_BYTES = 1 << 30
-_STATES = {
-    "complete": TrialState.COMPLETE,
-    "pruned": TrialState.PRUNED,
-    "infeasible": TrialState.PRUNED,
-    "failed": TrialState.FAIL,
-}
 
 
 @dataclass(frozen=True)
@@ -45,8 +41,6 @@ class Record:
     figures: Figures | None = None
     # the metric of the integer model in the finished folds, 0..1
     scores: Sequence[float] = ()
-    # what Optuna's pruner compares: their mean, after each number of folds
-    steps: Mapping[int, float] = field(default_factory=dict)
     seconds: float = 0.0  # of training, over the folds
     reason: str = ""  # the reason if it is not complete
     # of an infeasible trial: the used share of each exceeded limit, above 1
@@ -93,46 +87,54 @@ class Record:
             "settings": dict(self.settings),
         }
 
+    def to_keep(self) -> JsonObject:
+        """Return what Optuna's trial does not have, for `of`."""
+        return {name: kept for name, kept in asdict(self).items() if name not in _OF_OPTUNA}
+
     @classmethod
     def of(cls, trial: FrozenTrial) -> Record:
         """Return the record of Optuna's trial."""
-        kept = dict(trial.user_attrs["record"])
+        kept = dict(trial.user_attrs[RECORD])
         figures = kept.pop("figures")
-        return cls(
-            trial.number,
-            trial.params,
-            figures=None if figures is None else Figures(**figures),
-            steps=trial.intermediate_values,
-            **kept,
-        )
+        figures = None if figures is None else Figures(**figures)
+        return cls(trial.number, trial.params, figures=figures, **kept)
+
+
+RECORD = "record"
+"""The attribute of Optuna's trial with the rest of its `Record`."""
+
+_OF_OPTUNA = {"number", "settings"}  # attributes of a record that a trial has, too
 
 
 def new_study(**options: Any) -> optuna.Study:
     """Return a study of Optuna that maximizes, and does not log."""
-    _silence()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna.create_study(direction="maximize", **options)
 
 
-def _silence() -> None:
-    """Leave out what Optuna logs of each trial."""
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
+def let_wait(study: optuna.Study, trials: Iterable[FrozenTrial]) -> None:
+    """Let those of some trials wait again that were running when their process ended."""
+    for trial in trials:
+        if trial.state == TrialState.RUNNING:
+            study._storage.set_trial_state_values(trial._trial_id, TrialState.WAITING)
 
 
 class SearchFile(AppendedFile):
     """The study of a search in a file, for a ``with``; it is created if it does not exist.
 
-    Only this process writes to it. What a killed run had begun waits to be asked for again.
-    Raises `InputError` if the file is not a search's, is in use, or belongs to a search with
-    another identity; see `search.identity`.
+    Only one search at a time, with its workers, writes to it. What a killed one had begun waits to
+    be run again. Raises `InputError` if the file is not a search's, is in use, or belongs to a
+    search with another identity; see `search.identity`.
     """
 
+    path: Path
     study: optuna.Study
-    records: list[Record]  # the finished trials, in the order of their ends
 
     def __init__(self, path: Path, identity: Mapping[str, object]) -> None:
         if path.exists():
             check_file(path, limit_bytes=_LIMIT_BYTES, may_be_empty=True)
         super().__init__(path, "--search")
+        self.path = path
         try:
             self._remove_partial_line()
             self._open_study(json.loads(json.dumps(identity)))
@@ -140,41 +142,33 @@ class SearchFile(AppendedFile):
             self._file.close()
             raise
 
-    def enqueue(self, starts: Iterable[Mapping[str, object]]) -> None:
-        """Let the first trials of a search wait, but not twice."""
-        for start in starts:
-            self.study.enqueue_trial(dict(start), skip_if_exists=True)
+    @property
+    def records(self) -> list[Record]:
+        """The finished trials, by their numbers."""
+        trials = self.study.get_trials(deepcopy=False)
+        finished = (trial for trial in trials if trial.state.is_finished())
+        return [Record.of(trial) for trial in finished if RECORD in trial.user_attrs]
 
-    def tell(self, trial: optuna.Trial, record: Record) -> None:
-        """Finish a trial that was asked for."""
-        kept = asdict(record)
-        steps = kept.pop("steps")
-        trial.set_user_attr("record", {name: kept[name] for name in kept.keys() - _OF_OPTUNA})
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a run that was killed may have reported some of it
-            for step, value in steps.items():
-                trial.report(value, step)
-            for name, used in record.excess.items():
-                trial.set_constraint(name, used)
-        score = record.score if record.outcome == "complete" else None
-        self.study.tell(trial, score, _STATES[record.outcome])
-        self.records.append(record)
+    def append(self, lines: Iterable[str]) -> None:
+        """Add lines that were written to another copy of the journal."""
+        self._write("".join(f"{line}\n" for line in lines).encode())
 
     def _open_study(self, identity: Mapping[str, object]) -> None:
         """Read the study; begin one in an empty file."""
-        _silence()
-        lock: Any = _HeldLock()  # the base class of Optuna's locks is not public
+        lock: Any = threading.Lock()  # the base class of Optuna's locks is not public
+        differing: list[str] = []
         try:
             storage = JournalStorage(JournalFileBackend(str(self._path), lock))
             if self._path.stat().st_size == 0:
-                new_study(storage=storage, study_name=_NAME)
-            self.study = optuna.load_study(study_name=_NAME, storage=storage)
+                new_study(storage=storage, study_name=NAME)
+            self.study = optuna.load_study(study_name=NAME, storage=storage)
             if "search" not in self.study.user_attrs:
                 self.study.set_user_attr("search", identity)
             known = self.study.user_attrs["search"]
             differing = sorted(name for name in identity if known.get(name) != identity[name])
-            trials = [] if differing else self.study.get_trials(deepcopy=False)
-            self.records = [Record.of(trial) for trial in trials if trial.state.is_finished()]
+            if not differing:
+                _ = self.records  # which damage makes an error
+                let_wait(self.study, self.study.get_trials(deepcopy=False))
         except OSError:
             raise
         except Exception as error:  # a damaged file leads to errors of many kinds
@@ -187,11 +181,6 @@ class SearchFile(AppendedFile):
                 f"of another search (it differs in {', '.join(differing)})",
                 "name another file with --search, or remove this file",
             )
-        study = storage.get_study_id_from_name(_NAME)
-        for trial in trials:
-            if trial.state == TrialState.RUNNING:
-                begun = storage.get_trial_id_from_study_id_trial_number(study, trial.number)
-                storage.set_trial_state_values(begun, TrialState.WAITING)
 
     def _remove_partial_line(self) -> None:
         """Remove what a killed process wrote of a line, to which Optuna would append."""
@@ -199,16 +188,3 @@ class SearchFile(AppendedFile):
         begun, _, partial = content.rpartition(b"\n")
         if begun and partial:
             self._file.truncate(len(begun) + 1)
-
-
-_OF_OPTUNA = {"number", "settings"}  # attributes of a record that a trial has, too
-
-
-class _HeldLock:
-    """For Optuna, which locks the file for each line: it is locked already."""
-
-    def acquire(self) -> bool:
-        return True
-
-    def release(self) -> None:
-        pass

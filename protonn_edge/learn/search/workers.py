@@ -6,14 +6,17 @@ import multiprocessing
 import os
 import signal
 import threading
+from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
 from threadpoolctl import threadpool_limits
 
-from protonn_edge.learn.search.objective import Job, Objective
-from protonn_edge.learn.search.store import Record
+from protonn_edge.learn.search.objective import Objective
+from protonn_edge.learn.search.store import Record, SearchFile
 
 
 @dataclass(eq=False)
@@ -21,9 +24,13 @@ class Workers:
     """Runs trials in this process; a context manager."""
 
     objective: Objective
+    file: SearchFile  # with the study to which the trials are added
+    in_flight: int = 1  # how many trials run at the same time
+
+    # what the result of a trial raises if its worker was lost
     lost: tuple[type[BaseException], ...] = field(
         default=(BrokenExecutor, CancelledError), init=False
-    )  # what the result of a trial raises if its worker was lost
+    )
 
     def __enter__(self) -> Self:
         """Start."""
@@ -33,29 +40,32 @@ class Workers:
         """End running trials without waiting for them."""
 
     @property
-    def in_flight(self) -> int:
-        """How many trials run at the same time."""
-        return 1
+    def records(self) -> Sequence[Record]:
+        """The finished trials, by their numbers."""
+        return self.file.records
 
-    def submit(self, job: Job) -> Future[Record]:
-        """Submit a trial."""
-        future = Future[Record]()
-        future.set_result(self.objective(job))
+    def submit(self, number: int) -> Future[None]:
+        """Submit the next trial of the study; `number` is the sampler's seed."""
+        self.objective.study_in(self.file.study._storage, number).optimize(self.objective, 1)
+        future = Future[None]()
+        future.set_result(None)
         return future
 
 
 @dataclass(eq=False)
 class Processes(Workers):
-    """Runs trials in processes of this machine, each with one thread."""
+    """Runs trials in as many processes of this machine, which share the journal.
 
-    jobs: int  # the number of processes
+    Each has one thread.
+    """
 
     def __enter__(self) -> Self:
+        context = multiprocessing.get_context("spawn")
         self._pool = ProcessPoolExecutor(
-            self.jobs,
-            mp_context=multiprocessing.get_context("spawn"),
+            self.in_flight,
+            mp_context=context,
             initializer=_begin_process,
-            initargs=(self.objective,),
+            initargs=(self.objective, str(self.file.path), context.Lock()),
         )
         return self
 
@@ -67,26 +77,21 @@ class Processes(Workers):
         for process in processes:
             process.join(5)
 
-    @property
-    def in_flight(self) -> int:
-        """A trial for each process."""
-        return self.jobs
-
-    def submit(self, job: Job) -> Future[Record]:
+    def submit(self, number: int) -> Future[None]:
         """Submit a trial; Ctrl-C does not reach its process, which the search ends."""
         usual = signal.signal(signal.SIGINT, signal.SIG_IGN)  # for a process that this may start
         try:
-            return self._pool.submit(_run_in_process, job)
+            return self._pool.submit(_run_in_process, number)
         finally:
             signal.signal(signal.SIGINT, usual)
 
 
-_shared: list[Objective] = []  # in a process started by `Processes`
+_shared: list[Any] = []  # in a process started by `Processes`: the objective and its storage
 
 
-def _begin_process(objective: Objective) -> None:
+def _begin_process(objective: Objective, path: str, lock: Any) -> None:
     threadpool_limits(limits=1)
-    _shared[:] = [objective]
+    _shared[:] = [objective, JournalStorage(JournalFileBackend(path, lock))]
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -98,5 +103,6 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _run_in_process(job: Job) -> Record:
-    return _shared[0](job)
+def _run_in_process(number: int) -> None:
+    objective, storage = _shared
+    objective.study_in(storage, number).optimize(objective, n_trials=1)

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from command_line import run, run_json, succeed
 from policy.value.numbers import points, write_table
+from tuning.trials import judged
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.learn.folds import search_folds
 from protonn_edge.learn.search.limits import TuningLimits
-from protonn_edge.learn.search.objective import Job, Objective
+from protonn_edge.learn.search.objective import Objective
 from protonn_edge.learn.search.points import TrialPoints
 from protonn_edge.learn.search.space import SearchSpace
 from protonn_edge.model.file import load_model
@@ -39,7 +40,7 @@ def trial_points(kind: str) -> TrialPoints:
 @pytest.mark.parametrize("kind", REGRESSORS)
 def test_a_trial_of_each_kind_has_r2_of_its_integers(kind: str) -> None:
     space = SearchSpace(trial_points(kind))
-    record = Objective(space)(Job(0, space.starts[0]))
+    record = judged(Objective(space), space.starts[0])
     assert record.outcome == "complete", record.reason
     assert 0.4 < record.score < 1
     assert record.loss == pytest.approx(1 - record.score)
