@@ -48,7 +48,6 @@ from protonn_edge.extensions.observation.answers import (
     DRIFT,
     STEP,
     STILL_STEP,
-    ExpectedAnswers,
     IntegerExpected,
     observed,
 )
@@ -60,6 +59,7 @@ from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.device_model import DeviceModel
+from protonn_edge.model.expected_answers import ExpectedAnswers
 from protonn_edge.model.integer_chain import IntegerChain, own_inputs
 from protonn_edge.model.integer_stage import run_through
 from protonn_edge.model.quantization import quantize

@@ -22,8 +22,13 @@ from trained import Row
 
 from protonn_edge.data.naming import NO_CLASS
 from protonn_edge.data.points.dataset import Dataset
-from protonn_edge.extensions.one_class.train.target import hold_out_normal, of_normal_points
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.extensions.one_class.kinds.one_class.train.classifier import (
+    OneClassProtoNNClassifier,
+)
+from protonn_edge.extensions.one_class.kinds.one_class.train.target import (
+    hold_out_normal,
+    of_normal_points,
+)
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.rejection.calibration import check_rate
@@ -70,7 +75,7 @@ def _pooled(dataset: Dataset) -> Dataset:
 
 
 def _model(dataset: Dataset, rate: float) -> Model:
-    classifier = ProtoNNClassifier(one_class=True, random_state=0)
+    classifier = OneClassProtoNNClassifier(one_class=True, random_state=0)
     X, y = dataset.X_train, dataset.y_train
     calibrate_rejection(classifier.fit(X, y), X, y, rate=rate, by=("distance",))
     return classifier.to_model(classes=dataset.classes)

@@ -52,7 +52,7 @@ from sklearn.neural_network import MLPClassifier
 from trained import Row, held_out_in_turn
 
 from protonn_edge.data.points.dataset import Dataset
-from protonn_edge.learn.base import CLASSIFIERS
+from protonn_edge.model.registry import estimator_with
 
 SEED = 0
 _FOLDS = 5  # each is held out in turn
@@ -307,7 +307,7 @@ def _our_candidates(each: Row) -> Iterator[Candidate]:
 def _our_candidate(kind: str, settings: Record) -> Candidate:
     def train(data: Dataset, size: int) -> Any:
         options = settings | ({"size_budget": size} if size else {})
-        classifier = CLASSIFIERS[kind](random_state=SEED, **options)
+        classifier = estimator_with(kind, options)(random_state=SEED, **options)
         classifier.fit(data.X_train, data.y_train, groups=data.groups)
         return classifier.to_model(classes=data.classes)
 

@@ -46,7 +46,9 @@ from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.roles.groups import with_groups
 from protonn_edge.extensions.teaching.board import stored, teachable_stage, with_taught
 from protonn_edge.extensions.teaching.examples import Taught
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.extensions.teaching.kinds.teachable.train.classifier import (
+    TeachableProtoNNClassifier,
+)
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.integer_chain import IntegerChain, coordinates
 from protonn_edge.model.model import Model
@@ -181,7 +183,7 @@ def _new_words(path: Path, seed: int) -> Pairs:
 
 def _of_words(spoken: audio.Spoken, seed: int) -> Model:
     """Return a teachable model of the digits of some speakers."""
-    classifier = ProtoNNClassifier(random_state=seed, **_WORDS)
+    classifier = TeachableProtoNNClassifier(random_state=seed, **_WORDS)
     X = spoken.clips.astype(np.float32)
     model: Model = classifier.fit(X, spoken.digits, groups=spoken.speakers).to_model()
     return model
@@ -193,7 +195,7 @@ def _of_some_words(spoken: audio.Spoken, seed: int) -> Model:
     X = np.concatenate(clips).astype(np.float32)
     half = len(X) - _COPIES * len(spoken.digits)
     X[half:] = _stretched(X[half:], generator)
-    classifier = ProtoNNClassifier(random_state=seed, **_SOME_WORDS)
+    classifier = TeachableProtoNNClassifier(random_state=seed, **_SOME_WORDS)
     y, speakers = (np.tile(each, len(clips)) for each in (spoken.digits, spoken.speakers))
     model: Model = classifier.fit(X, y, groups=speakers).to_model()
     return model
@@ -217,7 +219,7 @@ def _stretched(clips: Float32, generator: np.random.Generator) -> Float32:
 def _people(settings: dict[str, Any], path: Path, seed: int) -> Pairs:
     """Yield the model of the people of the training part, with each of the test part."""
     dataset = with_groups(load_dataset(path), "subject_train", path)
-    classifier = ProtoNNClassifier(random_state=seed, **settings)
+    classifier = TeachableProtoNNClassifier(random_state=seed, **settings)
     classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups)
     model = classifier.to_model()
     with np.load(path, allow_pickle=False) as data:
@@ -231,7 +233,7 @@ def _digits(_: Path, seed: int, **changed: Any) -> Pairs:
     """Yield a model of digits, and somebody whose digits are a pixel further to the right."""
     digits = load_digits_dataset()
     settings: dict[str, Any] = {"teachable": 5 * len(digits.classes), **changed}
-    classifier = ProtoNNClassifier(random_state=seed, **settings)
+    classifier = TeachableProtoNNClassifier(random_state=seed, **settings)
     classifier.fit(digits.X_train, digits.y_train, groups=np.arange(len(digits.X_train)) // 100)
     X = np.concatenate([digits.X_train, digits.X_test])
     y = np.concatenate([digits.y_train, digits.y_test])

@@ -21,12 +21,12 @@ from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.roles.groups import with_groups
-from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.learn.folds import fold_numbers
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
+from protonn_edge.model.registry import estimator_with
 
 DATA = Path(
     os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[1] / ".." / "shared" / "data")
@@ -83,7 +83,7 @@ class Row:
 
     def train(self, dataset: Dataset, seed: int) -> Model:
         """Return the trained model."""
-        classifier = CLASSIFIERS[self.kind](random_state=seed, **self.settings)
+        classifier = estimator_with(self.kind, self.settings)(random_state=seed, **self.settings)
         classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups)
         model: Model = classifier.to_model(classes=dataset.classes)
         return model

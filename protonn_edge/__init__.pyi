@@ -34,6 +34,9 @@ from protonn_edge.extensions.conversion.from_network import (
 )
 from protonn_edge.extensions.conversion.onward import to_onnx as to_onnx
 from protonn_edge.extensions.conversion.scaling import from_pipeline as from_pipeline
+from protonn_edge.extensions.one_class.kinds.one_class.train.classifier import (
+    OneClassProtoNNClassifier as OneClassProtoNNClassifier,
+)
 from protonn_edge.extensions.research.kinds.basis_images.train.classifier import (
     BasisImagesClassifier as BasisImagesClassifier,
 )
@@ -43,11 +46,17 @@ from protonn_edge.extensions.research.kinds.bonsai.train import (
 from protonn_edge.extensions.research.kinds.bonsai.train import (
     LocalDeepKernelClassifier as LocalDeepKernelClassifier,
 )
+from protonn_edge.extensions.research.kinds.paper.train.classifier import (
+    PaperProtoNNClassifier as PaperProtoNNClassifier,
+)
 from protonn_edge.extensions.sensing.played import PlayedSensor as PlayedSensor
 from protonn_edge.extensions.sensing.played import read_sensor as read_sensor
 from protonn_edge.extensions.sound.features.audio.clips import audio_features as audio_features
 from protonn_edge.extensions.sound.onset import clip_of as clip_of
 from protonn_edge.extensions.sound.onset import onset_of as onset_of
+from protonn_edge.extensions.teaching.kinds.teachable.train.classifier import (
+    TeachableProtoNNClassifier as TeachableProtoNNClassifier,
+)
 from protonn_edge.features.window_features.making import window_features as window_features
 from protonn_edge.features.window_features.transformer import WindowFeatures as WindowFeatures
 from protonn_edge.features.window_features.windows import FeatureSet as FeatureSet

@@ -8,6 +8,7 @@ from extension_parts import additions
 
 from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.model.registry import estimator_with
 
 OPTIMIZERS: dict[str, dict[str, Any]] = {"joint": {}, **additions("optimizers")}
 LOSSES: dict[str, dict[str, Any]] = {"cross_entropy": {}, **additions("losses")}
@@ -15,7 +16,13 @@ LOSSES: dict[str, dict[str, Any]] = {"cross_entropy": {}, **additions("losses")}
 DIGITS = load_digits_dataset()
 
 
+def protonn(**settings: Any) -> ProtoNNClassifier:
+    """Return a ProtoNN classifier, or the variant of an extension that has these settings."""
+    made: ProtoNNClassifier = estimator_with("protonn", settings)(**settings)
+    return made
+
+
 def fit(**settings: Any) -> ProtoNNClassifier:
     """Return a small ProtoNN classifier of all digits, trained briefly unless told otherwise."""
     small = {"n_projections": 8, "n_prototypes": 30, "epochs": 10, "random_state": 0}
-    return ProtoNNClassifier(**{**small, **settings}).fit(DIGITS.X_train, DIGITS.y_train)
+    return protonn(**{**small, **settings}).fit(DIGITS.X_train, DIGITS.y_train)

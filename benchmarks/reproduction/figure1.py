@@ -25,6 +25,7 @@ from runner import Benchmark
 from trained import Row
 
 from protonn_edge.data.points.dataset import Dataset
+from protonn_edge.extensions.research.kinds.paper.train.classifier import PaperProtoNNClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.system.errors import InputError
@@ -76,7 +77,7 @@ def _sizes(kb: int, dataset: Dataset) -> dict[str, Any]:
 def _papers(data: str, kb: int, dataset: Dataset) -> Any:
     if data == _SLOW:
         return None
-    return ESTIMATORS["protonn"](
+    return PaperProtoNNClassifier(
         random_state=SEED,
         optimizer="alternating",
         loss="squared_error",

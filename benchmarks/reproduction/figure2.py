@@ -29,7 +29,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from trained import Row
 
 from protonn_edge.data.points.dataset import Dataset
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.extensions.research.kinds.paper.train.classifier import PaperProtoNNClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.policy.label_sets.figures import precision_at
@@ -125,7 +125,7 @@ def _of_mixture(dataset: Dataset) -> Iterator[Record]:
     best = share_right(MIXTURE.best_classes(test[0]), test[1])
     yield _record(MIXTURE.name, "best possible", [best], None)
     for m in PROTOTYPES:
-        classifier = ProtoNNClassifier(
+        classifier = PaperProtoNNClassifier(
             n_projections=30,
             n_prototypes=m,
             sparsity_labels=5 / MIXTURE.n_classes,

@@ -26,7 +26,7 @@ from runner import Benchmark
 from trained import Row
 
 from protonn_edge.data.points.dataset import Dataset
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.extensions.research.kinds.paper.train.classifier import PaperProtoNNClassifier
 from protonn_edge.learn.evaluation.accuracy import share_right
 from protonn_edge.model.head import matrices_of, paper_bytes
 from reproduction.sets import MNIST_HALVES, SEED
@@ -59,7 +59,7 @@ def measure(_: Row, dataset: Dataset) -> Iterator[Record]:
     X, y = dataset.X_train[chosen], dataset.y_train[chosen]
     for varied, sizes in VARIED:
         for method, settings in METHODS.items():
-            model = ProtoNNClassifier(**_SHARED, **sizes, **settings).fit(X, y).model_
+            model = PaperProtoNNClassifier(**_SHARED, **sizes, **settings).fit(X, y).model_
             yield {
                 "varied": varied,
                 "method": method,

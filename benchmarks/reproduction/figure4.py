@@ -27,10 +27,11 @@ from trained import Row
 
 from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.extensions.research.floats.model import float_build
-from protonn_edge.learn.base import CLASSIFIERS
+from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
+from protonn_edge.model.registry import estimator_with
 from reproduction.sets import BINARY_SETS, SEED
 
 _USPS = {"image_shape": (16, 16), "features": "pool:8x8"}
@@ -138,7 +139,9 @@ def measure(row: Row, dataset: Dataset) -> Iterator[Record]:
 
 
 def _trained(bar: Bar, dataset: Dataset) -> Model:
-    classifier = CLASSIFIERS[bar.classifier](random_state=SEED, **bar.settings)
+    classifier: DeviceClassifier = estimator_with(bar.classifier, bar.settings)(
+        random_state=SEED, **bar.settings
+    )
     classifier.fit(dataset.X_train, dataset.y_train)
     return classifier.to_model(classes=dataset.classes)
 

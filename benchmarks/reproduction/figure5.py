@@ -22,7 +22,7 @@ from runner import Benchmark
 from trained import Row
 
 from protonn_edge.data.points.dataset import Dataset
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.extensions.research.kinds.paper.train.classifier import PaperProtoNNClassifier
 from protonn_edge.learn.objective import MATRICES
 from reproduction.sets import MNIST_HALVES, SEED
 
@@ -47,7 +47,7 @@ def measure(_: Row, dataset: Dataset) -> Iterator[Record]:
     """Yield the accuracies of each choice."""
     rows = np.random.default_rng(SEED).permutation(len(dataset.X_train))[:POINTS]
     for subset in SUBSETS:
-        classifier = ProtoNNClassifier(trained=subset, **_SETTINGS)
+        classifier = PaperProtoNNClassifier(trained=subset, **_SETTINGS)
         classifier.fit(
             dataset.X_train[rows],
             dataset.y_train[rows],

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -20,6 +20,9 @@ from protonn_edge.system.errors import InputError, Interrupted
 from protonn_edge.system.extensions import folders_in_packages
 from protonn_edge.system.rounding import fix_rounding
 from protonn_edge.system.wording import COMMAND_LINE, speaking
+
+if TYPE_CHECKING:
+    from protonn_edge.cli.command import Command
 
 _ORDER = (
     *(
@@ -76,7 +79,7 @@ class _Commands(click.Group):
         """Return the command of this name, or None if there is none."""
         if cmd_name not in COMMANDS:
             return None
-        command = _imported(cmd_name)
+        command = _imported(cmd_name).extended
         command.short_help = COMMANDS[cmd_name]
         return command
 
@@ -84,11 +87,16 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that is called; suggest one like it if there is none."""
-        if args[0] not in COMMANDS and not ctx.resilient_parsing:
+        name, *words = args
+        if name in COMMANDS:
+            command = _imported(name)
+            completes = ctx.resilient_parsing
+            return name, command.extended if completes else command.for_words(words), words
+        if not ctx.resilient_parsing:
             from protonn_edge.cli.misread import of_command
 
             ctx.fail(of_command(args, COMMANDS))
-        return super().resolve_command(ctx, args)
+        return None, None, words
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the options in front of a command; those of a command belong behind its name."""
@@ -165,7 +173,7 @@ def _uncollected(module: str) -> Iterator[None]:
         gc.enable()
 
 
-def _imported(name: str) -> click.Command:
+def _imported(name: str) -> Command:
     """Return a command; one that reports it, if a library or a part of an extension is missing."""
     # Starting NumPy's threads takes a quarter of the CPU time of a command such as 'inspect', and
     # training uses one anyway.
@@ -173,7 +181,7 @@ def _imported(name: str) -> click.Command:
     fix_rounding()
     try:
         with _uncollected(MODULES[name]):
-            command: click.Command = getattr(import_module(MODULES[name]), f"{name}_command")
+            command: Command = getattr(import_module(MODULES[name]), f"{name}_command")
     except (ImportError, InputError) as error:
         from protonn_edge.cli.command import Unavailable  # it imports NumPy
         from protonn_edge.system.lazy import sentence_of

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from protonn_edge.model.rule_kinds import rule_kinds
 from protonn_edge.system.extensions import AddedOptions, extensions
 
 
-def added_to(command: str) -> dict[str, type[AddedOptions]]:
-    """Return what extensions and rules of a policy add to a command, by their names."""
+def added_by_rules(command: str) -> dict[str, type[AddedOptions]]:
+    """Return what rules of a policy add to a command, by their names."""
     found = {f"policy.{each.name}": each.options(command) for each in rule_kinds()}
-    found |= {each.name: each.options(command) for each in extensions()}
     return {name: kind for name, kind in found.items() if kind is not None}
 
 
+def added_to(command: str) -> dict[str, type[AddedOptions]]:
+    """Return what extensions add to a command, too."""
+    found = {each.name: each.options(command) for each in extensions()}
+    return added_by_rules(command) | {name: kind for name, kind in found.items() if kind}
+
+
 def with_added(
-    command: str, needs: Mapping[str, str] | None, apart: Mapping[str, str] | None
+    added: Iterable[type[AddedOptions]], needs: Mapping[str, str], apart: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return which options of a command need others, or exclude them, with those that are added.
 
     The rules of added options come first, since they say more: an added option may need another
     one, which excludes an option of the command.
     """
-    added = added_to(command).values()
+    added = [*added]
     every = {flags: others for kind in added for flags, others in kind.NEEDS.items()}
     separate = {flags: others for kind in added for flags, others in kind.APART.items()}
-    return every | dict(needs or {}), separate | dict(apart or {})
-
-
-def examples_added(command: str) -> list[str]:
-    """Return the examples of a command with options that are added."""
-    return [example for added in added_to(command).values() for example in added.EXAMPLES]
+    return every | {**needs}, separate | {**apart}

@@ -16,11 +16,11 @@ from protonn_edge.data.options import READ_NAMES
 from protonn_edge.data.points.division import Division, digest_of
 from protonn_edge.learn.evaluation.accuracy import share_of
 from protonn_edge.learn.evaluation.terminal import fact_table
+from protonn_edge.model.expected_answers import ExpectedAnswers
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.rule_kinds import described
-from protonn_edge.model.watch import statistics_of
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.extensions import device_forms
 from protonn_edge.system.figures import percent
@@ -54,7 +54,7 @@ def calibrate(given: TrainOptions, model_file: Path, out: Output) -> None:
         record |= step.to_json(model)
     integers = quantize(model)
     Q = integers.quantize(X)
-    expected = statistics_of(integers, Q)
+    expected = ExpectedAnswers.of(integers, Q)
     if expected is not None or not steps:  # too few points for a rule leave it as it is
         model = replace(model, expected=expected)
     if not steps:

@@ -5,16 +5,16 @@ An option is the default of a parameter: of a command's function, or of a datacl
 
 from __future__ import annotations
 
-import errno
 import io
 import json
 import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
 from inspect import cleandoc, signature
 from itertools import product
 from typing import IO, TYPE_CHECKING, Any, TextIO
@@ -22,7 +22,8 @@ from typing import IO, TYPE_CHECKING, Any, TextIO
 import click
 import numpy as np
 
-from protonn_edge.cli.additions import added_to, examples_added, with_added
+from protonn_edge.cli.additions import added_by_rules, added_to, with_added
+from protonn_edge.cli.foreign_errors import bug, sentence_about
 from protonn_edge.cli.option_groups import GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths, shown_name
 from protonn_edge.cli.stopping import heeding_signals
@@ -33,7 +34,6 @@ from protonn_edge.system.errors import (
     printable,
     shortened,
 )
-from protonn_edge.system.lazy import sentence_of
 from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from protonn_edge.cli.progress import ProgressBar
     from protonn_edge.data.naming import Notice
+    from protonn_edge.system.extensions import AddedOptions
 
 _WORD_LIMIT = 300  # characters of a file name in an error
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object was printed
@@ -61,6 +62,13 @@ class Declared:
     # by the parameter's name: what click parses, and the value of the parsed text
     parameters: Callable[[str], list[click.Parameter]]
     value: Callable[[str, Mapping[str, Any]], Any]
+    # the same with the options of extensions and of other kinds of classifiers, if there are some
+    extended: Callable[[], Declared] | None = None
+
+    @property
+    def whole(self) -> Declared:
+        """The same with all of these options."""
+        return self if self.extended is None else self.extended()
 
 
 class _Option(click.Option):
@@ -116,6 +124,9 @@ def together(make: Callable[..., object], parts: Mapping[str, Declared]) -> Any:
     return Declared(
         lambda _: [each for name, part in parts.items() for each in part.parameters(name)],
         lambda _, given: make(**{name: part.value(name, given) for name, part in parts.items()}),
+        (lambda: together(make, {name: part.whole for name, part in parts.items()}))
+        if any(part.extended for part in parts.values())
+        else None,
     )
 
 
@@ -126,9 +137,13 @@ def options_of(kind: type[Any]) -> Any:
 
 
 def additions(name: str) -> Any:
-    """Declare what extensions and rules add to a command: a list of objects with their options."""
-    parts = {extension: options_of(kind) for extension, kind in added_to(name).items()}
-    return together(lambda **added: list(added.values()), parts)
+    """Declare what rules add to a command, and extensions: a list of objects with their options."""
+
+    def listed(kinds: Mapping[str, type[Any]]) -> Any:
+        parts = {extension: options_of(kind) for extension, kind in kinds.items()}
+        return together(lambda **added: list(added.values()), parts)
+
+    return replace(listed(added_by_rules(name)), extended=lambda: listed(added_to(name)))
 
 
 def command(
@@ -148,22 +163,28 @@ def command(
     Another option may have a value, as in "--classifier=best", or be an argument, as in "data".
     """
 
-    def made(function: Callable[..., None]) -> Command:
-        parts = {each.name: each.default for each in signature(function).parameters.values()}
-        whole, shown = together(function, parts), (*examples, *examples_added(name))
-        whole_command = (kind or Command)(
+    def of(declared: Declared, added: Collection[type[AddedOptions]], help_text: str) -> Command:
+        shown = (*examples, *(example for each in added for example in each.EXAMPLES))
+        made = (kind or Command)(
             name,
-            params=whole.parameters(name),
-            callback=lambda **given: whole.value(name, given),
-            help=cleandoc(function.__doc__ or ""),
+            params=declared.parameters(name),
+            callback=lambda **given: declared.value(name, given),
+            help=help_text,
             epilog=_epilog(name, shown),
         )
-        rules = with_added(name, needs, apart)
-        whole_command.needs, whole_command.apart = rules
-        whole_command.examples = shown
-        return whole_command
+        made.needs, made.apart = with_added(added, needs or {}, apart or {})
+        made.examples = shown
+        return made
 
-    return made
+    def decorated(function: Callable[..., None]) -> Command:
+        parts = {each.name: each.default for each in signature(function).parameters.values()}
+        declared, text = together(function, parts), cleandoc(function.__doc__ or "")
+        made = of(declared, added_by_rules(name).values(), text)
+        if declared.extended is not None:
+            made.extend = cache(lambda: of(declared.whole, added_to(name).values(), text))
+        return made
+
+    return decorated
 
 
 def _epilog(name: str, examples: Sequence[str]) -> str:
@@ -177,6 +198,19 @@ class Command(click.Command):
     needs: Mapping[str, str] = {}
     apart: Mapping[str, str] = {}
     examples: Sequence[str] = ()
+    # returns the command with the options of extensions, which are imported for it
+    extend: Callable[[], Command] | None = None
+
+    @property
+    def extended(self) -> Command:
+        """The command with the options of extensions, and of all kinds of classifiers."""
+        return self if self.extend is None else self.extend()
+
+    def for_words(self, words: Sequence[str]) -> Command:
+        """Return the command that can read these words: extended if an option is not its own."""
+        own = {flag for each in self.params for flag in (*each.opts, *each.secondary_opts)}
+        options = {word.partition("=")[0] for word in words if word.startswith("-")}
+        return self if options <= own else self.extended
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line; what cannot be read is one sentence with what is meant."""
@@ -191,6 +225,7 @@ class Command(click.Command):
         except click.UsageError as error:
             from protonn_edge.cli.misread import explained  # seldom needed
 
+            ctx.command = self.extended  # whose options may be meant
             raise click.UsageError(explained(error, ctx, args, self.examples), ctx) from error
 
     def _check_combined(self, ctx: click.Context) -> None:
@@ -262,7 +297,9 @@ class Command(click.Command):
             refusal = _refusal(error)
             if refusal is None and os.environ.get(TRACEBACK_VARIABLE):
                 raise
-            raise self._failed(ctx, *(refusal or (_bug(error), BUG_EXIT_CODE))) from error
+            raise self._failed(
+                ctx, *(refusal or (bug(error, TRACEBACK_VARIABLE), BUG_EXIT_CODE))
+            ) from error
 
     @staticmethod
     def _failed(ctx: click.Context, sentence: str, exit_code: int) -> Failed:
@@ -290,50 +327,8 @@ def _refusal(error: Exception) -> tuple[str, int] | None:
     """Return the sentence and the exit code of an error caused by the input."""
     if isinstance(error, ProtoNNEdgeError):
         return str(error), error.exit_code
-    if isinstance(error, ImportError) and (sentence := sentence_of(error)):
-        return sentence, InputError.exit_code
-    if isinstance(error, OSError):
-        return _of_system(error), InputError.exit_code
-    if isinstance(error, MemoryError) or "failed to map segment" in str(error):  # of a library
-        sentence = (
-            "the command needs more memory than is available; use fewer points or, in training, "
-            "fewer prototypes"
-        )
-        return sentence, InputError.exit_code
-    if isinstance(error, FloatingPointError):
-        sentence = (
-            "a number in the input or an option is too large or too small to compute with "
-            f"({error}); rescale the data, or choose option values closer to the defaults"
-        )
-        return sentence, InputError.exit_code
-    return None
-
-
-_TOO_MANY = (errno.EMFILE, errno.ENFILE)
-_FORBIDDEN = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSYS)
-
-
-def _of_system(error: OSError) -> str:
-    """Return the sentence about what the system refuses, which need not be a file."""
-    reason = error.strerror or str(error)
-    if error.errno in _TOO_MANY:
-        return f"{reason.lower()}: the limit is too low; raise it with 'ulimit -n 1024'"
-    if error.errno in _FORBIDDEN and not error.filename:
-        return (
-            f"the system refuses memory that processes share, or a socket: {reason}; make /dev/shm "
-            "writable, or use one process (--jobs 1) and another port"
-        )
-    gone = "the current folder" if isinstance(error, FileNotFoundError) else "the output"
-    name = error.filename or gone
-    return f"cannot use {name}: {reason}; choose another file or folder"
-
-
-def _bug(error: Exception) -> str:
-    summary = shortened(" ".join(f"{type(error).__name__}: {error}".split()), 200)
-    return (
-        f"this is a bug in protonn-edge ({summary}); please report it with the traceback that the "
-        f"same command prints if {TRACEBACK_VARIABLE}=1 is set"
-    )
+    sentence = sentence_about(error)
+    return None if sentence is None else (sentence, InputError.exit_code)
 
 
 def _on_one_line(sentence: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,7 +24,13 @@ from protonn_edge.learn.parameters import (
     Subset,
 )
 from protonn_edge.learn.search import ANY, BEST
-from protonn_edge.model.registry import ESTIMATORS, PARAMETERS, REGRESSORS
+from protonn_edge.model.registry import (
+    PARAMETERS,
+    REGRESSORS,
+    estimator_with,
+    parameters_with,
+    variants,
+)
 from protonn_edge.system.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,11 +58,12 @@ class ClassifierCommand(Command):
             return
         name = ctx.params["classifier"]
         own = {param.name: param for param in self.params if isinstance(param, click.Option)}
-        rows = []
+        rows, kinds = [], [_kind_of(name), *variants(name)]
         for parameter, declared in parameters_of(name).items():
             text = declared.help
             if "[default" not in text:
-                text += _default_text(getattr(_kind_of(name), parameter))
+                kind = next(each for each in kinds if parameter in each.parameters)
+                text += _default_text(getattr(kind, parameter))
             if not (declared.common and parameter in SharedParameters.parameters):
                 rows.append((row(own[parameter], ctx)[0], text))
             if share := own.get(parameter + _SHARE):
@@ -72,8 +80,15 @@ def _default_text(default: object) -> str:
 
 
 def parameters_of(classifier: str) -> dict[str, Parameter]:
-    """Return the parameters of a kind of classifier that the command line can give, by name."""
-    return {name: each for name, each in _kind_of(classifier).parameters.items() if each.help}
+    """Return the parameters of a kind that the command line can give, with its variants'."""
+    found = dict(_parsed(_kind_of(classifier)))
+    for each in variants(classifier):
+        found |= {name: own for name, own in _parsed(each).items() if name not in found}
+    return found
+
+
+def _parsed(kind: type[SharedParameters]) -> dict[str, Parameter]:
+    return {name: each for name, each in kind.parameters.items() if each.help}
 
 
 def _kind_of(classifier: str) -> type[SharedParameters]:
@@ -121,25 +136,36 @@ class GivenClassifier(NamedTuple):
         parameters = self.parameters()
         if self.name not in PARAMETERS or was_given("start_from"):
             return
+        kind = parameters_with(self.name, parameters)
         from protonn_edge.learn.refusals import check_before_points
 
-        settings = _kind_of(self.name)(**parameters).frozen()
+        settings = kind(**parameters).frozen()
         check_before_points(settings, given={*filter(was_given, flags())}, in_groups=in_groups)
 
     def untrained(self, seed: int, estimator: str = "Classifier") -> DeviceClassifier:
         """Return a classifier or a regressor of this kind with these parameters, and a seed."""
-        estimators = ESTIMATORS if estimator == "Classifier" else self.regressors()
-        made: DeviceClassifier = estimators[self.name](random_state=seed, **self.parameters())
+        parameters = self.parameters()
+        if estimator == "Classifier":
+            kind = estimator_with(self.name, parameters)
+        else:
+            self.check_regressor()
+            kind = REGRESSORS[self.name]
+        made: DeviceClassifier = kind(random_state=seed, **parameters)
         return made
 
-    def regressors(self) -> Mapping[str, Any]:
-        """Return the kinds that predict numbers; refuse the chosen kind if it is none of them."""
-        if self.name in PARAMETERS and self.name not in REGRESSORS:
+    def check_regressor(self) -> None:
+        """Refuse a kind that does not predict numbers, and parameters of classes."""
+        if self.name not in PARAMETERS:
+            return
+        if self.name not in REGRESSORS:
             raise InputError(
                 f"the kind {self.name!r} cannot predict a number, but the labels are numbers; "
                 f"choose --classifier {' or '.join(REGRESSORS)}, or train with --target class"
             )
-        return REGRESSORS
+        own = REGRESSORS[self.name].parameters
+        if strange := next((each for each in self.parameters() if each not in own), ""):
+            flag = flags()[strange]
+            raise InputError(f"{flag} is for points of one class each; leave {flag} out")
 
 
 def classifier_options(kinds: Sequence[str], shown: Collection[str] | None = None) -> Any:
@@ -152,13 +178,25 @@ def classifier_options(kinds: Sequence[str], shown: Collection[str] | None = Non
         default=kinds[0],
         is_eager=True,
     )
-    every = {name: each for kind in PARAMETERS for name, each in parameters_of(kind).items()}
-    parts = {"classifier": kind}
-    parts |= {
-        name: _option_of(name, each, hidden=not (each.common and (shown is None or name in shown)))
-        for name, each in every.items()
-    }
-    return together(lambda classifier, **options: GivenClassifier(classifier, options), parts)
+
+    def of_parameters(every: Mapping[str, Parameter]) -> Any:
+        parts = {
+            name: _option_of(
+                name, each, hidden=not (each.common and (shown is None or name in shown))
+            )
+            for name, each in every.items()
+        }
+        return together(
+            lambda classifier, **options: GivenClassifier(classifier, options),
+            {"classifier": kind, **parts},
+        )
+
+    def of_all_kinds() -> Any:
+        return of_parameters(
+            {name: each for kind in PARAMETERS for name, each in parameters_of(kind).items()}
+        )
+
+    return replace(of_parameters(_parsed(_kind_of(kinds[0]))), extended=of_all_kinds)
 
 
 def flag_of(name: str, declared: Parameter) -> str:
@@ -241,12 +279,17 @@ def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, o
     given = {name: value for name, value in options.items() if was_given(name)}
     for name in [*given, *filter(was_given, _OF_PARAMETERS)]:
         parameter = _OF_PARAMETERS.get(name, name)
-        if parameter not in _kind_of(classifier).parameters:
+        has = parameter in _kind_of(classifier).parameters
+        if not has and parameter not in parameters_of(classifier):
             flag = flags()[name]
             raise InputError(
                 f"{flag} is given, but the classifier {classifier!r} has no such parameter; omit "
                 f"{flag}, or choose --classifier {' or '.join(_kinds_with(parameter))}"
             )
+    if classifier in PARAMETERS and parameters_with(classifier, given) is None:
+        own = _kind_of(classifier).parameters
+        first, second = [flags()[name] for name in given if name not in own][:2]
+        raise InputError(f"{first} and {second} cannot be used together; give only one of them")
     if "window_shape" in given and classifier in PARAMETERS and not was_given("start_from"):
         given.setdefault("features", "auto")
     if str(given.get("features")).endswith(".npz"):
@@ -255,7 +298,7 @@ def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, o
 
 
 def _kinds_with(parameter: str) -> list[str]:
-    return [kind for kind in PARAMETERS if parameter in _kind_of(kind).parameters]
+    return [kind for kind in PARAMETERS if parameter in parameters_of(kind)]
 
 
 def _features_of(path: Path) -> Features:
@@ -280,8 +323,8 @@ def was_given(name: str) -> bool:
 
 def flags() -> dict[str, str]:
     """Return the command-line names of options by their Python names."""
-    params = click.get_current_context().command.params
-    options = {str(param.name): param.opts[0] for param in params}
+    context = click.get_current_context()
+    options = {str(each.name): each.opts[0] for each in context.command.get_params(context)}
     shares = {name.removesuffix(_SHARE): flag for name, flag in options.items() if was_given(name)}
     return options | shares
 

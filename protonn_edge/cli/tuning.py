@@ -208,7 +208,7 @@ def _points(
     metric.check_folds(y, numbers)
     kind = given.classifier.name
     if dataset.predicts == "value":
-        given.classifier.regressors()
+        given.classifier.check_regressor()
     points = TrialPoints(
         *(X, y, numbers, board, limits, fixed, to_move, kind, metric, left_out),
         *(dataset.gaps, dataset.preparation, _drift_in(dataset)),

@@ -16,9 +16,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.model.expected_answers import ExpectedAnswers
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, why_floats_alone
-from protonn_edge.model.watch import statistics_of
 from protonn_edge.system.arrays import Array
 
 _STEPS = 60
@@ -83,4 +83,4 @@ def with_accuracy_floor(model: Model, X: Array, y: NDArray[np.int64] | None) -> 
     error = math.sqrt(share * (1 - share) / len(Q))
     floor = math.floor(1000 * max(0.0, share - 2 * error)) / 1000
     record = {**model.record, "accuracy_floor": floor}
-    return replace(model, record=record, expected=statistics_of(integers, Q))
+    return replace(model, record=record, expected=ExpectedAnswers.of(integers, Q))

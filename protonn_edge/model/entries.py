@@ -21,6 +21,16 @@ class Kind(NamedTuple):
     has_models: bool = True
 
 
+class Variant(NamedTuple):
+    """A kind of classifier with more parameters, listed in ``VARIANTS`` of its folder.
+
+    Its classes derive from the kind's, and are found if a parameter is not the kind's own.
+    """
+
+    kind: str
+    prefix: str  # how the names of its classes begin
+
+
 class Requested(NamedTuple):
     """The requests for a kind of feature in training, listed in ``REQUESTS`` of its folder."""
 

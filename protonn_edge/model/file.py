@@ -26,6 +26,7 @@ from protonn_edge.data.naming import NAME_LIMIT
 from protonn_edge.data.points import instruments
 from protonn_edge.model import checks, stored
 from protonn_edge.model.checks import Arrays, check_type, single_value
+from protonn_edge.model.expected_answers import ExpectedAnswers
 from protonn_edge.model.feature_stage import FeatureStage
 from protonn_edge.model.features import Features
 from protonn_edge.model.head import Head
@@ -35,7 +36,7 @@ from protonn_edge.model.other_files import others_refused
 from protonn_edge.model.registry import HEADS, stage_class
 from protonn_edge.model.rule_kinds import arrays_of, policy_of, rule_kinds
 from protonn_edge.model.statistics import InputStatistics, Normalizer
-from protonn_edge.model.watch import statistics_in, statistics_kinds, watchable_inputs
+from protonn_edge.model.watch import watchable_inputs
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check_most
 from protonn_edge.system.errors import InputError, InvalidValue, beyond
@@ -181,10 +182,10 @@ def _model_of(arrays: Arrays) -> Model:
         raw_exponents=exponents if exponents.size else None,
         instrument=instruments.from_arrays(arrays),
     )
-    expected = statistics_in(
-        arrays, model.n_classes, watchable_inputs(model.features, model.n_inputs)
-    )
-    return replace(model, expected=expected)
+    if (expected := arrays.get(ExpectedAnswers.array)) is None:
+        return model
+    n_inputs = watchable_inputs(model.features, model.n_inputs)
+    return replace(model, expected=ExpectedAnswers.of_array(expected, model.n_classes, n_inputs))
 
 
 def _head_in(arrays: Arrays) -> Head:
@@ -218,7 +219,7 @@ def _check_names(arrays: Arrays) -> None:
         if name not in arrays:
             raise _missing(name)
     allowed = {*_ARRAYS, *_OPTIONAL_ARRAYS, *(kind.array for kind in rule_kinds())}
-    allowed |= {each.array for each in statistics_kinds()}
+    allowed.add(ExpectedAnswers.array)
     for name in arrays:
         owner, _, below = name.partition(".")
         if name not in allowed and owner not in (_FEATURES, _HEAD):

@@ -17,12 +17,12 @@ from protonn_edge.data.naming import check_names
 from protonn_edge.data.points.instruments import Instrument
 from protonn_edge.model import raw_inputs
 from protonn_edge.model.checks import check_count, checked_record, set_checked
+from protonn_edge.model.expected_answers import ExpectedAnswers
 from protonn_edge.model.features import Features
 from protonn_edge.model.head import Head, Size, size_facts
 from protonn_edge.model.nearness import NearestHead, head_scores
 from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.model.statistics import CHUNK_BYTES, InputStatistics, Normalizer
-from protonn_edge.model.watch import AnswerStatistics
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check
 from protonn_edge.system.errors import InputError, InvalidValue
@@ -62,7 +62,7 @@ class Model(FactsRepr):
         range of the training data decides; see `units_of`.
     instrument : Instrument, optional
         The sensor that measured the raw values; None if unknown.
-    expected : AnswerStatistics, optional
+    expected : ExpectedAnswers, optional
         Statistics of the answers to points not used in training; see `model.watch`.
 
     Raises
@@ -82,7 +82,7 @@ class Model(FactsRepr):
     policy: FloatPolicy = field(default_factory=FloatPolicy)
     raw_exponents: raw_inputs.Exponents | None = None
     instrument: Instrument | None = None
-    expected: AnswerStatistics | None = None
+    expected: ExpectedAnswers | None = None
 
     def __post_init__(self) -> None:
         set_checked(self, "classes", tuple(self.classes))

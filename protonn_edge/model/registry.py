@@ -5,6 +5,7 @@ kind of feature one of ``features`` there. Nothing else lists them: the registry
 that exist, and reads in the ``__init__.py`` of each
 
 ``KINDS``     the kinds of classifiers, as `Kind`
+``VARIANTS``  variants of other folders' kinds, with more parameters, as `Variant`
 ``REQUESTS``  the requests for features in training, as `Requested`
 ``STAGES``    the folder of each of its integer stages, below its own; "" if that is the same
 ``TITLES``    names in text of kinds, and of stages whose scores a classifier only passes on
@@ -31,18 +32,25 @@ The C of a stage is ``STAGE.j2`` in its folder, or ``STAGE/STAGE.j2`` in ``templ
 from __future__ import annotations
 
 from collections import UserDict
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from protonn_edge.model.entries import Kind
+from protonn_edge.model.entries import Kind, Variant
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.extensions import folders_in_packages
 from protonn_edge.system.lazy import folders_of, optional
 
 _ROOMS = ("features", "kinds")
+
+
+def imported(place: str) -> Any:
+    """Return what is at "module:name"."""
+    module, name = place.split(":")
+    return getattr(import_module(module), name)
 
 
 class Imported(UserDict[str, Any]):
@@ -51,8 +59,7 @@ class Imported(UserDict[str, Any]):
     def __getitem__(self, key: str) -> Any:
         entry = super().__getitem__(key)
         if isinstance(entry, str):
-            module, name = entry.split(":")
-            self.data[key] = entry = getattr(import_module(module), name)
+            self.data[key] = entry = imported(entry)
         return entry
 
 
@@ -125,6 +132,11 @@ REGRESSORS = Imported(
 PARAMETERS = Imported({name: _place(name, "parameters", "Parameters") for name in ESTIMATORS})
 """The parameters of the estimators, which are imported at once."""
 
+_VARIANT = "train.classifier:{}Classifier"
+_VARIANTS: list[tuple[str, Variant]] = [
+    (folder, each) for folder, found in _FOLDERS.items() for each in getattr(found, "VARIANTS", ())
+]
+
 _STAGE_FOLDERS = {
     stage: f"{folder}.{below}".rstrip(".")
     for folder, each in _FOLDERS.items()
@@ -161,9 +173,34 @@ EXPORTS: Mapping[str, str] = (
         for kind, folder in _IN_ORDER
         if kind.training
     }
+    | {f"{each.prefix}Classifier": f"{folder}.train.classifier" for folder, each in _VARIANTS}
     | {f"{KINDS[name].prefix}Regressor": f"{_FOLDER_OF[name]}.value.train" for name in REGRESSORS}
 )
 """The modules of what `protonn_edge` offers of them, by name."""
+
+
+def variants(kind: str, place: str = "parameters:{}Parameters") -> Iterator[Any]:
+    """Yield the classes of a kind's variants at a place in their folders, importing each."""
+    for folder, each in _VARIANTS:
+        if each.kind == kind:
+            yield imported(f"{folder}.{place.format(each.prefix)}")
+
+
+def parameters_with(kind: str, names: Collection[str]) -> Any:
+    """Return the parameters of a kind or of its first variant that has these; None if none has.
+
+    A variant is imported only if the kind lacks one of them.
+    """
+    return _with(names, chain([PARAMETERS[kind]], variants(kind)))
+
+
+def estimator_with(kind: str, names: Collection[str]) -> Any:
+    """Return the estimator that `parameters_with` belongs to."""
+    return _with(names, chain([ESTIMATORS[kind]], variants(kind, _VARIANT)))
+
+
+def _with(names: Collection[str], classes: Iterable[Any]) -> Any:
+    return next((each for each in classes if each.parameters.keys() >= set(names)), None)
 
 
 def quantizer_of(kind: str) -> ModuleType:

@@ -7,36 +7,9 @@ with them has a watch. Neither changes an answer, nor the hash of the model.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import ClassVar, NamedTuple
 
 from protonn_edge.model.features import Features
-from protonn_edge.system.arrays import Array
-from protonn_edge.system.extensions import extensions
-
-
-class AnswerStatistics(ABC):
-    """Statistics of answers, in a float model's units."""
-
-    array: ClassVar[str]  # its name in a model file, which begins with the extension's
-
-    @classmethod
-    @abstractmethod
-    def of(cls, chain: Any, Q: NDArray[np.uint8]) -> AnswerStatistics | None:
-        """Measure quantized points Q (n, features) not used in training; None if impossible."""
-
-    @abstractmethod
-    def to_array(self) -> NDArray[np.float64]:
-        """Return all numbers in one vector, as a model file stores them."""
-
-    @classmethod
-    @abstractmethod
-    def of_array(
-        cls, array: NDArray[np.float64], n_classes: int, n_inputs: int
-    ) -> AnswerStatistics:
-        """Rebuild from the vector of `to_array`; `InputError` if it is wrong."""
 
 
 class WatchCost(NamedTuple):
@@ -72,26 +45,3 @@ def watchable_inputs(features: Features | None, n_inputs: int) -> int:
         if layers or not features.points.is_signal:
             return 0
     return n_inputs if n_inputs < 2**15 else 0
-
-
-def statistics_kinds() -> list[type[AnswerStatistics]]:
-    """Return the kinds of statistics that extensions keep."""
-    kinds = (each.answer_statistics() for each in extensions())
-    return [kind for kind in kinds if kind is not None]
-
-
-def statistics_of(chain: Any, Q: NDArray[np.uint8]) -> AnswerStatistics | None:
-    """Return statistics of the answers to quantized points Q (n, features); None if impossible."""
-    measured = (kind.of(chain, Q) for kind in statistics_kinds())
-    return next((each for each in measured if each is not None), None)
-
-
-def statistics_in(
-    arrays: dict[str, Array], n_classes: int, n_inputs: int
-) -> AnswerStatistics | None:
-    """Return the statistics of which a model file has an array; `InputError` if it is wrong."""
-    for kind in statistics_kinds():
-        if kind.array in arrays:
-            found: AnswerStatistics = kind.of_array(arrays[kind.array], n_classes, n_inputs)
-            return found
-    return None

@@ -123,13 +123,6 @@ class Extension:
         del paths
         return {}
 
-    def answer_statistics(self) -> type[Any] | None:
-        """Return the statistics of answers that it keeps in a model file.
-
-        A subclass of `protonn_edge.model.watch.AnswerStatistics`.
-        """
-        return None
-
     def model_of_folder(self, dataset: Any, folder: Path, normalization: str) -> Any:
         """Return the model in a folder of another program, for a data set, or None."""
         del dataset, folder, normalization

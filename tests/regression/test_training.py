@@ -100,7 +100,11 @@ TABLES = {
 @pytest.mark.parametrize("table", TABLES)
 def test_one_class_of_one_feature_has_integers(table: str) -> None:
     X = TABLES[table][:, None].astype(np.float32)
-    classifier = ProtoNNClassifier(one_class=True, random_state=0).fit(X)
+    from protonn_edge.extensions.one_class.kinds.one_class.train.classifier import (
+        OneClassProtoNNClassifier,
+    )
+
+    classifier = OneClassProtoNNClassifier(one_class=True, random_state=0).fit(X)
     calibrate_rejection(classifier, X, np.zeros(len(X)), rate=0.05, by=["distance"])
     integers = quantize(classifier.to_model())
     rejected = integers.predict(integers.quantize(X)) == NO_CLASS
@@ -110,7 +114,11 @@ def test_one_class_of_one_feature_has_integers(table: str) -> None:
 @extension_parts.needs("one_class")
 def test_temperatures_unlike_the_usual_ones_are_unknown() -> None:
     X = TABLES["temperatures"][:, None].astype(np.float32)
-    classifier = ProtoNNClassifier(one_class=True, random_state=0).fit(X)
+    from protonn_edge.extensions.one_class.kinds.one_class.train.classifier import (
+        OneClassProtoNNClassifier,
+    )
+
+    classifier = OneClassProtoNNClassifier(one_class=True, random_state=0).fit(X)
     calibrate_rejection(classifier, X, np.zeros(len(X)), rate=0.05, by=["distance"])
     integers = quantize(classifier.to_model())
     strange = np.array([[14.0], [16.0], [26.0], [28.0]], np.float32)

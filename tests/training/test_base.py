@@ -123,7 +123,7 @@ def make(monkeypatch: pytest.MonkeyPatch) -> click.Command:
     def made(given: GivenClassifier = declared) -> None:
         click.echo(f"{given.untrained(7)}")
 
-    return made
+    return made.extended
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,11 @@ from sklearn.utils.estimator_checks import (
     check_class_weight_classifiers,
     parametrize_with_checks,
 )
-from trainings import DIGITS, LOSSES, OPTIMIZERS
+from trainings import DIGITS, LOSSES, OPTIMIZERS, protonn
 from trainings import fit as fitted
 
 import protonn_edge
-from protonn_edge.kinds.protonn.train import classifier as protonn
+from protonn_edge.kinds.protonn.train import classifier as module
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.progress import EpochReport
 from protonn_edge.learn.sparsity import kept_entries
@@ -32,7 +32,7 @@ from protonn_edge.model.file import model_bytes
     [
         ProtoNNClassifier(epochs=30),
         *(
-            ProtoNNClassifier(**{**settings, "iterations": 5, "loss": "squared_error"})
+            protonn(**{**settings, "iterations": 5, "loss": "squared_error"})
             for settings in additions("optimizers").values()
         ),
     ]
@@ -44,7 +44,7 @@ def test_scikit_learns_conventions_hold(estimator: ProtoNNClassifier, check: Any
 
 
 def test_the_example_in_the_documentation_works() -> None:
-    failed, tried = doctest.testmod(protonn)
+    failed, tried = doctest.testmod(module)
     assert tried > 0
     assert failed == 0
 

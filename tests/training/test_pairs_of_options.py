@@ -20,7 +20,7 @@ from protonn_edge.codegen.planner import make_plan
 from protonn_edge.learn.refusals import Incompatible
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.quantization import quantize, why_floats_alone
-from protonn_edge.model.registry import ESTIMATORS
+from protonn_edge.model.registry import ESTIMATORS, estimator_with
 from protonn_edge.system.errors import InputError
 
 RNG = np.random.default_rng(0)
@@ -67,11 +67,11 @@ def trained(pair: tuple[str, str]) -> Any:
     if any(first[name] is not second[name] for name in shared):
         return "an option can be given once"
     settings = first | second
-    kind = ESTIMATORS[settings.pop("classifier", "protonn")]
+    name = settings.pop("classifier", "protonn")
     groups, y = settings.pop("groups", None), settings.pop("labels", Y)
-    unknown = settings.keys() - kind.parameters.keys()
-    if unknown:  # `train` refuses it by the kind's parameters
-        return f"this kind has no parameter {unknown.pop()}"
+    kind = estimator_with(name, settings.keys())
+    if kind is None:  # `train` refuses it by the kind's parameters
+        return f"no variant has all of {settings.keys()}"
     brief = {name: value for name, value in BRIEF.items() if name in kind.parameters}
     y = 0 * Y if settings.get("one_class") and y is Y else y
     with warnings.catch_warnings():

@@ -13,7 +13,7 @@ from protonn_edge.system.extensions import AddedOptions, DeviceForm, Extension, 
 if TYPE_CHECKING:
     from protonn_edge.device.protocol import Message
     from protonn_edge.device.session import Session
-    from protonn_edge.extensions.observation.answers import ExpectedAnswers, Health
+    from protonn_edge.extensions.observation.answers import Health
     from protonn_edge.model.integer_chain import IntegerChain
 
 
@@ -33,12 +33,6 @@ class ObservationExtension(Extension):
 
             return HealthOptions
         return None
-
-    def answer_statistics(self) -> type[ExpectedAnswers]:
-        """Return the expected answers."""
-        from protonn_edge.extensions.observation.answers import ExpectedAnswers
-
-        return ExpectedAnswers
 
     def device_form(self) -> DeviceForm:
         """Return the form that observes its answers."""

@@ -28,13 +28,5 @@ class OneClassExtension(Extension):
 
         return NormalOptions
 
-    def addition_to(self, name: str) -> object:
-        """Return what it adds to ProtoNN."""
-        if name != "protonn":
-            return None
-        from protonn_edge.extensions.one_class.addition import OneClassProtoNN
-
-        return OneClassProtoNN()
-
 
 EXTENSION = OneClassExtension()

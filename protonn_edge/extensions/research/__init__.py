@@ -18,14 +18,6 @@ class ResearchExtension(Extension):
     name: ClassVar[str] = "research"
     option_groups: ClassVar[Mapping[str, str]] = {"--optimizer": "Training", "--loss": "Training"}
 
-    def addition_to(self, name: str) -> object:
-        """Return what the optimizer adds to ProtoNN."""
-        if name != "protonn":
-            return None
-        from protonn_edge.extensions.research.paper.addition import PaperProtoNN
-
-        return PaperProtoNN()
-
     def program_of(self, model: Any) -> ModuleType | None:
         """Return the program of a model in floats."""
         from protonn_edge.extensions.research.floats import NAME

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protonn_edge.kinds.protonn.added import AddedParameters
-from protonn_edge.kinds.protonn.additions import protonn_additions
 from protonn_edge.kinds.protonn.limits import GAMMAS, PROJECTION_BITS
 from protonn_edge.learn.parameters import (
     AUGMENT,
@@ -23,14 +21,17 @@ from protonn_edge.learn.parameters import (
     SHARE,
     SPARSITY_PROJECTION,
     Choices,
+    MiniBatchParameters,
     Number,
     Subset,
     parameter,
 )
 
 if TYPE_CHECKING:
+    from protonn_edge.learn.objective import Loss
     from protonn_edge.learn.points import Float32
     from protonn_edge.learn.refusal import Refusal
+    from protonn_edge.learn.training_set import TrainingSet
     from protonn_edge.model.model import Model
 
 MATRICES = ("W", "B", "Z")
@@ -40,7 +41,7 @@ PROTOTYPES_PER_CLASS = 4
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ProtoNNParameters(AddedParameters):
+class ProtoNNParameters(MiniBatchParameters):
     """The parameters for training a ProtoNN.
 
     Parameters
@@ -187,18 +188,40 @@ class ProtoNNParameters(AddedParameters):
 
     @classmethod
     def own_refusals(cls) -> Sequence[Refusal]:
-        """Return combinations that ProtoNN refuses, and what extensions add to it."""
+        """Return combinations that ProtoNN refuses."""
         from protonn_edge.kinds.protonn.refusals import REFUSALS
 
-        added = (each for addition in protonn_additions().values() for each in addition.refusals())
-        return (*added, *REFUSALS)
+        return REFUSALS
 
     def frozen(self, **changed: object) -> Self:
         """Return an immutable copy, with the initial projection and the matrices' names unified."""
         if not isinstance(self.init_projection, str):
             given = np.asarray(self.init_projection, dtype=np.float32)
             changed = {"init_projection": given, **changed}
+        start = cast("Model | None", changed.get("initial_model", self.initial_model))
+        if start is not None and (voters := getattr(start.head, "voters", None)):
+            changed["initial_model"] = voters.before_training(start)
         return super().frozen(**{"trained": tuple(self.trained), **changed})
+
+    @property
+    def other_optimizer(self) -> Any:
+        """The optimizer in place of the joint one; None without another one."""
+        return None
+
+    @property
+    def voters_training(self) -> Any:
+        """How training allows for voters beside the prototypes, `VotersTraining`; or None."""
+        return None
+
+    @property
+    def learns_logits(self) -> bool:
+        """Whether the loss makes the scores logits, with a sharpness that is learned."""
+        return True
+
+    def loss_for(self, data: TrainingSet) -> Loss:
+        """Return the loss to minimize on points."""
+        loss: Loss = data.labels.loss(has_strangers=data.has_strangers)
+        return loss
 
     @property
     def projection_start(self) -> str | Float32:

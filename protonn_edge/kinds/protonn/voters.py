@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from protonn_edge.kinds.protonn.prototypes.voters import Voters
 
@@ -26,6 +26,10 @@ class FloatVoters(ABC):
     @abstractmethod
     def check(self, n_classes: int) -> None:
         """Raise `InputError` if no device has room for them for this number of classes."""
+
+    @abstractmethod
+    def before_training(self, model: Any) -> Any:
+        """Return a `Model` that has them as it is trained further."""
 
     @abstractmethod
     def integers(self, label_maximum: int) -> Voters:

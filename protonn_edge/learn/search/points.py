@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,7 +23,7 @@ from protonn_edge.learn.search import ANY
 from protonn_edge.learn.search.alternatives import alternatives
 from protonn_edge.learn.search.limits import ACCURACY, Metric, TuningLimits
 from protonn_edge.learn.searched import FEATURES, settings_of_kind
-from protonn_edge.model.registry import KINDS
+from protonn_edge.model.registry import KINDS, estimator_with
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
@@ -80,7 +80,7 @@ class TrialPoints:
         named = drawn.pop(FEATURES, next(iter(self.alternatives), None))
         of_features = {} if named is None else self.alternatives[named].settings
         every = {**self.fixed, **drawn, **of_features}
-        return self.estimators[self.classifier](random_state=seed, **every)
+        return self.estimator(every)(random_state=seed, **every)
 
     @cached_property
     def alternatives(self) -> Mapping[str, Alternative]:
@@ -90,7 +90,7 @@ class TrialPoints:
         """
         if self.classifier == ANY:
             return {}  # each kind has its own
-        kind = self.estimators[self.classifier]
+        kind = self.estimator(self.fixed)
         given = kind(**self.fixed).frozen()
         if (given.asked is not None and given.asked.kind) or given.initial_model is not None:
             return {}
@@ -139,6 +139,14 @@ class TrialPoints:
     def estimators(self) -> Mapping[str, type[DeviceClassifier]]:
         """The estimators for the labels, by their kinds."""
         return self.metric.estimators
+
+    def estimator(self, settings: Collection[str]) -> type[DeviceClassifier]:
+        """Return the estimator of the kind, or the variant that has all of these settings."""
+        own = self.estimators[self.classifier]
+        found: type[DeviceClassifier] = own
+        if not own.parameters.keys() >= {*settings}:
+            found = estimator_with(self.classifier, settings)
+        return found
 
     @property
     def n_folds(self) -> int:

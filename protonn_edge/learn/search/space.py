@@ -124,7 +124,7 @@ def _declared(points: TrialPoints, features: str | None) -> SearchSpec:
         fixed=fixed,
         in_groups=points.groups is not None,
     )
-    spec = points.estimators[points.classifier].searched(task)
+    spec = points.estimator(points.fixed).searched(task)
     weights = {} if points.metric.is_reported else _CLASS_WEIGHTS
     parameters = {
         name: drawn

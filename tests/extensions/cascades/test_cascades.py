@@ -16,7 +16,7 @@ from generated_programs import write_c
 from linear_factory import random_linear_model
 from model_factory import random_points, random_window_model, random_windows, window_features_of
 
-from protonn_edge import DenseClassifier, ForestClassifier, LinearClassifier, ProtoNNClassifier
+from protonn_edge import DenseClassifier, ForestClassifier, LinearClassifier
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.export import export
 from protonn_edge.codegen.host import host_program
@@ -30,6 +30,9 @@ from protonn_edge.extensions.cascades.kinds.cascade.integers import (
 )
 from protonn_edge.extensions.cascades.kinds.cascade.train import joined
 from protonn_edge.extensions.cascades.tuning import faster_cascade
+from protonn_edge.extensions.teaching.kinds.teachable.train.classifier import (
+    TeachableProtoNNClassifier,
+)
 from protonn_edge.learn.folds import fold_numbers
 from protonn_edge.learn.search import ANY, BEST, FASTEST
 from protonn_edge.learn.search import choice as choices
@@ -172,7 +175,7 @@ SECONDS = {
         network(), classes=tuple("abcdefghij")
     ),
     "the second model: a device needs the part 'teaching'": lambda: _trained(
-        ProtoNNClassifier(random_state=0, epochs=1, n_prototypes=20, teachable=2)
+        TeachableProtoNNClassifier(random_state=0, epochs=1, n_prototypes=20, teachable=2)
     ),
     "the second model: a cascade": cascade,
 }

@@ -43,11 +43,8 @@ from protonn_edge.extensions.observation.answers import (
     DRIFT,
     FEWEST_ANSWERS,
     MOST_LEVEL,
-    ExpectedAnswers,
     Health,
-    _watched,
     observed,
-    watchable_inputs,
 )
 from protonn_edge.extensions.observation.messages import HealthReply
 from protonn_edge.extensions.sensing.described import sensor_kind
@@ -57,11 +54,13 @@ from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_projects import live_files
 from protonn_edge.extensions.sensing.windowing import windowing_of
 from protonn_edge.features.pooling.making import average_pooling
+from protonn_edge.model.expected_answers import ExpectedAnswers, _watched
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.integer_chain import IntegerChain, own_inputs
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
+from protonn_edge.model.watch import watchable_inputs
 from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection, margins
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.files import write_atomically

@@ -10,7 +10,9 @@ from avr_tools import needs_emulated_avr
 from command_line import run_json, succeed
 
 from protonn_edge.data.naming import NO_CLASS
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.extensions.one_class.kinds.one_class.train.classifier import (
+    OneClassProtoNNClassifier,
+)
 from protonn_edge.model.file import load_model
 from protonn_edge.model.model import raw_ends
 from protonn_edge.model.quantization import quantize
@@ -33,26 +35,26 @@ BETWEEN = RNG.normal(0, 0.5, (200, FEATURES)).astype(np.float32)
 
 
 @pytest.fixture(scope="module")
-def classifier() -> ProtoNNClassifier:
-    fitted = ProtoNNClassifier(one_class=True, n_prototypes=8, random_state=0).fit(NORMAL)
+def classifier() -> OneClassProtoNNClassifier:
+    fitted = OneClassProtoNNClassifier(one_class=True, n_prototypes=8, random_state=0).fit(NORMAL)
     return calibrate_rejection(fitted, NORMAL, np.zeros(len(NORMAL)), rate=RATE, by=["distance"])
 
 
-def share_rejected(classifier: ProtoNNClassifier, X: np.ndarray) -> float:
+def share_rejected(classifier: OneClassProtoNNClassifier, X: np.ndarray) -> float:
     integers = quantize(classifier.to_model())
     return float(np.mean(integers.predict(integers.quantize(X)) == NO_CLASS))
 
 
-def test_false_alarms_are_as_asked(classifier: ProtoNNClassifier) -> None:
+def test_false_alarms_are_as_asked(classifier: OneClassProtoNNClassifier) -> None:
     error = np.sqrt(2 * RATE * (1 - RATE) / len(NORMAL))  # of the threshold, and of what is tested
     assert abs(share_rejected(classifier, HELD_OUT) - RATE) < 3 * error
 
 
-def test_points_between_clusters_are_not_normal(classifier: ProtoNNClassifier) -> None:
+def test_points_between_clusters_are_not_normal(classifier: OneClassProtoNNClassifier) -> None:
     assert share_rejected(classifier, BETWEEN) == 1
 
 
-def test_a_device_sees_a_bit_beyond_the_normal_range(classifier: ProtoNNClassifier) -> None:
+def test_a_device_sees_a_bit_beyond_the_normal_range(classifier: OneClassProtoNNClassifier) -> None:
     model = classifier.to_model()
     assert np.allclose(
         np.ptp([model.inputs.lower, model.inputs.upper], axis=0), 2 * np.ptp(NORMAL, axis=0)
@@ -61,7 +63,7 @@ def test_a_device_sees_a_bit_beyond_the_normal_range(classifier: ProtoNNClassifi
     assert share_rejected(classifier, beyond) == 1
 
 
-def test_predictions_are_the_normal_class_or_unknown(classifier: ProtoNNClassifier) -> None:
+def test_predictions_are_the_normal_class_or_unknown(classifier: OneClassProtoNNClassifier) -> None:
     assert classifier.classes_.tolist() == ["normal"]
     assert set(classifier.predict(HELD_OUT, unknown=-1).tolist()) == {"normal", -1}
     assert set(classifier.predict(BETWEEN).tolist()) == {"normal"}
@@ -69,7 +71,7 @@ def test_predictions_are_the_normal_class_or_unknown(classifier: ProtoNNClassifi
 
 
 def test_scores_decide_too() -> None:
-    fitted = ProtoNNClassifier(one_class=True, n_prototypes=8, random_state=0)
+    fitted = OneClassProtoNNClassifier(one_class=True, n_prototypes=8, random_state=0)
     fitted.fit(NORMAL, np.full(len(NORMAL), "fine"))
     calibrate_rejection(fitted, HELD_OUT, rate=RATE)
     assert fitted.classes_.tolist() == ["fine"]
@@ -81,12 +83,14 @@ def test_scores_decide_too() -> None:
 def test_several_classes_are_refused() -> None:
     y = np.arange(len(NORMAL)) % 3
     with pytest.raises(InputError, match="has 3 classes, but one_class is set"):
-        ProtoNNClassifier(one_class=True).fit(NORMAL, y)
+        OneClassProtoNNClassifier(one_class=True).fit(NORMAL, y)
 
 
 def test_windows_of_samples_reach_beyond_the_normal_range() -> None:
     settings = {"features": "mean,deviation,max", "window_shape": (FEATURES // 2, 2)}
-    model = ProtoNNClassifier(one_class=True, random_state=0, **settings).fit(NORMAL).to_model()
+    model = (
+        OneClassProtoNNClassifier(one_class=True, random_state=0, **settings).fit(NORMAL).to_model()
+    )
     lower, upper = raw_ends(model)
     samples = NORMAL.reshape(-1, 2)
     assert (lower < samples.min(axis=0) - 0.4 * np.ptp(samples, axis=0)).all()

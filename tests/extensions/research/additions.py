@@ -14,7 +14,7 @@ from extensions.research.bonsai_factory import (
 )
 
 from protonn_edge.extensions.research.kinds.bonsai.train import BonsaiClassifier
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.extensions.research.kinds.paper.train.classifier import PaperProtoNNClassifier
 from protonn_edge.model.quantization import quantize
 
 
@@ -75,7 +75,7 @@ ADDITIONS: Mapping[str, Mapping[str, Any]] = {
     },
     "too large": {"bonsai": "sram", "local-deep-kernel": "flash"},
     "stopped trainings": {
-        "alternating": lambda: ProtoNNClassifier(
+        "alternating": lambda: PaperProtoNNClassifier(
             n_projections=2, optimizer="alternating", iterations=2, pass_epochs=2
         ),
         "bonsai": lambda: BonsaiClassifier(depth=1, epochs=9, sparsity_projection=0.5),
@@ -115,7 +115,7 @@ ADDITIONS: Mapping[str, Mapping[str, Any]] = {
         ),
         "in turn": (["--optimizer", "alternating"], "optimizer", "alternating"),
         "some matrices": (["--trained", "B,Z"], "trained", ["B", "Z"]),
-        "at once": (["--classifier", "protonn"], "optimizer", "joint"),
+        "at once": (["--optimizer", "joint"], "optimizer", "joint"),
     },
     "options in pairs": {
         "--classifier bonsai": {"classifier": "bonsai"},

@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.extensions.teaching.board import after_teaching
-from protonn_edge.extensions.teaching.protonn.train.episodes import Episodes, TaughtExamples
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.extensions.teaching.kinds.teachable.train.classifier import (
+    TeachableProtoNNClassifier,
+)
+from protonn_edge.extensions.teaching.kinds.teachable.train.episodes import Episodes, TaughtExamples
 from protonn_edge.learn.group_shift import GroupShift
 from protonn_edge.learn.objective import (
     Parameters,
@@ -82,10 +84,14 @@ def people_who_differ(count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np
 def test_groups_and_room_for_examples_make_episodes() -> None:
     X, y, people = people_who_differ(6, 0)
     settings = {"n_projections": 3, "n_prototypes": 6, "epochs": 10, "random_state": 0}
-    ordinary = ProtoNNClassifier(**settings).fit(X, y, groups=people).model_.head
-    teachable = ProtoNNClassifier(**settings, teachable=9).fit(X, y, groups=people).model_.head
+    ordinary = TeachableProtoNNClassifier(**settings).fit(X, y, groups=people).model_.head
+    teachable = (
+        TeachableProtoNNClassifier(**settings, teachable=9).fit(X, y, groups=people).model_.head
+    )
     assert (teachable.projection != ordinary.projection).any()
-    alone = [ProtoNNClassifier(**settings, teachable=n).fit(X, y).model_.head for n in (0, 9)]
+    alone = [
+        TeachableProtoNNClassifier(**settings, teachable=n).fit(X, y).model_.head for n in (0, 9)
+    ]
     np.testing.assert_array_equal(alone[0].projection, alone[1].projection)
 
 
@@ -94,12 +100,12 @@ def test_with_new_classes_the_projection_separates_people_and_is_not_trained() -
     settings = {"n_projections": 4, "n_prototypes": 9, "random_state": 0, "teachable": 9}
     new = {**settings, "new_classes": 1}
     once, often = (
-        ProtoNNClassifier(**new, epochs=epochs).fit(X, y, groups=people).model_.head
+        TeachableProtoNNClassifier(**new, epochs=epochs).fit(X, y, groups=people).model_.head
         for epochs in (1, 5)
     )
     np.testing.assert_array_equal(once.projection, often.projection)
     assert (once.prototypes != often.prototypes).any()
-    alone = ProtoNNClassifier(**new, epochs=1).fit(X, y).model_.head
+    alone = TeachableProtoNNClassifier(**new, epochs=1).fit(X, y).model_.head
     assert not np.allclose(alone.projection, once.projection)
 
 
@@ -107,7 +113,7 @@ def test_a_class_that_was_never_trained_is_learned_and_others_are_kept() -> None
     X, y, people = people_who_differ(6, 0)
     old, rng = y < 2, np.random.default_rng(0)
     settings = {"n_projections": 6, "n_prototypes": 12, "epochs": 10, "random_state": 0}
-    teachable = ProtoNNClassifier(**settings, teachable=9, new_classes=1)
+    teachable = TeachableProtoNNClassifier(**settings, teachable=9, new_classes=1)
     teachable.fit(X[old], y[old], groups=people[old])
     model = quantize(teachable.model_)
     before = (model.predict(model.quantize(X[old])) == y[old]).mean()

@@ -16,11 +16,12 @@ from model_factory import random_inputs, random_model, sharp
 from protonn_edge import load_model, save_model
 from protonn_edge.extensions.teaching.board import with_taught
 from protonn_edge.extensions.teaching.examples import Taught
+from protonn_edge.extensions.teaching.kinds.teachable.train.classifier import (
+    TeachableProtoNNClassifier,
+)
 from protonn_edge.extensions.teaching.protonn.model import (
     with_new_classes,
-    without_new_classes,
 )
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.integer_chain import IntegerChain, coordinates
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
@@ -38,11 +39,11 @@ def model_with_new_classes(seed: int = 0) -> Model:
     return replace(old, labels=labels, teachable=9, new_classes=N_NEW, classes=names)
 
 
-def fitted(n_points: int = 60) -> tuple[ProtoNNClassifier, np.ndarray, np.ndarray]:
+def fitted(n_points: int = 60) -> tuple[TeachableProtoNNClassifier, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     y = np.arange(n_points) % N_OLD
     X = rng.normal(size=(n_points, 4)) + 3 * y[:, None]
-    return ProtoNNClassifier(**OPTIONS).fit(X, y), X, y
+    return TeachableProtoNNClassifier(**OPTIONS).fit(X, y), X, y
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -98,11 +99,10 @@ def test_confidence_is_at_most_100_whatever_the_scores(scores: list[int]) -> Non
 
 def test_its_model_is_trained_further(tmp_path: Path) -> None:
     classifier, X, y = fitted()
-    assert without_new_classes(classifier.model_).classes == ("0", "1", "2")
-    assert (
-        ProtoNNClassifier(**OPTIONS, initial_model=classifier.model_).fit(X, y).model_.n_classes
-        == 5
-    )
+    model = classifier.model_
+    assert model.head.voters.before_training(model).classes == ("0", "1", "2")
+    further = TeachableProtoNNClassifier(**OPTIONS, initial_model=model).fit(X, y)
+    assert further.model_.n_classes == 5
     data, start, path = tmp_path / "t.csv", tmp_path / "start.npz", tmp_path / "m.npz"
     rows = [",".join(map(str, [*point, label])) for point, label in zip(X.tolist(), y, strict=True)]
     data.write_text("\n".join(["a,b,c,d,label", *rows]) + "\n")
@@ -140,7 +140,7 @@ def test_further_classes_have_names_of_their_own(
 def test_too_much_room_is_refused_before_the_training(new: int, classes: int) -> None:
     X, seen = np.arange(40.0).reshape(20, 2), []
     with pytest.raises(ValueError, match=f"with {classes} classes"):
-        ProtoNNClassifier(teachable=5, new_classes=new, callback=seen.append).fit(
+        TeachableProtoNNClassifier(teachable=5, new_classes=new, callback=seen.append).fit(
             X, np.arange(20) % 2
         )
     assert not seen

@@ -11,7 +11,7 @@ from extension_parts import additions
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.datasets import make_multilabel_classification
 from sklearn.metrics import f1_score
-from trainings import LOSSES, OPTIMIZERS
+from trainings import LOSSES, OPTIMIZERS, protonn
 
 from protonn_edge.data.points.splits import holdout
 from protonn_edge.data.reading import load_dataset
@@ -38,7 +38,7 @@ def fitted(X: Any = X_TRAIN, y: Any = Y_TRAIN, **settings: Any) -> ProtoNNClassi
         "input_noise": 0.0,
         "random_state": 0,
     }
-    return ProtoNNClassifier(**(chosen | settings)).fit(X, y)
+    return protonn(**(chosen | settings)).fit(X, y)
 
 
 def at_random() -> float:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.extensions.teaching import MOST_SLOTS
 from protonn_edge.extensions.teaching.protonn.votes import NearestExamples
-from protonn_edge.kinds.protonn.head import ProtoNNHead
+from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.voters import FloatVoters
 from protonn_edge.model.model import Model
 from protonn_edge.system.checks import check, check_range
@@ -45,6 +45,13 @@ class Teachable(FloatVoters):
         check(0 < self.vote <= 1, "vote", self.vote, "above 0, and at most 1")  # false for NaN, too
         check_range("new_classes", self.new_classes, 0, n_classes - 1)
 
+    def before_training(self, model: Model) -> Model:
+        """Return a model without the classes that only its owner teaches."""
+        head = protonn_head(model, "training from a model")
+        kept = head.n_classes - self.new_classes
+        head = replace(head, labels=head.labels[:kept], voters=replace(self, new_classes=0))
+        return replace(model, head=head, classes=model.classes[:kept])
+
     def integers(self, label_maximum: int) -> NearestExamples:
         """Return the integers; the vote of an example depends on the largest label."""
         return NearestExamples(
@@ -73,13 +80,3 @@ def with_new_classes(labels: NDArray[np.float32], count: int) -> NDArray[np.floa
         return labels
     centred = labels - labels.mean(axis=0)
     return np.vstack([centred, np.zeros((count, labels.shape[1]), labels.dtype)])
-
-
-def without_new_classes(model: Model) -> Model:
-    """Return a model without the classes that only its owner teaches, for more training."""
-    head = model.head
-    if not isinstance(head, ProtoNNHead) or not isinstance(head.voters, Teachable):
-        return model
-    kept = head.n_classes - head.voters.new_classes
-    head = replace(head, labels=head.labels[:kept], voters=replace(head.voters, new_classes=0))
-    return replace(model, head=head, classes=model.classes[:kept])

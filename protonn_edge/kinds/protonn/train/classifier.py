@@ -12,12 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.data.naming import Notice
 from protonn_edge.data.points.dataset import Dataset
-from protonn_edge.kinds.protonn.additions import protonn_additions
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.budget_rules import sizes_within
 from protonn_edge.kinds.protonn.train.fitting import default_prototypes, learned_head
-from protonn_edge.kinds.protonn.train.voters import voters_training
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.group_shift import GroupShift
 from protonn_edge.learn.input_space import count_inputs
@@ -43,7 +41,7 @@ _MOST_PROJECTIONS = 40
 _MOST_PROTOTYPES = 800
 
 _BEGUN = (
-    *("sparsity_projection", "loss", "init_projection", "gamma_numerator"),
+    *("sparsity_projection", "init_projection", "gamma_numerator"),
     *("input_noise", "learning_rate", "augment", "group_shift"),
 )
 """Parameters with whose defaults a search begins."""
@@ -62,11 +60,6 @@ _STARTS: tuple[tuple[float, dict[str, Any]], ...] = (
     (0.9, {"init_projection": "nca", "input_noise": 0.2, "epochs": 200}),
     (0.06, {}),
 )
-
-
-def _brought_to_searches() -> list[tuple[str, tuple[object, ...]]]:
-    """Return the parameters that extensions have searches try, with their values."""
-    return [each for added in protonn_additions().values() for each in added.searched().items()]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -140,7 +133,6 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             "n_projections": Between(1, min(task.n_inputs, _MOST_PROJECTIONS)),
             "n_prototypes": Between(task.n_classes, most),
             "sparsity_projection": Among((1.0, 0.5, 0.25)),
-            **{name: Among(values) for name, values in _brought_to_searches()},
             "init_projection": Among(("lda", "pca", "nca")),
             "gamma_numerator": Between(0.3, 3.0),
             "input_noise": Among(("auto", 0.05, 0.1, 0.2, 0.3, 0.5, 0.7)),
@@ -160,11 +152,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             {
                 "d": ("n_projections",),
                 "m": ("n_prototypes",),
-                "loss, start, noise": (
-                    *(name for name, _ in _brought_to_searches()),
-                    "init_projection",
-                    "input_noise",
-                ),
+                "start, noise": ("init_projection", "input_noise"),
             },
         )
 
@@ -202,10 +190,11 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
 
     def move_of_groups(self, points: Points) -> Move | None:
         """Return the shift between groups, unless W keeps what distinguishes them."""
-        voters = voters_training(self)
-        if voters.new_classes:
+        voters = self.voters_training
+        if voters is not None and voters.new_classes:
             return None
-        return GroupShift(points, float(self.group_shift), together=voters.in_groups)
+        together = voters is not None and voters.in_groups
+        return GroupShift(points, float(self.group_shift), together=together)
 
     def check_sizes(self, dataset: Dataset, given: Collection[str]) -> list[Notice]:
         """See `DeviceClassifier.check_sizes`."""
@@ -233,8 +222,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
                 prototypes=asked or default_prototypes(dataset.n_classes, in_sets=in_sets),
                 classes=dataset.n_classes,
             )
-        added = protonn_additions().values()
-        return [notice for each in added for notice in each.notices(self, projections)]
+        return []
 
     @property
     def planned_epochs(self) -> int:

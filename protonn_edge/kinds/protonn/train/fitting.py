@@ -12,7 +12,6 @@ from protonn_edge.kinds.protonn.quantize import widest_spread
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.kinds.protonn.train.joint import minimize
 from protonn_edge.kinds.protonn.train.rounding import QuantizationAware
-from protonn_edge.kinds.protonn.train.voters import voters_training
 from protonn_edge.learn.initialization import (
     initial_parameters,
     initial_projection,
@@ -34,10 +33,11 @@ _SPREAD = 0.8  # of prototypes at the start, as a share of what integers cover; 
 
 def learned_head(settings: ProtoNNParameters, data: TrainingSet) -> Learned:
     """Learn W, B and Z with the chosen optimizer; see `DeviceClassifier.learn`."""
-    generator, voters = np.random.default_rng(data.seed), voters_training(settings)
-    voters.check(data.n_classes + voters.new_classes)
-    if voters.new_classes:  # training W would lose what distinguishes new classes
-        settings = settings.frozen(trained=tuple(n for n in settings.trained if n != "W"))
+    generator, voters = np.random.default_rng(data.seed), settings.voters_training
+    if voters is not None:
+        voters.check(data.n_classes + voters.new_classes)
+        if voters.new_classes:  # training W would lose what distinguishes new classes
+            settings = settings.frozen(trained=tuple(n for n in settings.trained if n != "W"))
     other = settings.other_optimizer
     facts = {"trainer": "joint" if other is None else other.name, "input_noise": 0.0}
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # divergence is checked
@@ -50,7 +50,8 @@ def learned_head(settings: ProtoNNParameters, data: TrainingSet) -> Learned:
             facts["input_noise"] = float(settings.input_noise)
             aware = settings.quantization_aware and data.for_device
             rounding = _rounding(settings, data, gamma) if aware else None
-            trained = minimize(start, data, settings, rounding, voters.drawn_voters(data))
+            drawn = None if voters is None else voters.drawn_voters(data)
+            trained = minimize(start, data, settings, rounding, drawn)
     facts["learning_rate"] = trained.learning_rate
     V, C, Z, sharpness = trained.parameters
     with np.errstate(over="ignore", invalid="ignore"):  # the head checks that all are finite
@@ -59,11 +60,11 @@ def learned_head(settings: ProtoNNParameters, data: TrainingSet) -> Learned:
     head = ProtoNNHead(
         projection=W,
         prototypes=B,
-        labels=voters.labels(Z),
+        labels=Z if voters is None else voters.labels(Z),
         gamma=gamma,
         cutoff=trained.cutoff,
         projection_bits=settings.weight_bits,
-        voters=voters.voters(trained.parameters, data),
+        voters=None if voters is None else voters.voters(trained.parameters, data),
     )
     return Learned(head, trained.history, trained.restarts, facts=facts)
 
@@ -95,13 +96,13 @@ def _start(
 def _new_start(
     settings: ProtoNNParameters, data: TrainingSet, generator: np.random.Generator
 ) -> tuple[Parameters, float]:
-    sizes, points = _sizes(settings, data), data.points
+    sizes, points, voters = _sizes(settings, data), data.points, settings.voters_training
     start, gamma = initial_parameters(
         points.X,
         points.y,
         n_projections=sizes.n_projections,
         n_prototypes=sizes.n_prototypes,
-        gamma_numerator=settings.gamma_numerator * voters_training(settings).gamma_factor,
+        gamma_numerator=settings.gamma_numerator * (1 if voters is None else voters.gamma_factor),
         generator=generator,
         weights=points.weight,
         projection=_projection(settings, data, sizes.n_projections, generator),
@@ -126,8 +127,8 @@ def _projection(
     Directions that only separate the classes of the training can be blind to a new one.
     """
     kind, points = settings.projection_start, data.points
-    groups = points.group
-    if not voters_training(settings).new_classes or groups is None:
+    groups, voters = points.group, settings.voters_training
+    if voters is None or not voters.new_classes or groups is None:
         return kind
     parts = np.unique(points.y * (groups.max() + 1) + groups, return_inverse=True)[1]
     return initial_projection(kind, points.X, parts, n_projections, points.weight, generator)

@@ -1,10 +1,9 @@
-"""How training allows for what votes beside the prototypes on a device; by default, for nothing."""
+"""How training allows for what votes beside the prototypes on a device."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from protonn_edge.kinds.protonn.additions import protonn_additions
 from protonn_edge.kinds.protonn.voters import FloatVoters
 from protonn_edge.learn.objective import BatchVoters, Parameters
 from protonn_edge.learn.points import Float32, Indices
@@ -48,9 +47,3 @@ class VotersTraining:
         """Return what draws voters of batches from points with classes and groups."""
         del data
         return None
-
-
-def voters_training(settings: Any) -> VotersTraining:
-    """Return how training with these settings allows for voters."""
-    found = (added.training(settings) for added in protonn_additions().values())
-    return next((each for each in found if each is not None), VotersTraining(settings))

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import learned_head
 from protonn_edge.learn.progress import Learned
-from protonn_edge.learn.refusal import Refusal
-from protonn_edge.learn.searched import SearchSpec, SearchTask
 from protonn_edge.learn.training_set import TrainingSet
-from protonn_edge.policy.value.train import DeviceRegressor, searched_without
+from protonn_edge.policy.value.train import DeviceRegressor
 
 _NOISES = ("auto", 0.25, 0.5)  # deviations of the noise on normalized features that are tried
 _FEW_POINTS = 4_000  # with more points, noise matters little
-_OF_CLASSES = "loss optimizer teachable new_classes one_class"
 _HELD_OUT = 5  # one of this many points is held out to choose the noise
 
 
@@ -41,13 +37,6 @@ class ProtoNNRegressor(DeviceRegressor, ProtoNNClassifier):
     True
     """
 
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        Refusal(
-            lambda case: case.first_set(_OF_CLASSES),
-            "{it} is for points of one class each; leave it out",
-        ),
-    )
-
     def learn(self, data: TrainingSet) -> Learned:
         """Learn with the noise that predicts held-out points best, unless the noise is given.
 
@@ -64,11 +53,6 @@ class ProtoNNRegressor(DeviceRegressor, ProtoNNClassifier):
             qualities.append(data.labels.quality(learned.head.scores(rest.X), rest.y))
         best = _NOISES[int(np.argmax(qualities))]
         return learned_head(self.frozen(input_noise=best), data)
-
-    @classmethod
-    def searched(cls, task: SearchTask) -> SearchSpec:
-        """Return the search space: that of classifiers, apart from what only classes have."""
-        return searched_without(super().searched(task), _OF_CLASSES)
 
     @property
     def learns_logits(self) -> bool:

@@ -15,18 +15,18 @@ from extensions.research.paper.test_joint import start
 from refusals import refused_by
 from small_images import write_images
 
-from protonn_edge.extensions.research.paper.train import alternating
-from protonn_edge.extensions.research.paper.train.alternating import (
+from protonn_edge.extensions.research.kinds.paper.train import alternating
+from protonn_edge.extensions.research.kinds.paper.train.alternating import (
     alternate,
     armijo_step,
     batch_size_for,
 )
-from protonn_edge.extensions.research.paper.train.losses import LOSSES
-from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
+from protonn_edge.extensions.research.kinds.paper.train.classifier import PaperProtoNNClassifier
+from protonn_edge.extensions.research.kinds.paper.train.losses import LOSSES
 from protonn_edge.learn.objective import Parameters, objective, objective_gradient
 from protonn_edge.learn.progress import EpochReport
 
-SETTINGS = ProtoNNParameters(
+SETTINGS = PaperProtoNNClassifier(
     loss="squared_error", iterations=4, pass_epochs=5, batch_size=1000, step_sizes="inverse_sqrt"
 )
 
@@ -119,7 +119,7 @@ def test_many_points_are_taken_in_batches() -> None:
 def test_a_start_out_of_reach_is_refused_in_one_sentence() -> None:
     (V, C, Z, sharpness), data = start()
     far = Parameters(V, C + np.float32(1e3), Z, sharpness)
-    with refused_by("extensions.research.paper.train.alternating"):
+    with refused_by("extensions.research.kinds.paper.train.alternating"):
         alternate(far, data, SETTINGS)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from chains import replace
 
-from protonn_edge.extensions.research.paper.train.losses import LOSSES
-from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
+from protonn_edge.extensions.research.kinds.paper.train.classifier import PaperProtoNNClassifier
+from protonn_edge.extensions.research.kinds.paper.train.losses import LOSSES
 from protonn_edge.kinds.protonn.train.joint import minimize
 from protonn_edge.kinds.protonn.train.rounding import QuantizationAware
 from protonn_edge.learn.initialization import initial_parameters
@@ -18,7 +18,7 @@ from protonn_edge.learn.progress import EpochReport
 from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.system.errors import InputError
 
-SETTINGS = ProtoNNParameters(
+SETTINGS = PaperProtoNNClassifier(
     epochs=20, batch_size=32, learning_rate=0.01, input_noise=0.1, normalization="none"
 )
 

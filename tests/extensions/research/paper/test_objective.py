@@ -7,8 +7,10 @@ import pytest
 from finite_differences import assert_slope
 from scipy.special import expit
 
-from protonn_edge.extensions.research.paper.train.losses import LOSSES
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.extensions.research.kinds.paper.train.classifier import (
+    PaperProtoNNClassifier,
+)
+from protonn_edge.extensions.research.kinds.paper.train.losses import LOSSES
 from protonn_edge.learn.objective import (
     Loss,
     Parameters,
@@ -129,7 +131,7 @@ def test_hinge_learns_classes(optimizer: str, n_classes: int) -> None:
     generator = np.random.default_rng(0)
     y = generator.integers(n_classes, size=300)
     points = generator.normal(size=(300, 4)) + 3.0 * np.eye(4)[y]
-    classifier = ProtoNNClassifier(
+    classifier = PaperProtoNNClassifier(
         loss="hinge", optimizer=optimizer, epochs=30, iterations=3, n_projections=3, random_state=0
     ).fit(points[:200], y[:200])
     assert classifier.score(points[200:], y[200:]) > 0.8

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from protonn_edge.extensions.research.paper.train.losses import squared_error
+from protonn_edge.extensions.research.kinds.paper.train.losses import squared_error
 from protonn_edge.learn.objective import Parameters, objective_gradient
 
 GAMMA = np.sqrt(0.5)

@@ -10,8 +10,10 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from protonn_edge.data.points.splits import load_digits_dataset
-from protonn_edge.extensions.research.paper.train.losses import neighbour_likelihood
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.extensions.research.kinds.paper.train.classifier import (
+    PaperProtoNNClassifier,
+)
+from protonn_edge.extensions.research.kinds.paper.train.losses import neighbour_likelihood
 from protonn_edge.learn.objective import MATRICES
 from protonn_edge.model.model import Model
 
@@ -21,7 +23,7 @@ SMALL = {"n_projections": 5, "n_prototypes": 12, "random_state": 0}
 
 
 def fitted(**settings: Any) -> Model:
-    classifier = ProtoNNClassifier(**{**SMALL, **settings})
+    classifier = PaperProtoNNClassifier(**{**SMALL, **settings})
     return classifier.fit(DIGITS.X_train[:200], DIGITS.y_train[:200]).model_
 
 
@@ -57,7 +59,7 @@ def test_what_is_not_trained_stays_where_it_starts(
 
 
 def test_the_alternating_optimizer_has_no_other_turns() -> None:
-    classifier = ProtoNNClassifier(
+    classifier = PaperProtoNNClassifier(
         **SMALL, optimizer="alternating", iterations=2, pass_epochs=1, trained=("Z", "W")
     ).fit(DIGITS.X_train[:100], DIGITS.y_train[:100])
     assert [report.parameter for report in classifier.history_] == ["Z", "W"] * 2
@@ -74,7 +76,7 @@ def test_prototypes_that_move_are_better_neighbours() -> None:
     """Kusner et al., figure 1: a few that move beat as many that do not."""
     settings = {"init_projection": "identity", "quantization_aware": False, "n_prototypes": 30}
     start, moved = (
-        ProtoNNClassifier(
+        PaperProtoNNClassifier(
             **SMALL | settings, loss="neighbour_likelihood", trained=("B",), **training
         ).fit(DIGITS.X_train, DIGITS.y_train)
         for training in ({"epochs": 1, "learning_rate": 1e-9}, {"epochs": 20})

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
+from protonn_edge.extensions.research.kinds.paper.parameters import PaperProtoNNParameters
 from protonn_edge.kinds.protonn.train.joint import accuracies
 from protonn_edge.learn import progress
 from protonn_edge.learn.objective import (
@@ -59,19 +59,19 @@ class Alternating:
 
     name: ClassVar[str] = "alternating"
 
-    def planned_epochs(self, settings: ProtoNNParameters) -> int:
+    def planned_epochs(self, settings: PaperProtoNNParameters) -> int:
         """Return the number of epochs by the last report."""
         return len(settings.trained) * int(settings.iterations * settings.pass_epochs)
 
     def minimize(
-        self, start: Parameters, data: TrainingSet, settings: ProtoNNParameters
+        self, start: Parameters, data: TrainingSet, settings: PaperProtoNNParameters
     ) -> progress.Trained:
         """Train from initial values; see `alternate`."""
         return alternate(start, data, settings)
 
 
 def alternate(
-    start: Parameters, data: TrainingSet, settings: ProtoNNParameters
+    start: Parameters, data: TrainingSet, settings: PaperProtoNNParameters
 ) -> progress.Trained:
     """Train from `start` (paper, algorithm 1).
 
@@ -129,7 +129,7 @@ def _pass(
     parameters: Parameters,
     name: str,
     data: TrainingSet,
-    settings: ProtoNNParameters,
+    settings: PaperProtoNNParameters,
     longest: float,
     generator: np.random.Generator,
 ) -> tuple[Parameters, float]:

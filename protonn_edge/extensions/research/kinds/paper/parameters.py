@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from protonn_edge.kinds.protonn.defaults import ProtoNNDefaults
+from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.learn.parameters import TURNS, Choices, parameter
 
 if TYPE_CHECKING:
-    from protonn_edge.learn.objective import Loss
-    from protonn_edge.learn.training_set import TrainingSet
+    from protonn_edge.learn.refusal import Refusal
 
 CROSS_ENTROPY = "cross_entropy"
 LOSSES = (CROSS_ENTROPY, "squared_error", "hinge", "neighbour_likelihood")
@@ -19,7 +19,7 @@ _ALTERNATING = "optimizer=alternating"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PaperParameters(ProtoNNDefaults):
+class PaperProtoNNParameters(ProtoNNParameters):
     """The parameters of the paper's optimizer and losses.
 
     Parameters
@@ -64,29 +64,9 @@ class PaperParameters(ProtoNNDefaults):
         only=_ALTERNATING,
     )
 
-    @property
-    def other_optimizer(self) -> Any:
-        """The alternating optimizer, if it is chosen."""
-        if self.optimizer != "alternating":
-            return super().other_optimizer
-        from protonn_edge.extensions.research.paper.train.alternating import Alternating
+    @classmethod
+    def own_refusals(cls) -> Sequence[Refusal]:
+        """Return what is refused for this optimizer, too."""
+        from protonn_edge.extensions.research.kinds.paper.refusals import REFUSALS
 
-        return Alternating()
-
-    @property
-    def learns_logits(self) -> bool:
-        """Whether the loss is the cross-entropy."""
-        return self.loss == CROSS_ENTROPY
-
-    def loss_for(self, data: TrainingSet) -> Loss:
-        """Return the chosen loss."""
-        if self.loss == CROSS_ENTROPY:
-            return super().loss_for(data)
-        from protonn_edge.extensions.research.paper.train.losses import loss_named
-
-        loss: Loss = loss_named(self.loss)
-        return loss
-
-
-SEARCHED = {"loss": (CROSS_ENTROPY, "squared_error", "hinge")}
-"""Parameters that a search tries, with their values."""
+        return (*REFUSALS, *super().own_refusals())

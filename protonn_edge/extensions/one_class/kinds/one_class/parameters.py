@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-from protonn_edge.learn.parameters import MiniBatchParameters, parameter
+from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
+from protonn_edge.learn.parameters import parameter
+
+if TYPE_CHECKING:
+    from protonn_edge.learn.refusal import Refusal
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OneClassParameters(MiniBatchParameters):
+class OneClassProtoNNParameters(ProtoNNParameters):
     """The parameter of a ProtoNN of one class.
 
     Parameters
@@ -18,7 +23,7 @@ class OneClassParameters(MiniBatchParameters):
         Whether to train on normal points only: `fit` takes points of one class, or no targets at
         all, and `calibrate_rejection` chooses the distance from all prototypes beyond which a point
         is unknown. A given `gamma` is then at most what the integers cover. See
-        `protonn_edge.extensions.one_class.train.target`.
+        `protonn_edge.extensions.one_class.kinds.one_class.train.target`.
     """
 
     one_class: bool = parameter(
@@ -30,11 +35,9 @@ class OneClassParameters(MiniBatchParameters):
         only="classes devices",
     )
 
-    @property
-    def target(self) -> Any:
-        """The target of the training."""
-        if not self.one_class:
-            return super().target
-        from protonn_edge.extensions.one_class.train.target import OneClass
+    @classmethod
+    def own_refusals(cls) -> Sequence[Refusal]:
+        """Return what is refused for one class, too."""
+        from protonn_edge.extensions.one_class.kinds.one_class.refusals import REFUSALS
 
-        return OneClass()
+        return (*REFUSALS, *super().own_refusals())

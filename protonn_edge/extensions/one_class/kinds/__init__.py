@@ -1,0 +1,1 @@
+"""The variant of ProtoNN that learns normal points alone."""

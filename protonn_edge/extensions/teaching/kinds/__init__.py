@@ -1,0 +1,1 @@
+"""The variant of ProtoNN whose models can be taught."""
