@@ -65,11 +65,11 @@ def read_images(
     if labelled and options.name is None and options.target != "value":
         _refuse_listed(folder, takes)
     shape = None if options.size is None else _checked(options.size)
-    first = _gray(takes[0].path, folder, shape)
+    first = read_gray(takes[0].path, folder, shape)
     check_table_size(str(folder), len(takes), first.size)
     X = np.empty((len(takes), first.size), np.float32)
     for row, take in enumerate(takes):
-        image = _gray(take.path, folder, shape)
+        image = read_gray(take.path, folder, shape)
         if image.shape != first.shape:
             here, there = ("x".join(map(str, each.shape)) for each in (image, first))
             raise InputError(
@@ -126,7 +126,7 @@ def _read(path: Path, folder: Path) -> bytes:
     return read_file(path, limit_bytes=_FILE_LIMIT_BYTES)
 
 
-def _gray(path: Path, folder: Path, shape: Shape | None) -> Float32:
+def read_gray(path: Path, folder: Path, shape: Shape | None) -> Float32:
     """Return an image (height, width), upright, gray, on white, and scaled if a shape is given."""
     from PIL import Image, ImageOps
 

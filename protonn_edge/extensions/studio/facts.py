@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import struct
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -21,8 +22,11 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.built import built_file, built_in
 from protonn_edge.data.files.archive import ArrayArchive
 from protonn_edge.data.files.arrays import FILE_LIMIT_BYTES, source_of
+from protonn_edge.data.options import TableOptions
 from protonn_edge.data.points.division import Division, digest_of
 from protonn_edge.data.reading import load_dataset
+from protonn_edge.data.takes.images import IMAGES, read_gray
+from protonn_edge.data.takes.takes import SAMPLES, WAVES
 from protonn_edge.device.results import EMULATED, read_results
 from protonn_edge.extensions.sensing.editing.takes import EditableRecording, read_takes
 from protonn_edge.extensions.studio.folder import version_of
@@ -34,6 +38,13 @@ from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
 from protonn_edge.system.schema import JsonObject
 
+BY_PERSON = "{class}/{person}-{take}"
+"""The pattern of names of takes that were added with their persons."""
+
+SOUND_HZ = 8_000.0
+"""The samples a second of sound that an Uno hears."""
+
+_PERSON = re.compile(r"([^-]+)-\d+")
 _RUN = re.compile(rb'<meta name="run" content="([0-9a-f-]{1,80})">')
 _MOST_FILES, _MOST_BYTES = 20_000, 1 << 28  # of a folder
 _MOST_CLASSES = 500
@@ -96,6 +107,28 @@ def _digest(path: Path, _: str) -> str:
     return digest_of(path)
 
 
+def reading_of(folder: Path) -> TableOptions:
+    """Return how a folder of takes is read: its pattern of names, and the rate of its sounds."""
+    files = [path for path in folder.rglob("*") if path.suffix.lower() in SAMPLES]
+    persons = [_PERSON.fullmatch(path.stem) for path in files]
+    pairs = {(path.parent, each[1]) for path, each in zip(files, persons, strict=True) if each}
+    recur = all(persons) and len(pairs) > len({person for _, person in pairs})
+    is_fast = any(map(_is_fast_sound, files))
+    return TableOptions(
+        name=BY_PERSON if recur else None, sample_rate=SOUND_HZ if is_fast else None
+    )
+
+
+def _is_fast_sound(path: Path) -> bool:
+    """Whether a file has sound with more samples a second than a board hears."""
+    if path.suffix.lower() not in WAVES:
+        return False
+    with path.open("rb") as file:
+        head = file.read(28)
+    known = len(head) == 28 and head[12:16] == b"fmt "
+    return not known or struct.unpack_from("<I", head, 24)[0] > SOUND_HZ
+
+
 def recording_at(path: Path, version: str) -> EditableRecording:
     """Return a recording, which is read once for all tabs as long as it does not change."""
     with _READING:
@@ -104,13 +137,16 @@ def recording_at(path: Path, version: str) -> EditableRecording:
 
 @lru_cache(maxsize=2)
 def _recording(path: Path, _: str) -> EditableRecording:
-    return read_takes(path)
+    return read_takes(path, reading_of(path) if path.is_dir() else None)
 
 
 def _of_recording(path: Path) -> JsonObject:
     recording = recording_at(path, version_of(path))
-    takes = recording.takes
+    takes, reading = recording.takes, reading_of(path) if path.is_dir() else TableOptions()
     return {
+        "names": reading.name,
+        "sampled": reading.sample_rate,
+        "units": recording.units,
         "sensors": _names(recording.sensor),
         "rate": recording.rate,
         "channels": [*recording.channels],
@@ -192,7 +228,10 @@ def _of_model(path: Path) -> JsonObject:
 
 def _of_images(path: Path) -> JsonObject:
     parts = sorted(each for each in path.iterdir() if each.is_dir())
-    return {"classes": {each.name: sum(1 for _ in each.iterdir()) for each in parts}}
+    first = next((each for each in path.rglob("*") if each.suffix.lower() in IMAGES), None)
+    shape = (0, 0) if first is None else read_gray(first, path, None).shape
+    classes = {each.name: sum(1 for _ in each.iterdir()) for each in parts}
+    return {"classes": classes, "height": shape[0], "width": shape[1]}
 
 
 def _of_project(path: Path) -> JsonObject:

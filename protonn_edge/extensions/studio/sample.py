@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.recorder import recording_head
-from protonn_edge.system.schema import JsonObject
 
 SENSOR, RATE = "adxl345", 50.0
 PLAYED = "play.csv"
@@ -47,13 +46,6 @@ def sample_files(recording: str) -> dict[str, str]:
     values = np.concatenate([_played(person, rng) for person in _PEOPLE])
     played += _lines(values, ("" for _ in values))
     return {name: "\n".join([*text, ""]) for name, text in ((recording, rows), (PLAYED, played))}
-
-
-def example() -> JsonObject:
-    """Return what one person plays, with the gestures and their seconds."""
-    values = _played("anna", np.random.default_rng(7))
-    channels = [*sensor_kind(SENSOR).channels]
-    return {"channels": channels, "rate": RATE, "samples": values.tolist(), "course": _COURSE}
 
 
 def _played(person: str, rng: np.random.Generator) -> NDArray[np.int64]:

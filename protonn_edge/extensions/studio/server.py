@@ -15,19 +15,13 @@ import socket
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import unquote
 
+from protonn_edge.extensions.studio.incoming import MOST_BYTES
 from protonn_edge.extensions.studio.jobs import Busy
 from protonn_edge.extensions.studio.request import Changed
 from protonn_edge.extensions.studio.tabs import as_json
 from protonn_edge.extensions.studio.words import PAGE
-from protonn_edge.extensions.studio.workspace import (
-    DROP_LIMIT_BYTES,
-    ORDERS,
-    QUESTIONS,
-    Order,
-    Workspace,
-)
+from protonn_edge.extensions.studio.workspace import ORDERS, QUESTIONS, Order, Workspace
 from protonn_edge.system.errors import ProtoNNEdgeError, shortened
 from protonn_edge.system.files import resource
 from protonn_edge.system.shell import WINDOWS
@@ -112,7 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(self._posted)
 
     def do_PUT(self) -> None:
-        """Take a file that was dropped on the page."""
+        """Take files that were dropped on the page."""
         self._answer(self._put)
 
     def log_message(self, *_: object) -> None:
@@ -200,22 +194,26 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _put(self) -> None:
         self._check_token()
-        if not self.path.startswith("/drop/"):
+        if self.path != "/drop":
             raise Refused(404, "there is no such action")
-        name = unquote(self.path.removeprefix("/drop/"))
-        self._send(200, self.server.workspace.drop(name, self._body(DROP_LIMIT_BYTES)))
+        self._send(200, self.server.workspace.drops.receive(self.rfile, self._length(MOST_BYTES)))
 
     def _body(self, limit: int) -> bytes:
         """Return the body; one that is too long is not read."""
+        length = self._length(limit)
+        body = self.rfile.read(length)
+        if len(body) < length:
+            raise Refused(400, "the body is shorter than its length")
+        return body
+
+    def _length(self, limit: int) -> int:
+        """Return the length of the body."""
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdigit()):
             raise Refused(411, "give the length of the body")
         if int(length) > limit:
             raise Refused(413, f"the limit is {limit:,} bytes; use a smaller file")
-        body = self.rfile.read(int(length))
-        if len(body) < int(length):
-            raise Refused(400, "the body is shorter than its length")
-        return body
+        return int(length)
 
     def _send(
         self,

@@ -10,12 +10,14 @@ from pathlib import Path
 
 from protonn_edge.extensions.studio.actions import FIELDS, RECORDING, line_of, names_in, words_of
 from protonn_edge.extensions.studio.attached import AttachedBoard
+from protonn_edge.extensions.studio.drops import Drops
 from protonn_edge.extensions.studio.facts import facts_of
 from protonn_edge.extensions.studio.folder import kind_of, version_of
 from protonn_edge.extensions.studio.jobs import Busy, Jobs
+from protonn_edge.extensions.studio.keeping import Beside
 from protonn_edge.extensions.studio.log import Log
 from protonn_edge.extensions.studio.request import PageRequest
-from protonn_edge.extensions.studio.sample import PLAYED, RATE, SENSOR, example, sample_files
+from protonn_edge.extensions.studio.sample import PLAYED, RATE, SENSOR, sample_files
 from protonn_edge.extensions.studio.sources import LOGGER, is_for, wires
 from protonn_edge.extensions.studio.state import FolderState
 from protonn_edge.extensions.studio.streams import talks
@@ -25,8 +27,6 @@ from protonn_edge.system.errors import InvalidValue, ProtoNNEdgeError, shortened
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.schema import JsonObject
 
-DROP_LIMIT_BYTES = 1 << 26
-_DROPPED = (".csv", ".tsv", ".wav", ".npz", ".svm", ".toml")
 _SHOWN = ("page", "zip")
 _UPLOADS = ("upload", "upload-logger")
 
@@ -41,11 +41,13 @@ class Workspace:
         self.jobs = Jobs(folder, self.tabs.tell, self.log)
         self.board = AttachedBoard(self.tabs.tell, self._note, self._hash_of)
         self._lock = threading.Lock()  # one tab at a time gives the board or the folder away
+        self.drops = Drops(folder, self._lock)
 
     def close(self) -> None:
         """End the running command, and leave the board."""
         self.jobs.close()
         self.board.leave()
+        self.drops.close()
 
     def request(self, asked: Mapping[str, object]) -> PageRequest:
         """Return a request with the names that it may use."""
@@ -131,18 +133,6 @@ class Workspace:
             raise InvalidValue(path.name, "no page", "choose a report")
         return {"address": f"/shown/{self.tabs.ticket(path)}"}
 
-    def drop(self, name: str, content: bytes) -> JsonObject:
-        """Write a file that was dropped on the page; never over another one."""
-        checked = FIELDS["project"](name, ())
-        if Path(checked).suffix.lower() not in _DROPPED:
-            raise InvalidValue(name, "not a file of data", f"drop files in {', '.join(_DROPPED)}")
-        with self._lock:
-            if os.path.lexists(self.folder / checked):
-                raise InvalidValue(name, "in the folder already", "rename one of the two files")
-            write_atomically(self.folder / checked, content)
-        self.tabs.tell(changed=True)
-        return {"name": checked}
-
     def _note(self, action: str, stage: str, fields: Mapping[str, object]) -> None:
         """Log the command line that does what the thread of the board has done."""
         with contextlib.suppress(ProtoNNEdgeError):  # the page shows takes and answers anyway
@@ -188,6 +178,33 @@ def _answers(_: Workspace, request: PageRequest) -> JsonObject:
     return take_answers(request.path("model"), request.path("recording"), version, take)
 
 
+def _beside(workspace: Workspace, request: PageRequest) -> Beside:
+    """Return the data in use, beside which a drop is kept."""
+    name = request.value("data")
+    path = workspace.folder / name
+    kind = kind_of(path) if name else ""
+    return Beside(name if kind else "", {**facts_of(path, kind), "kind": kind})
+
+
+def _look(workspace: Workspace, request: PageRequest) -> JsonObject:
+    """Return the sheet of a drop, with the answers that were picked."""
+    return workspace.drops.look(request.asked, _beside(workspace, request))
+
+
+def _keep(workspace: Workspace, request: PageRequest) -> JsonObject:
+    """Keep a drop, as its sheet shows it."""
+    kept = workspace.drops.keep(request.asked, _beside(workspace, request))
+    workspace.tabs.tell(changed=True)
+    return kept
+
+
+def _unkeep(workspace: Workspace, _: PageRequest) -> JsonObject:
+    """Remove what was kept last."""
+    workspace.drops.undo()
+    workspace.tabs.tell(changed=True)
+    return {}
+
+
 Answer = Callable[[Workspace, PageRequest], JsonObject]
 Order = Callable[[Workspace, PageRequest], JsonObject | None]
 
@@ -198,7 +215,7 @@ QUESTIONS: Mapping[str, Answer] = {
     "figures": lambda _, asked: figures(asked.path("model"), asked.path("points")),
     "answers": _answers,
     "models": lambda workspace, _: {"models": workspace.files().models()},
-    "example": lambda *_: example(),
+    "look": _look,
     "wires": lambda _, asked: wires(asked.value("sensor"), asked.value("board")),
 }
 """What the page asks, without any effect."""
@@ -211,5 +228,8 @@ ORDERS: Mapping[str, Order] = {
     "disconnect": lambda workspace, _: workspace.board.leave(),
     "order": lambda workspace, asked: workspace.board.order(asked),
     "show": Workspace.show,
+    "keep": _keep,
+    "unkeep": _unkeep,
+    "leave": lambda workspace, asked: workspace.drops.leave(asked.asked),
 }
 """What the page orders."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,6 +60,30 @@ class Shown:
         expect(self.primary).to_be_enabled()
         self.primary.focus()
         self.page.keyboard.press("Enter")
+
+    @property
+    def sheet(self) -> Locator:
+        return self.page.locator("#sheet[open]")
+
+    def drop(self, *paths: Path) -> Locator:
+        """Give files, or a folder, to the page; return the sheet that opens."""
+        place = "#folders" if paths[0].is_dir() else "#files"
+        self.page.locator(place).set_input_files([*paths] if place == "#files" else paths[0])
+        expect(self.sheet.locator(".last")).to_be_visible()
+        return self.sheet
+
+    def bring(self, *paths: Path) -> None:
+        """Give files to the page, and keep them by one press."""
+        self.drop(*paths)
+        self.page.keyboard.press("Enter")
+        expect(self.page.locator("#sheet")).to_be_hidden()
+
+    def put(self, *paths: Path) -> None:
+        """Copy files into the folder by other means, and choose the first one."""
+        for path in paths:
+            shutil.copy(path, self.folder)
+        self.page.evaluate("(data) => studio.choose({ data })", paths[0].name)
+        self.go("data")
 
     def mark(self, stage: str) -> str:
         """Return the mark of a stage."""

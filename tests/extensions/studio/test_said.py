@@ -218,8 +218,6 @@ def test_a_curve_moves_with_its_samples_alone_and_ends_with_a_sentence(desk: Des
         alert = page.locator(".alert .notice.error p:visible")
         expect(alert).to_have_text(["the line to the board failed"])
         assert desk.shown.in_view(f"#stage-{stage} .alert .notice.error") == []
-    page.evaluate("studio.go('start')")
-    assert _becomes(page.locator("#demo canvas"), still=True)
 
 
 def _becomes(canvas: Locator, *, still: bool) -> bool:

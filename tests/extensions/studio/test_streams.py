@@ -224,6 +224,12 @@ def test_orders_of_another_board_and_of_no_class_leave_the_stream_alone(heard: H
     assert heard.stream.is_running
 
 
+def write_beside(site: Any, name: str) -> None:
+    """Write a table into the folder, and tell the tabs."""
+    (site.server.workspace.folder / name).write_text("label,a\nx,1\ny,2\n")
+    site.server.workspace.tabs.tell(changed=True)
+
+
 TABS = 7  # a browser has six connections to a server
 
 
@@ -234,7 +240,7 @@ def test_tabs_share_a_connection_and_outlive_the_one_that_has_it(
         tabs = [shown.page, *(shown.tab() for _ in range(1, TABS))]
         for number in range(2):
             name = f"new{number}.csv"
-            site.server.workspace.drop(name, b"label,a\nx,1\ny,2\n")
+            write_beside(site, name)
             for tab in tabs:
                 expect(tab.locator(f"#data-file option[value='{name}']")).to_be_attached()
             tabs.pop(0).close()
@@ -253,5 +259,5 @@ def test_the_tabs_of_an_ended_studio_do_not_keep_a_new_ones_from_it(
                 tab = shown.tab(site.server.url)
                 expect(tab.locator("#connection")).to_have_text("")
                 expect(old).to_contain_text("open the address that")
-                site.server.workspace.drop("new.csv", b"label,a\nx,1\ny,2\n")
+                write_beside(site, "new.csv")
                 expect(tab.locator("#data-file")).to_have_value("new.csv")

@@ -48,7 +48,7 @@ def test_a_table_with_a_column_in_doubt_leads_to_a_report(shown: Shown, tmp_path
     skip_without(*EMULATED_AVR)
     page = shown.page
     write_house(tmp_path / "house.csv")
-    page.locator("#files").set_input_files(tmp_path / "house.csv")
+    shown.bring(tmp_path / "house.csv")
     hour = page.locator("#columns tr", has=page.get_by_role("rowheader", name="hour"))
     page.get_by_label("The column of the answer").select_option("indoor [°C]")
     expect(hour.get_by_role("button", name="Leave it out")).to_be_visible()
@@ -87,7 +87,7 @@ def test_a_table_is_asked_what_it_does_not_state(shown: Shown, tmp_path: Path) -
     skip_without(*EMULATED_AVR)
     page = shown.page
     write_prices(tmp_path / "prices.csv")
-    page.locator("#files").set_input_files(tmp_path / "prices.csv")
+    shown.put(tmp_path / "prices.csv")
     # No column is called label, so the table is asked for the one to predict.
     answer, place = page.get_by_label("The column of the answer"), page.get_by_label("What place")
     expect(answer).to_have_value("")
@@ -126,7 +126,7 @@ def test_a_table_whose_columns_are_not_seen_is_divided_by_hand(
 ) -> None:
     rows = [f"u{i * 13 % 29}|{i * 7 % 31};k{i * 5 % 17}|{'xy'[i % 2]}" for i in range(90)]
     (tmp_path / "odd.csv").write_text("\n".join(["a|b;c|label", *rows, ""]))
-    shown.page.locator("#files").set_input_files(tmp_path / "odd.csv")
+    shown.bring(tmp_path / "odd.csv")
     shown.page.get_by_label("divided by").select_option("semicolon")
     expect(shown.page.get_by_role("rowheader", name="c|label")).to_be_visible()
     shown.page.get_by_label("divided by").select_option("pipe")
@@ -137,7 +137,7 @@ def test_an_unreadable_table_leaves_nothing_of_another_one(shown: Shown, tmp_pat
     page = shown.page
     write_prices(tmp_path / "whole.csv")
     (tmp_path / "broken.csv").write_text("a,b\n1\n2,3,4\n")
-    page.locator("#files").set_input_files([tmp_path / "whole.csv", tmp_path / "broken.csv"])
+    shown.put(tmp_path / "whole.csv", tmp_path / "broken.csv")
     file, lead = page.locator("#data-file"), page.locator("#stage-data .lead")
     file.select_option("broken.csv")
     expect(lead).to_contain_text("broken.csv:2")

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.data.options import RECORDING_MARK
+from protonn_edge.data.options import RECORDING_MARK, TableOptions
 from protonn_edge.data.takes.recordings import runs_of
 from protonn_edge.data.takes.takes import takes_in
 from protonn_edge.extensions.sensing.recordings.recorded import read_recording
@@ -80,10 +80,13 @@ def is_recording(path: Path) -> bool:
         return False
 
 
-def read_takes(path: Path) -> EditableRecording:
-    """Read the takes of a recording; raises `InputError` for other files and folders."""
+def read_takes(path: Path, options: TableOptions | None = None) -> EditableRecording:
+    """Read the takes of a recording; raises `InputError` for other files and folders.
+
+    - `options`: how a folder is read, such as the pattern of its names
+    """
     if path.is_dir():
-        return _in_folder(path)
+        return _in_folder(path, options or TableOptions())
     content = read_file(path, limit_bytes=RECORDING_LIMIT_BYTES)
     if not content.startswith(RECORDING_MARK.encode()):
         raise InvalidValue(
@@ -195,9 +198,9 @@ def _alike(buffer: NDArray[np.uint8], starts: NDArray[np.int64], prefix: bytes) 
 # --- a folder -------------------------------------------------------------------------------------
 
 
-def _in_folder(folder: Path) -> EditableRecording:
-    recorded = read_recording(folder)
-    files, classes = takes_in(folder, labelled=True), recorded.dataset.classes
+def _in_folder(folder: Path, options: TableOptions) -> EditableRecording:
+    recorded = read_recording(folder, options)
+    files, classes = takes_in(folder, options.name, labelled=True), recorded.dataset.classes
     if recorded.take_of is None or any(len(each.files) > 1 for each in files):
         raise InvalidValue(
             folder, "takes of several files", "edit the files of each take in another program"
@@ -221,7 +224,9 @@ def _in_folder(folder: Path) -> EditableRecording:
         takes.append(EditableTake(label, session, recorded.samples[first:end], name, places))
     instrument = recorded.dataset.instrument
     sensor = "" if instrument is None else instrument.sensor or ""
-    return EditableRecording(folder, takes, recorded.channels, recorded.rate, sensor=sensor)
+    units = {each.text for each in instrument.units} if instrument else set()
+    unit = units.pop() if len(units) == 1 else ""
+    return EditableRecording(folder, takes, recorded.channels, recorded.rate, unit, sensor)
 
 
 def _places(path: Path, n: int) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ import click
 from protonn_edge.cli.command import Output, argument, command, option
 from protonn_edge.cli.options import FOLDER
 from protonn_edge.codegen.renderer import html_environment
+from protonn_edge.extensions.studio.drops import Drops
 from protonn_edge.extensions.studio.server import StudioServer
 from protonn_edge.extensions.studio.workspace import Workspace, read_ahead
 from protonn_edge.system.errors import InputError, cannot_write
@@ -68,6 +69,7 @@ def studio_command(
     with server, ExitStack() as stack:
         out.say(f"the studio of {Path.cwd()}: {server.url}", "press Ctrl-C to end it")
         threading.Thread(target=read_ahead, daemon=True).start()
+        Drops.clear(Path.cwd())
         workspace.jobs.processes.warm_up()
         if not quiet:
             webbrowser.open(_forwarding_page(server.url, stack).as_uri())

@@ -134,7 +134,9 @@ export class Data extends Stage {
         if (live) {
             this.scope.begin(this.studio.state.stream);
         }
-        const samples = !this.studio.data || this.studio.isOfSamples || live;
+        const { data } = this.studio;
+        const samples = !data || (this.studio.isOfSamples && this.#isOwn) || live;
+        find("#how").hidden = !samples && !this.recording?.undo?.length;
         find("#live").hidden = !samples;
         find("#record").hidden = !live;
         find("#live .under").hidden = !live;
@@ -274,7 +276,7 @@ export class Data extends Stage {
         const { scrollLeft } = list;
         list.classList.toggle("many", every.length > MANY);
         const typed = find("#new-class")?.value ?? "";
-        renew(list, ...rows, this.#newRow(typed, every.length));
+        renew(list, ...rows, this.#isOwn && this.#newRow(typed, every.length));
         list.scrollLeft = scrollLeft;
         this.editor.placed();
     }
@@ -283,12 +285,13 @@ export class Data extends Stage {
         const takes = this.takes.map((take, place) => ({ ...take, number: place + 1 })).filter((one) => one.label === label);
         const missing = WANTED - takes.length;
         const state = missing > 0 ? `${counted(takes.length, "take")}, ${missing} to go` : counted(takes.length, "take");
-        const strip = make("ul", { class: "strip-of" }, ...takes.map((take, place) => this.#thumb(take, place)));
+        const { sampled } = this.studio.data ?? {}; // then no take is a button
+        const strip = make("ul", { class: "strip-of", tabindex: sampled ? 0 : undefined, "aria-label": `Takes of ${label}` }, ...takes.map((take, place) => this.#thumb(take, place)));
         if (recording) {
             strip.append(make("li", {}, make("div", { class: "thumb growing" }, curve([], []), make("span", {}, this.person, make("i", {}, "0.0 s")))));
         }
         const heading = make("h2", {}, label, small(missing > 0 ? "" : make("span", { class: "tick" }, "✓ "), state));
-        const row = make("li", { class: recording ? "now" : missing > 0 ? "next" : "" }, heading, strip, this.#recorder(label, at, recording));
+        const row = make("li", { class: recording ? "now" : missing > 0 ? "next" : "" }, heading, strip, this.#isOwn && this.#recorder(label, at, recording));
         row.addEventListener("dragover", (event) => event.preventDefault());
         row.addEventListener("drop", (event) => this.#drop(event, label));
         return row;
@@ -306,7 +309,9 @@ export class Data extends Stage {
             dragstart: ({ dataTransfer }) => dataTransfer.setData("text/take", `${take.number}`),
         };
         const words = make("span", {}, unseen(`Edit take ${place + 1} of ${take.label}: `), take.session ?? "", make("i", {}, long));
-        return make("li", {}, button([curve(take.curves, this.recording.scales), words], press, attributes));
+        const drawn = [curve(take.curves, this.recording.scales), words];
+        const { sampled } = this.studio.data ?? {}; // its files have other samples, which no edit can name
+        return make("li", {}, sampled ? make("div", { class: "thumb" }, ...drawn) : button(drawn, press, attributes));
     }
 
     #drop(event, label) {
@@ -328,6 +333,12 @@ export class Data extends Stage {
             disabled: !this.canRecord,
             "data-key": `record ${label}`,
         });
+    }
+
+    /** Whether a sensor that boards have took the samples: those of a phone do not grow here. */
+    get #isOwn() {
+        const { data } = this.studio;
+        return data?.kind !== "takes" || data.sensors?.some((name) => this.studio.state.sensors.some((one) => one.name === name));
     }
 
     get canRecord() {

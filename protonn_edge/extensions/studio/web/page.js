@@ -2,8 +2,9 @@
 import { Board } from "/board.js";
 import { Data } from "/data.js";
 import { Drawer } from "/drawer.js";
-import { all, find, say } from "/parts.js";
+import { all, button, find, make, say } from "/parts.js";
 import { Report } from "/report.js";
+import { filesOf, Sheet } from "/sheet.js";
 import { Source } from "/source.js";
 import { Bar } from "/stage.js";
 import { Start } from "/start.js";
@@ -23,6 +24,7 @@ class Studio {
         this.chosen = JSON.parse(sessionStorage.getItem(MEMORY) ?? "{}");
         this.bar = new Bar(NAMES);
         this.drawer = new Drawer(NAMES);
+        this.sheet = new Sheet(this);
         this.stages = {};
         this.#listen(); // first, since stages show what it keeps
         const made = { start: Start, data: Data, train: Train, try: Try, board: Board, report: Report };
@@ -194,20 +196,32 @@ class Studio {
             event.preventDefault();
             find("#main").focus();
         });
-        find("#files").addEventListener("change", ({ target }) => this.drop(target.files));
-        addEventListener("dragover", (event) => event.preventDefault());
+        for (const id of ["#files", "#folders"]) {
+            find(id).addEventListener("change", async ({ target }) => {
+                await this.bring({ files: target.files });
+                target.value = ""; // the same file can be chosen again
+            });
+        }
+        addEventListener("dragover", (event) => {
+            event.preventDefault();
+            find("#dropping").hidden = ![...event.dataTransfer.items].some(({ kind }) => kind === "file");
+        });
+        addEventListener("dragleave", ({ relatedTarget }) => (find("#dropping").hidden ||= !relatedTarget));
         addEventListener("drop", (event) => {
             event.preventDefault();
-            const { files, items } = event.dataTransfer; // none of a take that was dragged past the rows
-            const folder = [...items].map((one) => one.webkitGetAsEntry()).find((one) => one?.isDirectory);
-            if (folder) {
-                this.stages[this.current].fail(`${folder.name} is a folder; copy it into the folder ${this.state.folder}, and come back to this page.`);
-            } else if (files.length) {
-                this.drop(files);
+            find("#dropping").hidden = true;
+            const { items, files } = event.dataTransfer;
+            if ([...items].some(({ kind }) => kind === "file")) { // none of a take that was dragged past the rows
+                this.bring({ items, files });
             }
         });
         addEventListener("focus", () => this.soon()); // other programs change the folder, too
         document.addEventListener("keydown", (event) => this.#key(event));
+    }
+
+    /** Show what was dropped or chosen, before anything is kept. */
+    async bring(given) {
+        await this.sheet.open(await filesOf(given));
     }
 
     #hearJob(job) {
@@ -237,41 +251,33 @@ class Studio {
         place.hidden = !sentence;
     }
 
-    /** Add files to the folder, then show the stage that uses them. */
-    async drop(files) {
-        const [given, added] = [[...files], []];
-        find("#files").value = ""; // the same file can be chosen again
-        for (const file of given) {
-            const answer = await this.wire.drop(file);
-            if (answer.error) {
-                const isNamed = answer.error.startsWith(`${file.name}:`);
-                this.stages[this.current].fail(isNamed ? answer.error : `${file.name}: ${answer.error}`);
-                return;
-            }
-            added.push(answer.name);
-        }
+    /** Files were kept: show the stage that uses them. */
+    async added({ name, chosen }, { primary, kind, unit, classes }) {
         await this.renew();
-        const broken = added.map((name) => this.file(name)?.error).find(Boolean);
-        const model = added.find((name) => this.state.models.some((one) => one.name === name));
-        const usable = ["recording", "takes", "table", "images", "points"];
-        const data = added.find((name) => usable.includes(this.file(name)?.kind));
-        if (data) {
-            await this.choose({ data });
-            this.go("data");
-        } else if (broken) {
-            this.stages[this.current].fail(broken);
-        } else if (model) {
-            await this.choose({ model });
-            this.go("train");
-        } else if (added.some((name) => this.state.source.plays.includes(name))) {
-            await this.choose({ source: { ...this.chosen.source, emulated: true, play: added.at(-1) } });
-            const play = `${added.join(", ")}: a sensor can play ${added.length > 1 ? "them" : "it"} now.`;
-            const learn = `To train with sounds, put them into folders that are named after their classes, and copy the folder with these into ${this.state.folder}.`;
-            this.stages[this.current].remark(`${play} ${learn}`); // below the dialog
-            this.source.open();
-        } else {
-            this.stages[this.current].remark(`${added.join(", ")} is in the folder, but holds nothing to train with.`);
+        const what = unit ? `${primary.replace("Add ", "")} added` : `${name} is in the folder`;
+        const train = this.stages.train.of(name);
+        if (chosen.size) {
+            train.size = chosen.size;
         }
+        const isData = ["recording", "takes", "table", "images", "points"].includes(this.file(name)?.kind);
+        if (isData) {
+            const { column, target, session } = chosen;
+            const read = kind === "table" ? { [name]: { column, target: target ?? undefined, session } } : {};
+            await this.choose({ data: name, read: { ...this.chosen.read, ...read } });
+            this.go("data");
+        } else if (this.state.models.some((one) => one.name === name)) {
+            await this.choose({ model: name });
+            this.go("train");
+        }
+        const few = classes.length === 1 && kind !== "table" && Object.keys(this.data?.classes ?? {}).length < 2;
+        const next = few ? " One more class, then you can train: drop it here." : "";
+        const undo = async () => {
+            const place = this.stages[this.current];
+            place.fail((await this.wire.order("unkeep")).error ?? "");
+        };
+        const place = this.stages[this.current];
+        place.remark(make("span", { class: "done" }, `${what}.${next}`), button(unit ? `Undo: ${primary.replace("Add ", "")}` : `Undo: ${name}`, undo));
+        (find(".act .primary:enabled", place.section) ?? place.title).focus();
     }
 
     #key(event) {

@@ -97,11 +97,11 @@ export function curve(curves, scales, { width = 200, height = 60, share = 1, lab
 }
 
 /** Draw a point as an image. */
-export function picture(values, width) {
+export function picture(values, width, range = rangeOf(values)) {
     const canvas = make("canvas", { width, height: values.length / width, class: "picture", "aria-hidden": "true" });
     const pen = canvas.getContext("2d");
     const image = pen.createImageData(width, values.length / width);
-    const [low, high] = rangeOf(values);
+    const [low, high] = range;
     values.forEach((value, at) => {
         image.data.fill((255 * (value - low)) / (high - low || 1), 4 * at, 4 * at + 3);
         image.data[4 * at + 3] = 255;

@@ -182,9 +182,9 @@ export class Stage {
     }
 
     /** Say under the head what was noticed about a stream. */
-    remark(sentence) {
+    remark(sentence, ...helps) {
         this.fail("");
-        this.alert.replaceChildren(notice(sentence));
+        this.alert.replaceChildren(notice(sentence, { helps }));
     }
 
     /** Say under the head what went wrong, with buttons that help; nothing if it is empty. */

@@ -1,13 +1,12 @@
-/* The start, while the folder has nothing: sample data, a board, or a file. The curve is an example. */
+/* The start, while the folder has nothing: sample data, files, or a board. */
 import { all, find, make } from "/parts.js";
-import { ribbon, Scope, WITH_WORDS } from "/scope.js";
 import { Stage } from "/stage.js";
 
 export class Start extends Stage {
     constructor(studio, name) {
         super(studio, name);
-        this.scope = new Scope(find("#demo"), WITH_WORDS);
         find("#start-files").addEventListener("click", () => find("#files").click());
+        find("#start-folder").addEventListener("click", () => find("#folders").click());
         find("#start-connect").addEventListener("click", () => this.#connect());
     }
 
@@ -45,20 +44,5 @@ export class Start extends Stage {
         } else {
             this.studio.source.open();
         }
-    }
-
-    /** Draw the example, with the answers of a model below. */
-    async enter() {
-        const { channels, rate, samples, course, error } = await this.wire.ask("example");
-        if (error) {
-            return;
-        }
-        this.scope.seconds = samples.length / rate;
-        this.scope.begin({ channels, rate });
-        this.scope.rows = [];
-        this.scope.add({ samples, first: 0, n: samples.length, step: 1 });
-        let from = 0;
-        const cells = course.map(([label, seconds]) => ({ label, sure: 0.8, from, to: (from += seconds / this.scope.seconds) }));
-        ribbon(find("#demo-ribbon"), cells);
     }
 }

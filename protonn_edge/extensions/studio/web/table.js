@@ -42,7 +42,7 @@ export class Columns {
     /** How the cells are divided and numbers written, if it cannot be seen, or was chosen. */
     #written(columns, error) {
         const { delimiter, decimal } = this.studio.read;
-        const ask = (name, words, values, chosen) => labelled(words, choice(name, [DETECTED, ...values.map((one) => [one, one])], chosen ?? "", (value) => this.studio.chooseRead({ [name]: value || undefined })));
+        const ask = (name, words, values, chosen) => labelled(words, choice(name, [DETECTED, ...values.map((one) => [one, one])], chosen ?? "", (value) => this.studio.chooseRead({ [name]: value || undefined, column: undefined, target: undefined })));
         const marks = ask("decimal", "Decimal mark", ["comma", "point"], decimal);
         return error || delimiter || decimal || columns.length < 3 ? [ask("delimiter", "Columns are divided by", DELIMITERS, delimiter), marks] : [];
     }

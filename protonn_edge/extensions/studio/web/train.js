@@ -27,6 +27,7 @@ const TITLES = {
     best: "the best of all kinds",
 };
 const SMALL = "28x28"; // pixels of images that an Uno can keep
+const LARGE = 28;
 const LEAKS = ["shared", "copies"]; // notices of a test that is too easy
 const LONG = 500; // samples of a window that an Uno can hardly keep
 
@@ -42,7 +43,12 @@ export class Train extends Stage {
     // --- the sentence ---
 
     get fields() {
-        return (this.chosen[this.studio.state.data] ??= {});
+        return this.of(this.studio.state.data);
+    }
+
+    /** What was chosen for data of a name. */
+    of(name) {
+        return (this.chosen[name] ??= {});
     }
 
     get rate() {
@@ -64,6 +70,12 @@ export class Train extends Stage {
         return n < window ? 0 : Math.floor((n - window) / stride) + 1;
     }
 
+    /** The size at which images are read: one that an Uno has room for. */
+    get size() {
+        const { kind, width = 0, height = 0 } = this.studio.data ?? {};
+        return kind !== "images" ? undefined : (this.fields.size ?? (Math.max(width, height) > LARGE ? SMALL : undefined));
+    }
+
     /** Whether the data are sound: its samples are too many for the features of movement. */
     get isSound() {
         return this.rate >= SOUND_HZ;
@@ -80,7 +92,7 @@ export class Train extends Stage {
             return [20, 50, 100, 200].filter((n) => n <= (longest || n)).map((n) => [n, `${n} samples`]);
         }
         if (this.isSound) {
-            const frames = [5, 10, 20].filter((n) => n * FRAME <= (longest || Infinity));
+            const frames = [4, 8, 16].filter((n) => n * FRAME <= (longest || Infinity));
             return (frames.length ? frames : [1]).map((n) => [(n * FRAME) / this.rate, `${+((n * FRAME) / this.rate).toPrecision(2)} s`]);
         }
         const fits = LOOKS.filter((s) => s * this.rate <= (longest || Infinity) && s * this.rate >= 4 && s * this.rate <= LONG);
@@ -150,7 +162,7 @@ export class Train extends Stage {
             this.kind === "best" && field("minutes", "Minutes", { placeholder: 5, min: 0.01, step: "any" }),
             this.kind !== "best" && field("epochs", "Epochs", { placeholder: "as usual" }),
             field("teachable", "Room for classes to teach on the board", { placeholder: "none" }),
-            data?.kind === "images" && field("size", "Size of images", { type: "text", placeholder: "as they are" }),
+            data?.kind === "images" && field("size", "Size of images", { type: "text", placeholder: this.size ?? "as they are" }),
             field("budget", "Memory of the model", { type: "text", placeholder: "such as 2kB" }),
             field("seed", "Seed of random numbers", { placeholder: 0, min: 0 }),
         );
@@ -173,7 +185,8 @@ export class Train extends Stage {
         const { studio, fields } = this;
         const { state } = studio;
         const { window, stride } = this.window;
-        const { epochs, minutes, teachable, budget, seed, size, names } = fields;
+        const { epochs, minutes, teachable, budget, seed, names } = fields;
+        const { size } = this;
         const cut = studio.isOfSamples;
         const points = cut ? `${state.base}-windows.npz` : state.data;
         const model = this.#file;
@@ -183,7 +196,7 @@ export class Train extends Stage {
         const read = cut ? {} : studio.read;
         const features = cut && !best ? this.#features : undefined;
         const train = ["train", { points, model, classifier: this.kind, features, ...this.#held(), ...read, ...shared, size, names: cut ? undefined : names }];
-        const steps = cut ? [["windows", { data: state.data, windows: points, window, ...(this.isSound ? { onset: ONSET } : { stride }), names }], train] : [train];
+        const steps = cut ? [["windows", { data: state.data, windows: points, window, ...(this.isSound ? { onset: ONSET } : { stride }), rate: studio.data.sampled ?? undefined, names: names ?? studio.data.names ?? undefined }], train] : [train];
         return [...steps, studio.stages.board.step(model)];
     }
 
@@ -324,7 +337,7 @@ export class Train extends Stage {
 
     /** What helps if a model does not fit the board. */
     smaller() {
-        const images = this.studio.data?.kind === "images" && !this.fields.size;
+        const images = this.studio.data?.kind === "images" && !this.size;
         return [
             images && this.#again("Train with smaller images", { size: SMALL }),
             this.kind !== "best" && this.#again("Find a model that fits", { classifier: "best" }),

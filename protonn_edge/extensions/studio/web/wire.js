@@ -34,8 +34,21 @@ export class Wire extends EventTarget {
         return this.#send(`/do/${name}`, fields);
     }
 
-    drop(file) {
-        return this.#fetch(`/drop/${encodeURIComponent(file.name)}`, { method: "PUT", body: file });
+    /** Send [name, file] as one body, whose first line lists them; returns its `answer`, and what can `stop` it. */
+    drop(files, sent) {
+        const request = new XMLHttpRequest(); // since fetch does not count what was sent
+        const list = JSON.stringify(files.map(([name, { size }]) => [name, size]));
+        const answer = new Promise((resolve) => {
+            const failed = () => resolve({ error: "The files could not be read, or the studio does not run anymore; drop them again" });
+            request.onload = () => resolve(JSON.parse(request.responseText));
+            request.onerror = failed;
+            request.onabort = () => resolve({});
+        });
+        request.upload.onprogress = ({ loaded, total }) => sent(loaded / total);
+        request.open("PUT", "/drop");
+        request.setRequestHeader("authorization", this.#headers.authorization);
+        request.send(new Blob([`${list}\n`, ...files.map(([, file]) => file)]));
+        return { answer, stop: () => request.abort() };
     }
 
     #send(path, fields) {

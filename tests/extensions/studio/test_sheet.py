@@ -1,0 +1,98 @@
+"""The sheet in a browser: own data of seven kinds, by keys alone, on all screens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from extensions.studio.conftest import serving
+from extensions.studio.own_data import KINDS, picture, write_kind
+from extensions.studio.shown import PHONE, Shown, opened
+from playwright.sync_api import Browser, expect
+
+FOCUS = "document.activeElement.textContent"
+
+
+@pytest.fixture
+def shown(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shown]:
+    """Open the page of an empty folder, which is served in this process."""
+    folder = tmp_path / "new"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    with serving(folder) as site, opened(browser, site.server.url, folder) as shown:
+        yield shown
+        assert shown.complaints == []
+        assert shown.elsewhere == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_own_data_are_shown_before_they_are_kept_by_one_key(
+    kind: str, shown: Shown, tmp_path: Path
+) -> None:
+    title, primary, name = KINDS[kind]
+    page, own = shown.page, write_kind(tmp_path / "own", kind)
+    files = [*own.iterdir()]
+    sheet = shown.drop(*(files if len(files) == 1 else [own]))
+    expect(sheet.locator("h2")).to_have_text(title)
+    expect(sheet.locator(".primary")).to_have_text(primary)
+    assert page.evaluate(FOCUS) == title
+    assert shown.barred() == []
+    # Escape keeps nothing, and a second drop is as the first one.
+    with page.expect_response("**/do/leave"):
+        page.keyboard.press("Escape")
+    expect(page.locator("#sheet")).to_be_hidden()
+    assert [*shown.folder.iterdir()] == []
+    page.set_viewport_size(PHONE)
+    shown.bring(*(files if len(files) == 1 else [own]))
+    expect(page.locator("#stage-data .done")).to_be_visible()
+    assert (shown.folder / name).exists()
+    expect(shown.primary).to_have_text("Train a model")
+    expect(shown.primary).to_be_focused()
+    assert shown.barred() == []
+    page.locator("#stage-data .alert button").click()
+    expect(page.locator("#stage-data .lead")).to_contain_text("drop a file here")
+    assert not (shown.folder / name).exists()
+
+
+def test_a_drop_whose_names_say_no_class_asks_for_it(shown: Shown, tmp_path: Path) -> None:
+    for take in range(3):
+        (tmp_path / f"IMG_{take}.png").write_bytes(picture("circle", take))
+    (tmp_path / "IMG_9.png").write_bytes(b"")
+    page, sheet = shown.page, shown.drop(*sorted(tmp_path.glob("IMG*")))
+    expect(sheet.locator(".left li")).to_have_text("IMG_9.png is empty")
+    page.keyboard.press("Enter")
+    expect(sheet.get_by_role("alert")).to_contain_text("Name the class first")
+    expect(sheet.get_by_role("textbox")).to_be_focused()
+    page.keyboard.type("circle")
+    expect(sheet.locator(".rows .name")).to_have_text("circle")
+    page.keyboard.press("Enter")
+    expect(page.locator("#stage-data .done")).to_contain_text("One more class, then you can train")
+    assert len([*shown.folder.glob("pictures/circle/*.png")]) == 3
+
+
+def test_answers_change_what_is_shown_and_keep_the_focus(shown: Shown, tmp_path: Path) -> None:
+    sheet = shown.drop(write_kind(tmp_path / "own", "phone"))
+    person = sheet.get_by_label("the person is")
+    person.focus()
+    person.select_option("")
+    expect(sheet.locator("h2")).to_have_text("9 recordings: 3 classes")
+    expect(person).to_be_focused()
+    sheet.get_by_role("button", name="Use them as tables").click()
+    expect(sheet.locator("h2")).to_contain_text("9 tables with the same columns")
+    with shown.page.expect_response("**/do/leave"):
+        sheet.get_by_role("button", name="Cancel").click()
+    assert [*shown.folder.iterdir()] == []
+
+
+def test_what_cannot_be_used_is_said_and_other_files_can_be_chosen(
+    shown: Shown, tmp_path: Path
+) -> None:
+    (tmp_path / "noten.xlsx").write_bytes(b"PK\x03\x04")
+    sheet = shown.drop(tmp_path / "noten.xlsx")
+    expect(sheet.locator("h2")).to_have_text("noten.xlsx is a spreadsheet")
+    expect(sheet.locator(".lead")).to_contain_text("Save it as CSV there")
+    assert shown.barred() == []
+    with shown.page.expect_file_chooser():
+        shown.page.keyboard.press("Enter")
+    expect(sheet).to_be_hidden()
