@@ -194,9 +194,10 @@ NEAREST = {
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         f"{CONFORMANCE} -k 'formula or range'",
         (
-            "tests/quantization tests/pooling tests/deskew tests/gradients "
-            "tests/window_features tests/convolution/test_row_memory.py "
-            "tests/convolution/test_stage.py tests/export/test_vectors.py tests/model"
+            "tests/quantization tests/features/pooling tests/features/deskew "
+            "tests/features/gradients tests/features/window_features "
+            "tests/features/convolution/test_row_memory.py "
+            "tests/features/convolution/test_stage.py tests/export/test_vectors.py tests/model"
         ),
     ],
     "features/convolution/train": ["tests/convolution_training"],
@@ -219,7 +220,7 @@ NEAREST |= {
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         (
             "tests/codegen/test_plans_worth_trying.py "
-            "tests/assembly tests/matvec tests/gradients/test_listing.py "
+            "tests/assembly tests/matvec tests/features/gradients/test_listing.py "
             "tests/regression/test_bounds.py"
         ),
     ],
@@ -265,21 +266,21 @@ NEAREST |= {
             "bonsai_tree",
             f"tests/extensions/research/bonsai/test_trees.py {KINDS}",
         ),
-        ("features/convolution", "convolution", "tests/convolution"),
+        ("features/convolution", "convolution", "tests/features/convolution"),
         ("extensions/cascades/kinds/cascade", "cascade", "tests/extensions/cascades"),
         ("codegen/kernels/decision", "decision", "tests/policy/rejection/test_thresholds.py"),
         ("kinds/dense", "dense", f"tests/dense/test_quantizer.py {KINDS}"),
-        ("features/deskew", "deskew", "tests/deskew tests/codegen/test_deskew.py"),
+        ("features/deskew", "deskew", "tests/features/deskew tests/codegen/test_deskew.py"),
         ("kinds/forest", "forest", f"tests/forest/test_quantizer.py {KINDS}"),
-        ("features/gradients", "gradients", "tests/gradients"),
+        ("features/gradients", "gradients", "tests/features/gradients"),
         (
             "extensions/conversion/features/int8_layer",
             "int8_layer",
             "tests/extensions/conversion/test_tflite.py",
         ),
-        ("features/kernels", "kernels", "tests/kernels"),
+        ("features/kernels", "kernels", "tests/features/kernels"),
         ("kinds/linear", "linear", f"tests/linear/test_quantizer.py {KINDS}"),
-        ("features/pooling", "pooling", "tests/pooling tests/convolution"),
+        ("features/pooling", "pooling", "tests/features/pooling tests/features/convolution"),
         ("kinds/projection", "projection", "tests/quantization"),
         (
             "kinds/protonn/prototypes",
@@ -287,7 +288,7 @@ NEAREST |= {
             "tests/codegen/test_reach.py tests/quantization",
         ),
         ("kinds/protonn/teaching", "prototypes", "tests/extensions/teaching -k 'not uno'"),
-        ("features/window_features", "window_features", "tests/window_features"),
+        ("features/window_features", "window_features", "tests/features/window_features"),
     )
 }
 
