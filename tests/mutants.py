@@ -269,9 +269,9 @@ NEAREST |= {
         ("features/convolution", "convolution", "tests/features/convolution"),
         ("extensions/cascades/kinds/cascade", "cascade", "tests/extensions/cascades"),
         ("codegen/kernels/decision", "decision", "tests/policy/rejection/test_thresholds.py"),
-        ("kinds/dense", "dense", f"tests/dense/test_quantizer.py {KINDS}"),
+        ("kinds/dense", "dense", f"tests/kinds/dense/test_quantizer.py {KINDS}"),
         ("features/deskew", "deskew", "tests/features/deskew tests/codegen/test_deskew.py"),
-        ("kinds/forest", "forest", f"tests/forest/test_quantizer.py {KINDS}"),
+        ("kinds/forest", "forest", f"tests/kinds/forest/test_quantizer.py {KINDS}"),
         ("features/gradients", "gradients", "tests/features/gradients"),
         (
             "extensions/conversion/features/int8_layer",
@@ -279,7 +279,7 @@ NEAREST |= {
             "tests/extensions/conversion/test_tflite.py",
         ),
         ("features/kernels", "kernels", "tests/features/kernels"),
-        ("kinds/linear", "linear", f"tests/linear/test_quantizer.py {KINDS}"),
+        ("kinds/linear", "linear", f"tests/kinds/linear/test_quantizer.py {KINDS}"),
         ("features/pooling", "pooling", "tests/features/pooling tests/features/convolution"),
         ("kinds/projection", "projection", "tests/quantization"),
         (

@@ -24,7 +24,14 @@ _LONGEST_FIRST = (
     *("extensions/arduino", "hil/test_uploaded", "tuning/test_dask", "fuzz", "docs"),
     *("extensions/sensing/export", "cli/test_commands", "extensions/proof", "cli/test_tune"),
     *("firmware", "cli/test_best", "toolchain", "advice", "extensions/observation"),
-    *("forest/test_floats", "model/test_every_file", "kinds", "tuning", "wheel", "portability"),
+    *(
+        "kinds/forest/test_floats",
+        "model/test_every_file",
+        "kinds",
+        "tuning",
+        "wheel",
+        "portability",
+    ),
     *("extensions/pico", "extensions/teaching", "policy/test_every_rule", "cli/test_start"),
     *("extensions/studio", "extensions/research/basis_images", "training/test_types"),
 )
