@@ -102,9 +102,9 @@ LIBRARIES = (
 CONFORMANCE = "tests/conformance/test_stages.py"
 KNOWN_COSTS = "tests/conformance/test_known_costs.py"
 KINDS = "tests/kinds/test_integers.py"
-KNOWN_MODELS = "tests/quantization/test_known_models.py"
+KNOWN_MODELS = "tests/model/quantization/test_known_models.py"
 CODEGEN = "tests/codegen/test_golden.py tests/codegen/test_generated_c.py"
-QUANTIZERS = "tests/quantization tests/policy/rejection/test_thresholds.py"
+QUANTIZERS = "tests/model/quantization tests/policy/rejection/test_thresholds.py"
 # The tests nearest to a folder or module, as lines of arguments for pytest: first what fails fast.
 # A module has the tests of the longest name that it begins with.
 NEAREST = {
@@ -120,8 +120,8 @@ NEAREST = {
         "tests/regression/test_tables.py -k 'not emulat and not board'",
     ],
     "codegen/projects": [
-        "tests/projects/test_plan_file.py tests/budget/test_remedies.py",
-        "tests/budget tests/linkage tests/projects tests/firmware/test_build.py",
+        "tests/projects/test_plan_file.py tests/model/test_remedies.py",
+        "tests/model/test_budget.py tests/linkage tests/projects tests/firmware/test_build.py",
     ],
     "codegen": [
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
@@ -172,7 +172,7 @@ NEAREST = {
         f"{KNOWN_MODELS} {QUANTIZERS} {CODEGEN} -k 'quantiz or rejection or renders'",
     ],
     "model/quantization/sensor_counts": [
-        "tests/quantization/test_sensor_counts.py",
+        "tests/model/quantization/test_sensor_counts.py",
         "tests/extensions/sensing/live/test_another_sensor.py",
         "tests/extensions/sensing/sensors -k 'described or boards'",
     ],
@@ -194,7 +194,7 @@ NEAREST = {
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         f"{CONFORMANCE} -k 'formula or range'",
         (
-            "tests/quantization tests/features/pooling tests/features/deskew "
+            "tests/model/quantization tests/features/pooling tests/features/deskew "
             "tests/features/gradients tests/features/window_features "
             "tests/features/convolution/test_row_memory.py "
             "tests/features/convolution/test_stage.py tests/export/test_vectors.py tests/model"
@@ -202,7 +202,7 @@ NEAREST = {
     ],
     "features/convolution/train": ["tests/convolution_training"],
     "model/input_quantizer": [
-        f"tests/quantization {CODEGEN} -k 'quantiz or renders'",
+        f"tests/model/quantization {CODEGEN} -k 'quantiz or renders'",
         "tests/codegen/test_raw_inputs.py",
     ],
     "codegen/kernels/matvec": [
@@ -213,7 +213,7 @@ NEAREST = {
 NEAREST |= {
     "model": [
         "tests/model tests/regression/refusals/test_models.py",
-        f"tests/quantization {CODEGEN} -k 'quantiz or renders'",
+        f"tests/model/quantization {CODEGEN} -k 'quantiz or renders'",
         f"{CONFORMANCE} -k 'formula or range'",
     ],
     "codegen/kernels": [
@@ -228,7 +228,7 @@ NEAREST |= {
         f"tests/codegen/test_golden.py {KNOWN_COSTS} -k 'renders or costs'",
         "tests/extensions/conversion/test_onward.py",
         f"{CONFORMANCE} -k 'formula or range'",
-        "tests/quantization tests/kinds",
+        "tests/model/quantization tests/kinds",
     ],
     "kinds/protonn/train": [
         (
@@ -281,11 +281,11 @@ NEAREST |= {
         ("features/kernels", "kernels", "tests/features/kernels"),
         ("kinds/linear", "linear", f"tests/kinds/linear/test_quantizer.py {KINDS}"),
         ("features/pooling", "pooling", "tests/features/pooling tests/features/convolution"),
-        ("kinds/projection", "projection", "tests/quantization"),
+        ("kinds/projection", "projection", "tests/model/quantization"),
         (
             "kinds/protonn/prototypes",
             "prototypes",
-            "tests/codegen/test_reach.py tests/quantization",
+            "tests/codegen/test_reach.py tests/model/quantization",
         ),
         ("kinds/protonn/teaching", "prototypes", "tests/extensions/teaching -k 'not uno'"),
         ("features/window_features", "window_features", "tests/features/window_features"),
