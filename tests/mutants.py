@@ -116,7 +116,7 @@ NEAREST = {
     "extensions/teaching": ["tests/extensions/teaching -k 'not uno'"],
     "data": [
         "tests/corpus",
-        "tests/datasets",
+        "tests/data",
         "tests/regression/test_tables.py -k 'not emulat and not board'",
     ],
     "codegen/projects": [
