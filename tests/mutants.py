@@ -108,7 +108,7 @@ QUANTIZERS = "tests/model/quantization tests/policy/rejection/test_thresholds.py
 # The tests nearest to a folder or module, as lines of arguments for pytest: first what fails fast.
 # A module has the tests of the longest name that it begins with.
 NEAREST = {
-    "chips/avr": ["tests/avr tests/linkage"],
+    "chips/avr": ["tests/avr tests/codegen/linkage"],
     "extensions/conversion": ["tests/extensions/conversion"],
     "extensions/lab": ["tests/extensions/lab"],
     "extensions/proof": ["tests/extensions/proof/equality"],
@@ -120,8 +120,11 @@ NEAREST = {
         "tests/regression/test_tables.py -k 'not emulat and not board'",
     ],
     "codegen/projects": [
-        "tests/projects/test_plan_file.py tests/model/test_remedies.py",
-        "tests/model/test_budget.py tests/linkage tests/projects tests/firmware/test_build.py",
+        "tests/codegen/projects/test_plan_file.py tests/model/test_remedies.py",
+        (
+            "tests/model/test_budget.py tests/codegen/linkage tests/codegen/projects "
+            "tests/firmware/test_build.py"
+        ),
     ],
     "codegen": [
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
@@ -140,7 +143,7 @@ NEAREST = {
         f"{CODEGEN} tests/codegen/test_context.py tests/codegen/test_sending.py -k 'not emul'",
         "tests/regression/test_libraries.py",
     ],
-    "codegen/families": ["tests/extensions/pico tests/linkage tests/cli/test_upload.py"],
+    "codegen/families": ["tests/extensions/pico tests/codegen/linkage tests/cli/test_upload.py"],
     "extensions/sensing/editing": ["tests/extensions/sensing/editing"],
     "extensions/studio": ["tests/extensions/studio -k 'not journey'", "tests/extensions/studio"],
     "extensions/sensing/stream_classes": ["tests/extensions/sensing/live/test_stream_classes.py"],
@@ -197,7 +200,8 @@ NEAREST = {
             "tests/model/quantization tests/features/pooling tests/features/deskew "
             "tests/features/gradients tests/features/window_features "
             "tests/features/convolution/test_row_memory.py "
-            "tests/features/convolution/test_stage.py tests/export/test_vectors.py tests/model"
+            "tests/features/convolution/test_stage.py tests/codegen/export/test_vectors.py "
+            "tests/model"
         ),
     ],
     "features/convolution/train": ["tests/convolution_training"],
@@ -207,7 +211,7 @@ NEAREST = {
     ],
     "codegen/kernels/matvec": [
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
-        f"tests/matvec {CONFORMANCE} -k 'matvec or linear or projection or dense'",
+        f"tests/codegen/matvec {CONFORMANCE} -k 'matvec or linear or projection or dense'",
     ],
 }
 NEAREST |= {
@@ -220,7 +224,7 @@ NEAREST |= {
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         (
             "tests/codegen/test_plans_worth_trying.py "
-            "tests/assembly tests/matvec tests/features/gradients/test_listing.py "
+            "tests/assembly tests/codegen/matvec tests/features/gradients/test_listing.py "
             "tests/regression/test_bounds.py"
         ),
     ],
