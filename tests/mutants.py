@@ -158,18 +158,18 @@ NEAREST = {
     ],
     "device": [
         (
-            "tests/hil tests/extensions/sensing/recording "
+            "tests/device tests/extensions/sensing/recording "
             "tests/extensions/sensing/live/test_listening.py"
         ),
         "tests/extensions/sensing/live/test_sources.py",
     ],
     "device/protocol": [
-        "tests/hil/test_protocol.py tests/fuzz/test_fuzzers.py -k 'protocol or frames'",
-        "tests/hil",
+        "tests/device/test_protocol.py tests/fuzz/test_fuzzers.py -k 'protocol or frames'",
+        "tests/device",
     ],
     "codegen/kernels/words": ["tests/extensions/pico"],
     "extensions/lab/meters": [
-        "tests/extensions/lab/meters tests/hil -k 'meter or energy or power'"
+        "tests/extensions/lab/meters tests/device -k 'meter or energy or power'"
     ],
     "model/quantization": [
         f"{KNOWN_MODELS} {QUANTIZERS} {CODEGEN} -k 'quantiz or rejection or renders'",

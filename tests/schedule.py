@@ -21,7 +21,7 @@ _LONGEST_FIRST = (
     *("docs/test_blocks", "words/test_kernels", "conformance", "kinds/test_command", "web"),
     *("codegen/export", "docs/test_site", "corpus", "extensions/proof/equality"),
     *("extensions/agents", "extensions/lab/bench", "faults", "emulator"),
-    *("extensions/proof/agreement", "extensions/arduino", "hil/test_uploaded"),
+    *("extensions/proof/agreement", "extensions/arduino", "device/test_uploaded"),
     *("tuning/test_dask", "fuzz", "docs", "extensions/sensing/export", "cli/test_commands"),
     *("extensions/proof", "cli/test_tune", "firmware", "cli/test_best", "toolchain", "advice"),
     *("extensions/observation", "kinds/forest/test_floats", "model/test_every_file", "kinds"),
