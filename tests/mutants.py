@@ -204,7 +204,7 @@ NEAREST = {
             "tests/model"
         ),
     ],
-    "features/convolution/train": ["tests/convolution_training"],
+    "features/convolution/train": ["tests/features/convolution/train"],
     "model/input_quantizer": [
         f"tests/model/quantization {CODEGEN} -k 'quantiz or renders'",
         "tests/codegen/test_raw_inputs.py",
@@ -236,12 +236,12 @@ NEAREST |= {
     ],
     "kinds/protonn/train": [
         (
-            "tests/training/test_base.py tests/extensions/research/paper/test_joint.py "
-            "tests/training/test_start.py tests/training/test_outlier_exposure.py "
-            "tests/training/test_budget_rules.py tests/extensions/research/paper/test_objective.py "
+            "tests/learn/test_base.py tests/extensions/research/paper/test_joint.py "
+            "tests/learn/test_start.py tests/learn/test_outlier_exposure.py "
+            "tests/learn/test_budget_rules.py tests/extensions/research/paper/test_objective.py "
             "tests/extensions/research/paper/test_trained_matrices.py"
         ),
-        "tests/training/test_estimator.py -k 'protonn or ProtoNN'",
+        "tests/learn/test_estimator.py -k 'protonn or ProtoNN'",
     ],
 }
 NEAREST |= {

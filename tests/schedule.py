@@ -27,7 +27,7 @@ _LONGEST_FIRST = (
     *("extensions/observation", "kinds/forest/test_floats", "model/test_every_file", "kinds"),
     *("tuning", "wheel", "portability", "extensions/pico", "extensions/teaching"),
     *("policy/test_every_rule", "cli/test_start", "extensions/studio"),
-    *("extensions/research/basis_images", "training/test_types"),
+    *("extensions/research/basis_images", "learn/test_types"),
 )
 
 # Folders whose files run in one process, because they share what takes long to make: programs and
