@@ -102,13 +102,13 @@ LIBRARIES = (
 CONFORMANCE = "tests/conformance/test_stages.py"
 KNOWN_COSTS = "tests/conformance/test_known_costs.py"
 KINDS = "tests/kinds/test_integers.py"
-KNOWN_MODELS = "tests/quantization/test_known_models.py"
+KNOWN_MODELS = "tests/model/quantization/test_known_models.py"
 CODEGEN = "tests/codegen/test_golden.py tests/codegen/test_generated_c.py"
-QUANTIZERS = "tests/quantization tests/policy/rejection/test_thresholds.py"
+QUANTIZERS = "tests/model/quantization tests/policy/rejection/test_thresholds.py"
 # The tests nearest to a folder or module, as lines of arguments for pytest: first what fails fast.
 # A module has the tests of the longest name that it begins with.
 NEAREST = {
-    "chips/avr": ["tests/avr tests/linkage"],
+    "chips/avr": ["tests/avr tests/codegen/linkage"],
     "extensions/conversion": ["tests/extensions/conversion"],
     "extensions/lab": ["tests/extensions/lab"],
     "extensions/proof": ["tests/extensions/proof/equality"],
@@ -116,12 +116,15 @@ NEAREST = {
     "extensions/teaching": ["tests/extensions/teaching -k 'not uno'"],
     "data": [
         "tests/corpus",
-        "tests/datasets",
+        "tests/data",
         "tests/regression/test_tables.py -k 'not emulat and not board'",
     ],
     "codegen/projects": [
-        "tests/projects/test_plan_file.py tests/budget/test_remedies.py",
-        "tests/budget tests/linkage tests/projects tests/firmware/test_build.py",
+        "tests/codegen/projects/test_plan_file.py tests/model/test_remedies.py",
+        (
+            "tests/model/test_budget.py tests/codegen/linkage tests/codegen/projects "
+            "tests/firmware/test_build.py"
+        ),
     ],
     "codegen": [
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
@@ -140,7 +143,7 @@ NEAREST = {
         f"{CODEGEN} tests/codegen/test_context.py tests/codegen/test_sending.py -k 'not emul'",
         "tests/regression/test_libraries.py",
     ],
-    "codegen/families": ["tests/extensions/pico tests/linkage tests/cli/test_upload.py"],
+    "codegen/families": ["tests/extensions/pico tests/codegen/linkage tests/cli/test_upload.py"],
     "extensions/sensing/editing": ["tests/extensions/sensing/editing"],
     "extensions/studio": ["tests/extensions/studio -k 'not journey'", "tests/extensions/studio"],
     "extensions/sensing/stream_classes": ["tests/extensions/sensing/live/test_stream_classes.py"],
@@ -155,24 +158,24 @@ NEAREST = {
     ],
     "device": [
         (
-            "tests/hil tests/extensions/sensing/recording "
+            "tests/device tests/extensions/sensing/recording "
             "tests/extensions/sensing/live/test_listening.py"
         ),
         "tests/extensions/sensing/live/test_sources.py",
     ],
     "device/protocol": [
-        "tests/hil/test_protocol.py tests/fuzz/test_fuzzers.py -k 'protocol or frames'",
-        "tests/hil",
+        "tests/device/test_protocol.py tests/fuzz/test_fuzzers.py -k 'protocol or frames'",
+        "tests/device",
     ],
     "codegen/kernels/words": ["tests/extensions/pico"],
     "extensions/lab/meters": [
-        "tests/extensions/lab/meters tests/hil -k 'meter or energy or power'"
+        "tests/extensions/lab/meters tests/device -k 'meter or energy or power'"
     ],
     "model/quantization": [
         f"{KNOWN_MODELS} {QUANTIZERS} {CODEGEN} -k 'quantiz or rejection or renders'",
     ],
     "model/quantization/sensor_counts": [
-        "tests/quantization/test_sensor_counts.py",
+        "tests/model/quantization/test_sensor_counts.py",
         "tests/extensions/sensing/live/test_another_sensor.py",
         "tests/extensions/sensing/sensors -k 'described or boards'",
     ],
@@ -194,32 +197,34 @@ NEAREST = {
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         f"{CONFORMANCE} -k 'formula or range'",
         (
-            "tests/quantization tests/pooling tests/deskew tests/gradients "
-            "tests/window_features tests/convolution/test_row_memory.py "
-            "tests/convolution/test_stage.py tests/export/test_vectors.py tests/model"
+            "tests/model/quantization tests/features/pooling tests/features/deskew "
+            "tests/features/gradients tests/features/window_features "
+            "tests/features/convolution/test_row_memory.py "
+            "tests/features/convolution/test_stage.py tests/codegen/export/test_vectors.py "
+            "tests/model"
         ),
     ],
-    "features/convolution/train": ["tests/convolution_training"],
+    "features/convolution/train": ["tests/features/convolution/train"],
     "model/input_quantizer": [
-        f"tests/quantization {CODEGEN} -k 'quantiz or renders'",
+        f"tests/model/quantization {CODEGEN} -k 'quantiz or renders'",
         "tests/codegen/test_raw_inputs.py",
     ],
     "codegen/kernels/matvec": [
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
-        f"tests/matvec {CONFORMANCE} -k 'matvec or linear or projection or dense'",
+        f"tests/codegen/matvec {CONFORMANCE} -k 'matvec or linear or projection or dense'",
     ],
 }
 NEAREST |= {
     "model": [
         "tests/model tests/regression/refusals/test_models.py",
-        f"tests/quantization {CODEGEN} -k 'quantiz or renders'",
+        f"tests/model/quantization {CODEGEN} -k 'quantiz or renders'",
         f"{CONFORMANCE} -k 'formula or range'",
     ],
     "codegen/kernels": [
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         (
             "tests/codegen/test_plans_worth_trying.py "
-            "tests/assembly tests/matvec tests/gradients/test_listing.py "
+            "tests/assembly tests/codegen/matvec tests/features/gradients/test_listing.py "
             "tests/regression/test_bounds.py"
         ),
     ],
@@ -227,16 +232,16 @@ NEAREST |= {
         f"tests/codegen/test_golden.py {KNOWN_COSTS} -k 'renders or costs'",
         "tests/extensions/conversion/test_onward.py",
         f"{CONFORMANCE} -k 'formula or range'",
-        "tests/quantization tests/kinds",
+        "tests/model/quantization tests/kinds",
     ],
     "kinds/protonn/train": [
         (
-            "tests/training/test_base.py tests/extensions/research/paper/test_joint.py "
-            "tests/training/test_start.py tests/training/test_outlier_exposure.py "
-            "tests/training/test_budget_rules.py tests/extensions/research/paper/test_objective.py "
+            "tests/learn/test_base.py tests/extensions/research/paper/test_joint.py "
+            "tests/learn/test_start.py tests/learn/test_outlier_exposure.py "
+            "tests/learn/test_budget_rules.py tests/extensions/research/paper/test_objective.py "
             "tests/extensions/research/paper/test_trained_matrices.py"
         ),
-        "tests/training/test_estimator.py -k 'protonn or ProtoNN'",
+        "tests/learn/test_estimator.py -k 'protonn or ProtoNN'",
     ],
 }
 NEAREST |= {
@@ -265,29 +270,29 @@ NEAREST |= {
             "bonsai_tree",
             f"tests/extensions/research/bonsai/test_trees.py {KINDS}",
         ),
-        ("features/convolution", "convolution", "tests/convolution"),
+        ("features/convolution", "convolution", "tests/features/convolution"),
         ("extensions/cascades/kinds/cascade", "cascade", "tests/extensions/cascades"),
         ("codegen/kernels/decision", "decision", "tests/policy/rejection/test_thresholds.py"),
-        ("kinds/dense", "dense", f"tests/dense/test_quantizer.py {KINDS}"),
-        ("features/deskew", "deskew", "tests/deskew tests/codegen/test_deskew.py"),
-        ("kinds/forest", "forest", f"tests/forest/test_quantizer.py {KINDS}"),
-        ("features/gradients", "gradients", "tests/gradients"),
+        ("kinds/dense", "dense", f"tests/kinds/dense/test_quantizer.py {KINDS}"),
+        ("features/deskew", "deskew", "tests/features/deskew tests/codegen/test_deskew.py"),
+        ("kinds/forest", "forest", f"tests/kinds/forest/test_quantizer.py {KINDS}"),
+        ("features/gradients", "gradients", "tests/features/gradients"),
         (
             "extensions/conversion/features/int8_layer",
             "int8_layer",
             "tests/extensions/conversion/test_tflite.py",
         ),
-        ("features/kernels", "kernels", "tests/kernels"),
-        ("kinds/linear", "linear", f"tests/linear/test_quantizer.py {KINDS}"),
-        ("features/pooling", "pooling", "tests/pooling tests/convolution"),
-        ("kinds/projection", "projection", "tests/quantization"),
+        ("features/kernels", "kernels", "tests/features/kernels"),
+        ("kinds/linear", "linear", f"tests/kinds/linear/test_quantizer.py {KINDS}"),
+        ("features/pooling", "pooling", "tests/features/pooling tests/features/convolution"),
+        ("kinds/projection", "projection", "tests/model/quantization"),
         (
             "kinds/protonn/prototypes",
             "prototypes",
-            "tests/codegen/test_reach.py tests/quantization",
+            "tests/codegen/test_reach.py tests/model/quantization",
         ),
         ("kinds/protonn/teaching", "prototypes", "tests/extensions/teaching -k 'not uno'"),
-        ("features/window_features", "window_features", "tests/window_features"),
+        ("features/window_features", "window_features", "tests/features/window_features"),
     )
 }
 

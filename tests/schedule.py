@@ -19,20 +19,21 @@ PACKAGE = TESTS.parent / "protonn_edge"
 # What takes longest: a process that began it last would be the only one that still runs.
 _LONGEST_FIRST = (
     *("docs/test_blocks", "words/test_kernels", "conformance", "kinds/test_command", "web"),
-    *("export", "docs/test_site", "corpus", "extensions/proof/equality", "extensions/agents"),
-    *("extensions/lab/bench", "faults", "emulator", "extensions/proof/agreement"),
-    *("extensions/arduino", "hil/test_uploaded", "tuning/test_dask", "fuzz", "docs"),
-    *("extensions/sensing/export", "cli/test_commands", "extensions/proof", "cli/test_tune"),
-    *("firmware", "cli/test_best", "toolchain", "advice", "extensions/observation"),
-    *("forest/test_floats", "model/test_every_file", "kinds", "tuning", "wheel", "portability"),
-    *("extensions/pico", "extensions/teaching", "policy/test_every_rule", "cli/test_start"),
-    *("extensions/studio", "extensions/research/basis_images", "training/test_types"),
+    *("codegen/export", "docs/test_site", "corpus", "extensions/proof/equality"),
+    *("extensions/agents", "extensions/lab/bench", "faults", "emulator"),
+    *("extensions/proof/agreement", "extensions/arduino", "device/test_uploaded"),
+    *("tuning/test_dask", "fuzz", "docs", "extensions/sensing/export", "cli/test_commands"),
+    *("extensions/proof", "cli/test_tune", "firmware", "cli/test_best", "toolchain", "advice"),
+    *("extensions/observation", "kinds/forest/test_floats", "model/test_every_file", "kinds"),
+    *("tuning", "wheel", "portability", "extensions/pico", "extensions/teaching"),
+    *("policy/test_every_rule", "cli/test_start", "extensions/studio"),
+    *("extensions/research/basis_images", "learn/test_types"),
 )
 
 # Folders whose files run in one process, because they share what takes long to make: programs and
 # what the emulator says of them, emulators compiled anew, the Arduino core, a browser's pages.
 _TOGETHER = (
-    *("conformance", "emulator", "export", "firmware", "web"),
+    *("conformance", "emulator", "codegen/export", "firmware", "web"),
     *("extensions/pico", "extensions/proof/agreement", "extensions/sensing/export"),
 )
 _FOLDERS_TOGETHER = {f"tests/{name}" for name in _TOGETHER}

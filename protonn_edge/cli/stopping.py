@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -37,24 +36,25 @@ def heeding_signals(stopped: Callable[[], ClickException], command: str | None) 
     if command in _WRITE_BEFORE:
         yield
         return
-    woken, waking = socket.socketpair()
-    waking.setblocking(False)
-    before = signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
+    woken, waking = os.pipe()
+    if sys.platform != "win32":  # which has no such pipes
+        os.set_blocking(waking, False)
+    before = signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=(woken, stopped), daemon=True).start()
     try:
         yield
     finally:
         signal.set_wakeup_fd(before)
-        waking.close()  # which ends the thread
+        os.close(waking)  # which ends the thread
 
 
-def _watch(woken: socket.socket, stopped: Callable[[], ClickException]) -> None:
-    with woken:
-        while signals := woken.recv(64):
-            if signal.SIGINT in signals and not _is_heeded():
-                failed = stopped()
-                failed.show()
-                os._exit(failed.exit_code)
+def _watch(woken: int, stopped: Callable[[], ClickException]) -> None:
+    while signals := os.read(woken, 64):
+        if signal.SIGINT in signals and not _is_heeded():
+            failed = stopped()
+            failed.show()
+            os._exit(failed.exit_code)
+    os.close(woken)
 
 
 def _is_heeded() -> bool:

@@ -52,7 +52,7 @@ TUTORIALS = {
     and not {"needs", "package"} & {*block.marks}
 }
 RUN_BY_SHELL = re.compile(r"[|&;<>$`*]")
-# Figures, formulas; the frames of the protocol are read by tests/hil; a command builds the project.
+# Figures, formulas; tests/device reads the frames of the protocol; a command builds the project.
 NOT_RUN = ("text", "frame", "cmake")
 
 

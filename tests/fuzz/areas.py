@@ -4,7 +4,7 @@
 for its files, and raises `AssertionError` with one line for a finding. Any other exception is one
 too, and so is a warning; `avr_tools.skip_without` skips the area. A module may define
 
-- ``BRIEF_CASES``: how many cases `make test` runs,
+- ``BRIEF_CASES``: how many cases the tests run, every second one of them on a push,
 - ``DEADLINE_S``: how long a case may take,
 - ``MEMORY_LIMIT_BYTES``: how much memory this process may have in use.
 """

@@ -138,13 +138,11 @@ def _check_sums(stage: Any, points: np.ndarray) -> None:
 
 
 @needs_avr_gcc
-@pytest.mark.parametrize(
-    "some", [slice(1), pytest.param(slice(1, None), marks=pytest.mark.nightly)]
-)
+@pytest.mark.parametrize("most", [1, pytest.param(None, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("kind", ["linear", "dense", "projection"])
-def test_each_program_of_a_kind_is_proven(kind: str, some: slice, tmp_path: Path) -> None:
+def test_each_program_of_a_kind_is_proven(kind: str, most: int | None, tmp_path: Path) -> None:
     """`make agreement` proves those of all kinds."""
-    for number, program in enumerate(programs_of(kind)[some]):
+    for number, program in enumerate(programs_of(kind)[:most]):
         folder = tmp_path / str(number)
         folder.mkdir()
         linked = linked_program(program, folder)

@@ -24,7 +24,7 @@ from protonn_edge.system.errors import CheckFailed
 pytestmark = needs_uploads
 
 
-@pytest.mark.parametrize("link", ["tcp", "pty"])
+@pytest.mark.parametrize("link", ["tcp", pytest.param("pty", marks=pytest.mark.nightly)])
 def test_uploaded_firmware_answers_with_the_reference_scores(
     tmp_path: Path, link: Literal["tcp", "pty"]
 ) -> None:
