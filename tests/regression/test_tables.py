@@ -26,7 +26,7 @@ from protonn_edge.cli.report import _given
 from protonn_edge.data.options import TableOptions
 from protonn_edge.data.points.expected import Expected
 from protonn_edge.data.reading import load_dataset, load_points
-from protonn_edge.data.tables.tables import text
+from protonn_edge.data.tables import text
 from protonn_edge.device.results import read_results
 from protonn_edge.learn.search.limits import TuningLimits
 from protonn_edge.learn.search.objective import Objective
