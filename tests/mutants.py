@@ -216,7 +216,7 @@ NEAREST = {
 }
 NEAREST |= {
     "model": [
-        "tests/model tests/regression/refusals/test_models.py",
+        "tests/model",
         f"tests/model/quantization {CODEGEN} -k 'quantiz or renders'",
         f"{CONFORMANCE} -k 'formula or range'",
     ],
