@@ -134,7 +134,7 @@ static pnn_input_t pnn_scale_raw(const struct pnn_raw_scale *scale, int16_t raw,
     const uint32_t product = (uint32_t)t * PNN_READ_U16(&scale->multiplier);
     const int32_t sum = (int32_t)(product + (uint32_t)PNN_READ_I32(&scale->offset));
     const uint16_t steps = (uint16_t)((uint16_t)(sum >> 16) >> 6);
-    return sum < 0 ? 0 : steps > maximum ? maximum : (pnn_input_t)steps;
+    return (pnn_input_t)(sum < 0 ? 0 : steps > maximum ? maximum : steps);
 }
 
 /* ---- Names -------------------------------------------------------------------------------- */
@@ -160,13 +160,13 @@ static const uint8_t model_hash[PNN_MODEL_HASH_BYTES] PNN_FLASH = {
 typedef int16_t projection_sum_t;
 
 #ifndef PNN_ASSEMBLY /* otherwise these numbers, too, are instructions */
-static const int32_t projection_offsets[3u] PNN_FLASH = {
+static const int32_t projection_offsets[PNN_PROJECTION_OUTPUTS] PNN_FLASH = {
 32768,-960000,4000000,
 };
-static const int8_t projection_least[3u] PNN_FLASH = {
+static const int8_t projection_least[PNN_PROJECTION_OUTPUTS] PNN_FLASH = {
  -128,  -97, -128,
 };
-static const int8_t projection_most[3u] PNN_FLASH = {
+static const int8_t projection_most[PNN_PROJECTION_OUTPUTS] PNN_FLASH = {
   127,   76,  127,
 };
 #endif
@@ -882,7 +882,7 @@ static PNN_NOINLINE pnn_input_t rounded_input(const struct float_scale *scale, f
     }
     uint8_t input = (uint8_t)(0x80u | top);
     for (uint8_t left = (uint8_t)(0x86u - (top >> 7)); left > 0; --left) {
-        input >>= 1;
+        input = (uint8_t)(input >> 1);
     }
     return input > PNN_INPUT_MAXIMUM ? PNN_INPUT_MAXIMUM : input;
 }
