@@ -181,7 +181,7 @@ def hash_bytes(sha256: str) -> tuple[str, ...]:
 
 def model_id(model: IntegerChain) -> str:
     """Return a number that distinguishes a model's C from another model's, as a C literal."""
-    return f"0x{model.model_sha256[:8]}ul"
+    return f"0x{model.model_sha256[:8]}UL"
 
 
 def class_names(names: tuple[str, ...]) -> tuple[ClassName, ...]:

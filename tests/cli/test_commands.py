@@ -199,7 +199,7 @@ def test_generated_code_that_was_edited_is_not_measured(folder: Path) -> None:
     edited = folder / "edited"
     succeed("build", folder / "model.npz", "-o", edited)
     source = edited / "firmware" / "generated" / "pnn_model.c"
-    constant = "#define PROJECTION_OUTPUTS "
+    constant = "#define PNN_PROJECTION_OUTPUTS "
     source.write_text(source.read_text().replace(constant, f"{constant}1"))
     result = run("hil", folder / "iris.csv", "--project", edited)
     assert result.exit_code == 2

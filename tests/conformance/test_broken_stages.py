@@ -124,7 +124,7 @@ def test_tables_that_are_a_byte_short_fail(kind: str) -> None:
     ("kind", "array"),
     [
         ("window_features", "scales"),
-        ("projection", "coordinates"),
+        ("projection", "stage.offset"),
         ("prototypes", "rows"),
         ("prototypes", "stage.table"),
         ("forest", "lines"),

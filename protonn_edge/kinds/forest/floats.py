@@ -203,7 +203,8 @@ class FloatTrees:
         limits = last_to_the_left(self.quantizer, self._features, self.stage.thresholds)
         bits = bits_of(limits, np.array(self.falls, np.bool_))
         tests = (
-            f"{'at_least' if falls else 'at_most'}(x[{feature}], 0x{each:08x}ul /* {limit:.9g} */)"
+            f"{'at_least' if falls else 'at_most'}(x[{feature}], 0x{each:08x}UL /* {limit:.9g} */)"
+            " != 0u"
             for feature, limit, each, falls in zip(
                 self._features.tolist(), limits, bits, self.falls, strict=True
             )

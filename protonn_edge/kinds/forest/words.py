@@ -19,7 +19,7 @@ _INDENT = 16  # levels; deeper lines begin where these end
 def words(stage: IntegerForest) -> Words:
     """Return the lines of each tree."""
     limits = zip(stage.features[stage.trees.inner].tolist(), stage.thresholds.tolist(), strict=True)
-    lines = lines_of_trees(stage, (f"x[{feature}] <= {limit}" for feature, limit in limits))
+    lines = lines_of_trees(stage, (f"x[{feature}] <= {limit}u" for feature, limit in limits))
     return Words(other_bytes=_NODE_BYTES * len(stage.features), more={"trees": lines})
 
 

@@ -29,7 +29,7 @@
 
 #include "pnn_model.h"
 
-#if PNN_MODEL_ID != 0x5ece9d60ul
+#if PNN_MODEL_ID != 0x5ece9d60UL
 #error "pnn_model.h and pnn_model.c belong to different models: build the model again"
 #endif
 
@@ -115,12 +115,12 @@ static pnn_input_t pnn_scale_raw(const struct pnn_raw_scale *scale, int16_t raw,
     PNN_FACT(SPAN(scaled));
     const uint16_t first = PNN_READ_U16(&scale->first);
     uint16_t t = (uint16_t)((uint16_t)raw - first);
-    uint8_t below = raw < (int16_t)first;
-    if (PNN_READ_U8(&scale->mirrored)) {
+    uint8_t below = (raw < (int16_t)first) ? 1u : 0u;
+    if (PNN_READ_U8(&scale->mirrored) != 0u) {
         t = (uint16_t)-t;
-        below = raw > (int16_t)first;
+        below = (raw > (int16_t)first) ? 1u : 0u;
     }
-    if (below) {
+    if (below != 0u) {
         t = 0;
     }
     const uint16_t span = PNN_READ_U16(&scale->span);
@@ -134,7 +134,7 @@ static pnn_input_t pnn_scale_raw(const struct pnn_raw_scale *scale, int16_t raw,
     const uint32_t product = (uint32_t)t * PNN_READ_U16(&scale->multiplier);
     const int32_t sum = (int32_t)(product + (uint32_t)PNN_READ_I32(&scale->offset));
     const uint16_t steps = (uint16_t)((uint16_t)(sum >> 16) >> 6);
-    return sum < 0 ? 0 : steps > maximum ? maximum : (pnn_input_t)steps;
+    return (pnn_input_t)((sum < 0) ? 0u : ((steps > maximum) ? maximum : steps));
 }
 
 /* ---- Names -------------------------------------------------------------------------------- */
@@ -160,13 +160,13 @@ static const uint8_t model_hash[PNN_MODEL_HASH_BYTES] PNN_FLASH = {
 typedef int16_t projection_sum_t;
 
 #ifndef PNN_ASSEMBLY /* otherwise these numbers, too, are instructions */
-static const int32_t projection_offsets[3u] PNN_FLASH = {
+static const int32_t projection_offsets[PNN_PROJECTION_OUTPUTS] PNN_FLASH = {
 32768,-960000,4000000,
 };
-static const int8_t projection_least[3u] PNN_FLASH = {
+static const int8_t projection_least[PNN_PROJECTION_OUTPUTS] PNN_FLASH = {
  -128,  -97, -128,
 };
-static const int8_t projection_most[3u] PNN_FLASH = {
+static const int8_t projection_most[PNN_PROJECTION_OUTPUTS] PNN_FLASH = {
   127,   76,  127,
 };
 #endif
@@ -559,10 +559,10 @@ static void projection_sum_0(const uint8_t *x, uint16_t count, const int8_t *wei
     uint16_t a2 = from[2];
     for (uint16_t i = 0; i < count; ++i) {
         const uint8_t q = x[i];
-        if (q != 0) { /* others contribute nothing */
-            a0 += (uint16_t)(PNN_READ_I8(&weights[i * 3u + 0]) * q);
-            a1 += (uint16_t)(PNN_READ_I8(&weights[i * 3u + 1]) * q);
-            a2 += (uint16_t)(PNN_READ_I8(&weights[i * 3u + 2]) * q);
+        if (q != 0u) { /* others contribute nothing */
+            a0 += (uint16_t)(PNN_READ_I8(&weights[(i * 3u) + 0u]) * q);
+            a1 += (uint16_t)(PNN_READ_I8(&weights[(i * 3u) + 1u]) * q);
+            a2 += (uint16_t)(PNN_READ_I8(&weights[(i * 3u) + 2u]) * q);
         }
     }
     to[0] = a0;
@@ -647,14 +647,14 @@ void pnn_push(pnn_input_t feature)
 
 uint8_t pnn_finish(void)
 {
-    if (begun) {
-        while (features_left > 0) { /* features that are not pushed count as 0 */
+    if (begun != 0u) {
+        while (features_left > 0u) { /* features that are not pushed count as 0 */
             PNN_FACT(GIVEN(every_feature_is_pushed_before_the_end));
             PNN_FACT(PASSED(missing, PNN_FEATURES, 0));
             pnn_push(0);
         }
         begun = 0;
-        pnn_predict(pushed);
+        (void)pnn_predict(pushed);
     }
     return last_class;
 }
@@ -696,7 +696,7 @@ pnn_input_t pnn_quantize(uint16_t feature, int16_t raw)
 /* The linker leaves all of this out, with the floating-point routines, unless a function of floats is
  * called. */
 
-#define PNN_INFINITY 0x7f800000ul /* in the bits of a float; those of NaN are larger, without the sign */
+#define PNN_INFINITY 0x7f800000UL /* in the bits of a float; those of NaN are larger, without the sign */
 
 /* Return the bits of an IEEE 754 float, which integers compare faster. */
 static uint32_t pnn_bits(float number)
@@ -731,12 +731,12 @@ struct float_scale {
 };
 
 static const struct float_scale float_scales[6] PNN_FLASH = {
-    { PNN_FILTER(133,   0,    -16448l, 65535u, 1,)     -1.25e-01f,        4.0e+00f },
-    { PNN_FILTER(133,   0,     49088l, 65535u, 1,)      3.75e-01f,        4.0e+00f },
-    { PNN_FILTER(133,   0,    114624l, 65535u, 1,)      8.75e-01f,        4.0e+00f },
-    { PNN_FILTER(133,   0,    180160l, 65535u, 1,)     1.375e+00f,        4.0e+00f },
-    { PNN_FILTER(133,   0,    245696l, 65535u, 1,)     1.875e+00f,        4.0e+00f },
-    { PNN_FILTER(133,   0,    311232l, 65535u, 1,)     2.375e+00f,        4.0e+00f },
+    { PNN_FILTER(133,   0,    -16448L, 65535u, 1,)     -1.25e-01f,        4.0e+00f },
+    { PNN_FILTER(133,   0,     49088L, 65535u, 1,)      3.75e-01f,        4.0e+00f },
+    { PNN_FILTER(133,   0,    114624L, 65535u, 1,)      8.75e-01f,        4.0e+00f },
+    { PNN_FILTER(133,   0,    180160L, 65535u, 1,)     1.375e+00f,        4.0e+00f },
+    { PNN_FILTER(133,   0,    245696L, 65535u, 1,)     1.875e+00f,        4.0e+00f },
+    { PNN_FILTER(133,   0,    311232L, 65535u, 1,)     2.375e+00f,        4.0e+00f },
 };
 
 #ifdef PNN_ASSEMBLY
@@ -865,7 +865,7 @@ static PNN_NOINLINE uint16_t float_filter(const struct float_scale *scale, uint3
 static PNN_NOINLINE pnn_input_t rounded_input(const struct float_scale *scale, float raw)
 {
 #ifndef __AVR__ /* whose operations keep NaN */
-    if ((pnn_bits(raw) & 0x7ffffffful) > PNN_INFINITY) {
+    if ((pnn_bits(raw) & 0x7fffffffUL) > PNN_INFINITY) {
         return 0; /* NaN, which operations of some chips take for infinity */
     }
 #endif
@@ -873,15 +873,15 @@ static PNN_NOINLINE pnn_input_t rounded_input(const struct float_scale *scale, f
     const float steps = beyond * PNN_READ_F32(&scale->slope);
     /* Sign, exponent, and seven bits of the fraction. */
     const uint16_t top = (uint16_t)(pnn_bits(steps) >> 16);
-    if (top < 0x3f80u || top > 0x7fffu) {
+    if ((top < 0x3f80u) || (top > 0x7fffu)) {
         return 0; /* below 1 */
     }
     if (top >= 0x4380u) { /* 256 and more, or NaN */
-        return pnn_bits(steps) > PNN_INFINITY ? 0 : PNN_INPUT_MAXIMUM;
+        return (pnn_bits(steps) > PNN_INFINITY) ? 0u : PNN_INPUT_MAXIMUM;
     }
     uint8_t input = (uint8_t)(0x80u | top);
-    for (uint8_t left = (uint8_t)(0x86u - (top >> 7)); left > 0; --left) {
-        input >>= 1;
+    for (uint8_t left = (uint8_t)(0x86u - (top >> 7)); left > 0u; --left) {
+        input = (uint8_t)(input >> 1);
     }
     return input > PNN_INPUT_MAXIMUM ? PNN_INPUT_MAXIMUM : input;
 }
@@ -948,23 +948,23 @@ uint8_t pnn_confidence(void)
     uint16_t sum = 255; /* at most 255 classes, each at most 255 (the largest score has 255) */
     for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
         const uint32_t less = (uint32_t)scores[best] - (uint32_t)scores[l];
-        if (l != best && less < 25174u) {
-            const uint32_t step = (less * 33156u + 4194304u) >> 23;
+        if ((l != best) && (less < 25174u)) {
+            const uint32_t step = ((less * 33156u) + 4194304u) >> 23;
             sum += PNN_READ_U8(&confidence_table[step]);
         }
     }
-    return (uint8_t)((25500u + sum / 2) / sum);
+    return (uint8_t)((25500u + (sum / 2u)) / sum);
 }
 
 char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
 {
     const char *from = PNN_READ_STRING(&class_names[class_index % PNN_CLASSES]);
     uint8_t length = 0;
-    while (length + 1 < size && PNN_READ_U8(from) != 0) {
+    while ((length + 1u < size) && (PNN_READ_U8(from) != 0)) {
         name[length++] = (char)PNN_READ_U8(from++);
     }
     /* A character of several bytes that does not fit is left out. */
-    while (length > 0 && (PNN_READ_U8(from) & 0xc0) == 0x80) {
+    while ((length > 0u) && ((PNN_READ_U8(from) & 0xc0) == 0x80)) {
         --length;
         --from;
     }

@@ -36,7 +36,7 @@ extern "C" {
 #endif
 
 #define PNN_API_VERSION 1
-#define PNN_MODEL_ID 0x5ece9d60ul /* the beginning of the model's SHA-256 */
+#define PNN_MODEL_ID 0x5ece9d60UL /* the beginning of the model's SHA-256 */
 
 #define PNN_FEATURES 6u
 #define PNN_CLASSES 3u
@@ -114,6 +114,6 @@ uint8_t pnn_model_hash(uint8_t index);
 }
 #endif
 
-#elif PNN_MODEL_ID != 0x5ece9d60ul
+#elif PNN_MODEL_ID != 0x5ece9d60UL
 #error "another model in this program has the same names: export one of them with --library prefix=NAME"
 #endif /* PNN_MODEL_H */

@@ -39,8 +39,14 @@ class Edits(NamedTuple):
 
 
 OF_BOUNDS = {
-    "a loop that computes one more output": Edits(
-        ((r"r22, %\[outputs\]\\n", r"r22, %[outputs]+1\\n"),), "projection_sum"
+    "a loop that clears one more score": Edits(
+        (
+            (
+                r"uint8_t left = PNN_CLASSES;",
+                "volatile uint8_t count = PNN_CLASSES + 1; uint8_t left = count;",
+            ),
+        ),
+        "prototypes_score",
     ),
     "a label with a limit that is too small": Edits(
         ((r"\(prototypes_step0, 5, 5\)", "(prototypes_step0, 4, 0)"),), "prototypes_step0"
