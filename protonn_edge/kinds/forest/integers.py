@@ -87,14 +87,8 @@ class IntegerForest(IntegerStage):
     def formula(self, x: Operand) -> Operand:
         """Return the scores (n, L) of bytes (n, D)."""
         trees, inner = self.trees, self.trees.inner
-        left = np.arange(len(inner)) + inner  # a leaf points to itself
-        numbers = self.features * inner, trees.at_nodes(self.thresholds), left, trees.right
-        tables = [x.constant(each) for each in numbers]
-        at = x[slice(0, 1),] * 0 + trees.roots
-        for _ in trees.levels:
-            feature, limit, low, high = (table.op("Gather", at) for table in tables)
-            is_low = x.op("GatherElements", feature, axis=1).op("LessOrEqual", limit)
-            at = is_low.op("Where", low, high)
+        limits = x.constant(trees.at_nodes(self.thresholds))
+        at = trees.ends(x, x[slice(0, 1),] * 0 + trees.roots, limits)
         values = np.zeros((len(inner), self.n_outputs))
         values[~inner] = self.leaves
         return x.constant(values).op("Gather", at).op("ReduceSum", [1], keepdims=0) + self.bias

@@ -32,6 +32,7 @@ from itertools import chain, islice
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.model.formulas import Arrays, Operand, arrays_of
 from protonn_edge.model.integer_stage import IntArray
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range
@@ -110,17 +111,25 @@ class Trees:
         every[self.inner] = of_inner
         return every
 
-    def leaves_of(self, x: Array, thresholds: Array) -> NDArray[np.int64]:
-        """Return the leaves (n, T) that points x (n, D) reach, numbered across all trees.
+    def ends(self, x: Operand, at: Operand, limits: Operand) -> Operand:
+        """Return the leaves' nodes (n, T) that points x (n, D) reach from nodes (n, T).
 
-        A point goes left if its feature is at most the node's threshold.
+        A point goes left if its feature is at most the node's limit, of (N,).
         """
-        limits, rows = self.at_nodes(thresholds), np.arange(len(x))[:, None]
-        inner, at = self.inner, np.tile(self.roots, (len(x), 1))
-        while inner[at].any():
-            left = x[rows, self.features[at]] <= limits[at]
-            at = np.where(inner[at], np.where(left, at + 1, self.right[at]), at)
-        leaves: NDArray[np.int64] = np.cumsum(~inner) - 1
+        left = np.arange(len(self.inner)) + self.inner  # a leaf points to itself
+        numbers = self.features * self.inner, left, self.right
+        feature, low, high = (at.constant(each) for each in numbers)
+        for _ in self.levels:
+            tested = x.op("GatherElements", feature.op("Gather", at), axis=1)
+            is_low = tested.op("LessOrEqual", limits.op("Gather", at))
+            at = is_low.op("Where", low.op("Gather", at), high.op("Gather", at))
+        return at
+
+    def leaves_of(self, x: Array, thresholds: Array) -> NDArray[np.int64]:
+        """Return the leaves (n, T) that points x (n, D) reach, numbered across all trees."""
+        start, limits = np.tile(self.roots, (len(x), 1)), self.at_nodes(thresholds)
+        at = arrays_of(lambda each: self.ends(each, Arrays(start), Arrays(limits)), x)
+        leaves: NDArray[np.int64] = np.cumsum(~self.inner) - 1
         return leaves[at]
 
     def down(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> IntArray:
