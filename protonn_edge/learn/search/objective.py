@@ -67,7 +67,7 @@ class Objective:
             fit = self.sketch(job.settings)
             trial = _trial_beside(job.seen)
             while outcome == "complete" and len(folds) < self.points.n_folds and not fit.excess:
-                judged, fit = self.test_fold(len(folds), job.settings)
+                judged, fit = self.test_fold(len(folds), job.settings, fit)
                 folds.append(judged)
                 fits.append(fit)
                 steps[len(folds)] = float(np.mean([each.score for each in folds]))
@@ -113,8 +113,13 @@ class Objective:
             model = quantize(classifier.fit(X, y).model_)
             return fit_of(model, points.board, points.limits)
 
-    def test_fold(self, fold: int, settings: Mapping[str, object]) -> tuple[Judged, Fit]:
-        """Train on all folds but one, and judge the integers on that fold."""
+    def test_fold(
+        self, fold: int, settings: Mapping[str, object], like: Fit | None = None
+    ) -> tuple[Judged, Fit]:
+        """Train on all folds but one, and judge the integers on that fold.
+
+        The time of the model is scaled as in the fit of one `like` it.
+        """
         points, tested = self.points, self.points.tested_in(fold)
         every = points.filled_by(~tested)
         X, y = every[~tested], points.y[~tested]
@@ -126,7 +131,7 @@ class Objective:
             classifier.fit(X, y, groups=groups)
             model = quantize(classifier.model_)
             Q = model.quantize(X_test)
-            fit = fit_of(model, points.board, points.limits)
+            fit = fit_of(model, points.board, points.limits, like)
             judged = points.metric.judged(model, Q, points.y[tested], classifier.classes_)
         # The last digits of the loss depend on the machine.
         return judged._replace(loss=round(judged.loss, 9)), fit
