@@ -60,6 +60,16 @@ def test_what_is_exceeded_is_named(limits, name):
     assert f"{name} is " in limits.describe(name, found.figures, UNO)
 
 
+@needs_avr_gcc
+def test_limited_time_is_that_of_linked_code_and_scaled_for_models_like_it():
+    limits, model = TuningLimits(latency_ms=50), random_model(features=60, projections=8)
+    found = fit_of(quantize(model), UNO, limits)
+    with trial_build(model, UNO, options=BuildOptions(plan=found.plan)) as trial:
+        assert found.figures.cycles == pytest.approx(trial.possible.most, rel=0.02)
+    other = fit_of(quantize(random_model(features=60, projections=9)), UNO, limits, found)
+    assert other.figures.cycles == other.plan.cycles * found.scale != other.plan.cycles
+
+
 def test_the_board_is_a_limit_too():
     tiny = dataclasses.replace(UNO, flash_bytes=4_000)
     model = quantize(random_model(features=200, projections=8))

@@ -43,7 +43,7 @@ def faster_cascade(
         cascade = checked(model, second, points, search)
     except (InputError, CheckFailed):  # they do not belong together, or exceed a limit
         return refitted
-    is_faster = cascade.fit.figures.known_cycles < refitted.fit.figures.known_cycles
+    is_faster = (cascade.fit.plan.cycles or 0) < (refitted.fit.plan.cycles or 0)  # on average
     return cascade if is_faster and not cascade.fidelity.shortfall else refitted
 
 

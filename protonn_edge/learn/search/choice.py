@@ -129,8 +129,7 @@ def refit(
 ) -> Refitted:
     """Train candidates on all points until one is within the limits and as good as promised.
 
-    The limits hold for the linked firmware, too, for any input; candidates are left out that take,
-    as estimated, as long as one that exceeds a limit of time. If the integers of all that are
+    The limits hold for the linked firmware, too, for any input. If the integers of all that are
     within the limits are worse than their floats, or than in cross-validation, the one with the
     least shortfall is returned.
 
@@ -141,12 +140,10 @@ def refit(
     one's reason.
     """
     reasons: dict[int, str] = {}
-    within, too_slow = [], math.inf
+    within = []
     for candidate in ordered:
         if len(reasons) == _ATTEMPTS:
             break
-        if cycles_of(candidate) >= too_slow:
-            continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             classifier = points.untrained(candidate.settings, seed)
@@ -156,8 +153,6 @@ def refit(
             refitted = checked(model, candidate, points, search)
         except CheckFailed as failure:
             reasons[candidate.number] = str(failure)
-            if isinstance(failure, _TooSlow):
-                too_slow = cycles_of(candidate)
             continue
         within.append(refitted)
         if not refitted.fidelity.shortfall:
@@ -171,10 +166,6 @@ def refit(
     taken = min(within, key=lambda each: each.fidelity.shortfall)
     reasons.pop(taken.candidate.number, None)
     return replace(taken, passed_over=reasons)
-
-
-class _TooSlow(CheckFailed):
-    """The bound of the linked program exceeds the limit of the latency or the energy."""
 
 
 def checked(model: Model, candidate: Record, points: TrialPoints, search: JsonObject) -> Refitted:
@@ -206,12 +197,14 @@ def _linked(model: Model, points: TrialPoints, fit: Fit) -> Linked | None:
         return None
     limits, possible = points.limits, linked.possible
     longest = points.board.milliseconds(possible.most if possible.proven else 0)
-    for what, taken, limit, failure in (
-        ("B flash", share.flash_bytes, limits.flash_bytes, CheckFailed),
-        ("B SRAM", share.sram_bytes, limits.sram_bytes, CheckFailed),
-        ("ms at most", longest, limits.latency_ms, _TooSlow),
-        ("mJ at most", points.board.power_watts * longest, limits.energy_mj, _TooSlow),
+    for what, taken, limit in (
+        ("B flash", share.flash_bytes, limits.flash_bytes),
+        ("B SRAM", share.sram_bytes, limits.sram_bytes),
+        ("ms at most", longest, limits.latency_ms),
+        ("mJ at most", points.board.power_watts * longest, limits.energy_mj),
     ):
         if limit is not None and taken > limit:
-            raise failure(f"the linked model takes {taken:,g} {what}, but the limit is {limit:,g}")
+            raise CheckFailed(
+                f"the linked model takes {taken:,g} {what}, but the limit is {limit:,g}"
+            )
     return linked

@@ -1,22 +1,27 @@
 """The figure that a search maximizes, and limits of memory and cycles.
 
-The planner checks them with estimates; the linked program of the chosen model must keep them with
-its bound (`choice`).
+The planner checks memory with estimates. Time is that of a linked prediction for any input: a trial
+links its sketch, and scales the planner's cycles of its other models by what came of it. The linked
+program of the chosen model must keep all limits (`choice`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chips.boards import Board
+from protonn_edge.codegen.export.self_test import link_as_sketch
+from protonn_edge.codegen.families import family_of, read_program
 from protonn_edge.codegen.plan import DevicePlan, Plan
 from protonn_edge.codegen.planner import Limits, device_plans
 from protonn_edge.codegen.projects.checks import check_estimate
+from protonn_edge.codegen.renderer import render_c
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.data.naming import label_text, listed
 from protonn_edge.data.points.dataset import Dataset
@@ -30,6 +35,7 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.rule_kinds import rule_kinds
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import CheckFailed, InputError, shortened
+from protonn_edge.system.folders import scratch_folder
 from protonn_edge.system.meant import did_you_mean
 
 _FIGURES: dict[str, Callable[[Quality], float]] = {
@@ -161,6 +167,13 @@ def check_predicted(option: str, given: str, board: Board, remedy: str) -> None:
         )
 
 
+# A program that predicts, to read its time from.
+_MAIN = """
+#include "pnn_model.h"
+static pnn_input_t x[PNN_FEATURES];
+static volatile uint8_t answer;
+int main(void) { x[0] = answer; return answer = pnn_predict(x); }
+"""
 BOARD = "board"
 """The name of the board's limit for the whole firmware, used if no other limit is exceeded."""
 
@@ -173,7 +186,8 @@ class Figures:
     # by the planner, without the firmware around it (serial protocol, buffers, stack)
     flash_bytes: int
     sram_bytes: int
-    cycles: float | None  # of a prediction without an input of 0, where they are estimated
+    # of a prediction, where they are known: without an input of 0, or for any if time is limited
+    cycles: float | None
 
     @property
     def known_cycles(self) -> float:
@@ -185,8 +199,7 @@ class Figures:
 class TuningLimits:
     """Limits of the classifier alone; in any case, the whole firmware must fit the board.
 
-    In the search, the latency and the energy are estimated for a prediction without an input of 0.
-    The chosen model's are limited for any input, by its machine code.
+    The latency and the energy are limited for any input, by machine code.
     """
 
     flash_bytes: int | None = None
@@ -210,6 +223,11 @@ class TuningLimits:
             if limit is not None:
                 remedy = f"omit {name}, and measure the model with 'hil'"
                 check_predicted(name, f"{limit:g}", board, remedy)
+
+    @property
+    def timed(self) -> bool:
+        """Whether time is limited."""
+        return self.latency_ms is not None or self.energy_mj is not None
 
     def describe(self, name: str, figures: Figures, board: Board) -> str:
         """Return how much of one limit a model uses, for display."""
@@ -253,6 +271,7 @@ class Fit:
     # the used share by the limit's name, above 1; empty if no limit is exceeded
     excess: dict[str, float]
     plan: DevicePlan
+    scale: float = 1.0  # from the planner's cycles to those in `figures`
 
     @property
     def worst(self) -> float:
@@ -260,29 +279,50 @@ class Fit:
         return max(self.excess.values(), default=0.0)
 
 
-def fit_of(model: IntegerChain, board: Board, limits: TuningLimits) -> Fit:
-    """Return the fastest plan within all limits, or the one nearest to them."""
+def fit_of(model: IntegerChain, board: Board, limits: TuningLimits, like: Fit | None = None) -> Fit:
+    """Return the fastest plan within all limits, or the one nearest to them.
+
+    If time is limited, a plan that fits the board is linked, or else has the scale of a fit `like`
+    it.
+    """
     flash = board.flash_bytes
     if limits.flash_bytes is not None:
         flash = min(flash, limits.flash_bytes + FIRMWARE_FLASH_BYTES)
     # The fastest first; the last one is the smallest.
     allowed = Limits(flash, board.sram_bytes, board.cpu)
-    chosen = device_plans(model, allowed)
+    scale = 1.0 if like is None else like.scale
     fits = [
-        _fit(plan, board, limits, remedies_of(model))
-        for plan in chosen
+        _fit(plan, board, limits, remedies_of(model), scale)
+        for plan in device_plans(model, allowed)
         if isinstance(plan, Plan | WordPlan)
     ]
-    return min(fits, key=lambda fit: fit.worst)
+    fit = min(fits, key=lambda fit: fit.worst)
+    if like is None and limits.timed and fit.figures.cycles and BOARD not in fit.excess:
+        return fit_of(
+            model, board, limits, replace(fit, scale=_linked_scale(model, fit.plan, board))
+        )
+    return fit
 
 
-def _fit(plan: Plan | WordPlan, board: Board, limits: TuningLimits, remedies: Remedies) -> Fit:
+def _linked_scale(model: IntegerChain, plan: DevicePlan, board: Board) -> float:
+    """Return the bound of a linked prediction in units of the plan's cycles; 1 without a bound."""
+    assert isinstance(plan, Plan)
+    with scratch_folder() as folder, suppress(InputError, CheckFailed):
+        elf = link_as_sketch({**render_c(model, plan), "main.c": _MAIN}, board, folder)
+        paths = family_of(board).follow(read_program(elf, board)).paths("pnn_predict")
+        return paths.longest.cycles / plan.order
+    return 1.0
+
+
+def _fit(
+    plan: Plan | WordPlan, board: Board, limits: TuningLimits, remedies: Remedies, scale: float
+) -> Fit:
     firmware_bytes = FIRMWARE_FLASH_BYTES if isinstance(plan, Plan) else 0
     figures = Figures(
         kernel=plan.kernel,
         flash_bytes=plan.flash_bytes - firmware_bytes,
         sram_bytes=plan.predicting_bytes if isinstance(plan, Plan) else plan.state_bytes,
-        cycles=plan.cycles,
+        cycles=plan.cycles and plan.cycles * scale,
     )
     excess = {name: used for name, used in limits.used(figures, board).items() if used > 1}
     sram_bytes = plan.sram_bytes if isinstance(plan, Plan) else plan.state_bytes
@@ -293,4 +333,4 @@ def _fit(plan: Plan | WordPlan, board: Board, limits: TuningLimits, remedies: Re
         beyond = max(beyond, 1.0 + 1e-9)
     if beyond > 1:
         excess[BOARD] = beyond
-    return Fit(figures, excess, plan)
+    return Fit(figures, excess, plan, scale)

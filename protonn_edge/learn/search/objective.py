@@ -82,7 +82,7 @@ class Objective:
         try:
             fit = self.sketch(settings)
             while outcome == "complete" and len(folds) < self.points.n_folds and not fit.excess:
-                judged, fit = self.test_fold(len(folds), settings)
+                judged, fit = self.test_fold(len(folds), settings, fit)
                 folds.append(judged)
                 fits.append(fit)
                 _report(trial, folds)
@@ -128,8 +128,13 @@ class Objective:
             model = quantize(classifier.fit(X, y).model_)
             return fit_of(model, points.board, points.limits)
 
-    def test_fold(self, fold: int, settings: Mapping[str, object]) -> tuple[Judged, Fit]:
-        """Train on all folds but one, and judge the integers on that fold."""
+    def test_fold(
+        self, fold: int, settings: Mapping[str, object], like: Fit | None = None
+    ) -> tuple[Judged, Fit]:
+        """Train on all folds but one, and judge the integers on that fold.
+
+        The time of the model is scaled as in the fit of one `like` it.
+        """
         points, tested = self.points, self.points.tested_in(fold)
         every = points.filled_by(~tested)
         X, y = every[~tested], points.y[~tested]
@@ -141,7 +146,7 @@ class Objective:
             classifier.fit(X, y, groups=groups)
             model = quantize(classifier.model_)
             Q = model.quantize(X_test)
-            fit = fit_of(model, points.board, points.limits)
+            fit = fit_of(model, points.board, points.limits, like)
             judged = points.metric.judged(model, Q, points.y[tested], classifier.classes_)
         # The last digits of the loss depend on the machine.
         return judged._replace(loss=round(judged.loss, 9)), fit
