@@ -324,7 +324,8 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             If X or y are unusable, a parameter is out of range or conflicts with another one, or
             training diverges.
         """
-        y = self.target.assumed_labels(X) if y is None else y
+        if y is None and self.target.assumed_label:
+            y = np.full(np.shape(X)[:1], self.target.assumed_label)
         labels = self.target.labels.of(y)
         request = TrainingRequest(
             settings=self.frozen(), predicts=labels.predicts, in_groups=groups is not None
