@@ -41,9 +41,9 @@ from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.features import AUTO, LONGEST_WINDOW, FeatureRequest, in_place_of_long
 from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.learn.progress import EpochReport, TrainingStopped, was_stopped
-from protonn_edge.learn.refusal import TrainingRequest
 from protonn_edge.learn.refusals import check_compatible
 from protonn_edge.learn.targets import Target
+from protonn_edge.learn.training_request import TrainingRequest
 from protonn_edge.model.model import Model
 from protonn_edge.system.errors import InputError, Interrupted, counted
 
@@ -235,7 +235,7 @@ def with_found_features(learner: DeviceClassifier, dataset: Dataset, seed: int) 
     y = dataset.as_targets(dataset.y_train)
     points, _, labels = learner.target.labels.of(y).given(learner, dataset.X_train, y, None)
     points = replace(points, group=groups)
-    found = found_features(learner.frozen(), points, labels, seed, learner.refusals)
+    found = found_features(learner.frozen(), points, labels, seed)
     learner.set_params(features=found.text)
     notice = Notice("features", str(found))
     return replace(dataset, notices=(*dataset.notices, notice))
@@ -310,7 +310,7 @@ def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingReq
         in_groups=dataset.groups is not None,
         given=frozenset(filter(was_given, flags())),
     )
-    check_compatible(case, classifier.refusals)
+    check_compatible(case)
     return case
 
 

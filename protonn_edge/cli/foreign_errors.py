@@ -13,8 +13,8 @@ _FORBIDDEN = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSYS)
 
 def sentence_about(error: Exception) -> str | None:
     """Return the sentence about an error of the input that another library raised."""
-    if isinstance(error, ImportError):
-        return sentence_of(error)
+    if isinstance(error, ImportError) and (sentence := sentence_of(error)):
+        return sentence
     if isinstance(error, OSError):
         return _of_system(error)
     if isinstance(error, MemoryError) or "failed to map segment" in str(error):  # of a library

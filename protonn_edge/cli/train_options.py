@@ -138,9 +138,16 @@ class GivenClassifier(NamedTuple):
             return
         kind = parameters_with(self.name, parameters)
         from protonn_edge.learn.refusals import check_before_points
+        from protonn_edge.learn.training_request import TrainingRequest
 
-        settings = kind(**parameters).frozen()
-        check_before_points(settings, given={*filter(was_given, flags())}, in_groups=in_groups)
+        check_before_points(
+            TrainingRequest(
+                settings=kind(**parameters).frozen(),
+                predicts=None,
+                in_groups=in_groups,
+                given=frozenset(filter(was_given, flags())),
+            )
+        )
 
     def untrained(self, seed: int, estimator: str = "Classifier") -> DeviceClassifier:
         """Return a classifier or a regressor of this kind with these parameters, and a seed."""

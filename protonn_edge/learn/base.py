@@ -16,7 +16,6 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -40,9 +39,9 @@ from protonn_edge.learn.features import AutoRequest
 from protonn_edge.learn.given_points import labels_are_classes
 from protonn_edge.learn.points import Float32, Targets
 from protonn_edge.learn.progress import EpochReport, Learned, Restart, was_stopped
-from protonn_edge.learn.refusal import Refusal, TrainingRequest
 from protonn_edge.learn.refusals import check_compatible
 from protonn_edge.learn.searched import FEATURES_BEGUN, FEATURES_SEARCHED, SearchSpec, SearchTask
+from protonn_edge.learn.training_request import TrainingRequest
 from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.model import stored
 from protonn_edge.model.features import Features
@@ -231,7 +230,6 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     clip_: ClipChoice | None = field(init=False)
     features_: FoundFeatures = field(init=False)
 
-    refusals: ClassVar[tuple[Refusal, ...]] = ()
     is_slow: ClassVar[bool] = False  # whether a few minutes are too short for trials of a search
     starts_from: ClassVar[str] = ""  # the kind of models that training can continue
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
@@ -239,10 +237,6 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         cls._parameter_constraints = constraints(cls.parameters)
-        rows = chain(
-            cls.own_refusals(), *(vars(base).get("refusals", ()) for base in reversed(cls.__mro__))
-        )
-        cls.refusals = tuple(dict.fromkeys(rows))  # including the bases'
         cls.__doc__ = with_parameters_of_bases(cls)
 
     @classmethod
@@ -330,12 +324,13 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             If X or y are unusable, a parameter is out of range or conflicts with another one, or
             training diverges.
         """
-        y = self.target.assumed_labels(X) if y is None else y
+        if y is None and self.target.assumed_label:
+            y = np.full(np.shape(X)[:1], self.target.assumed_label)
         labels = self.target.labels.of(y)
         request = TrainingRequest(
             settings=self.frozen(), predicts=labels.predicts, in_groups=groups is not None
         )
-        check_compatible(request, self.refusals)
+        check_compatible(request)
         return self.fit_accepted(X, y, sample_weight, groups=groups, evaluate_on=evaluate_on)
 
     @checking_parameters
@@ -362,7 +357,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
                 from protonn_edge.learn.found_features import found_features
 
                 in_groups = replace(given, group=numbers)
-                self.features_ = found_features(settings, in_groups, labels, seed, self.refusals)
+                self.features_ = found_features(settings, in_groups, labels, seed)
                 settings = settings.frozen(features=self.features_.text)
             if settings.group_shift > 0 and labels.are_classes:
                 given = replace(given, group=numbers)

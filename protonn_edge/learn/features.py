@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from protonn_edge.data.points.dataset import Dataset
     from protonn_edge.learn.objective import Loss
     from protonn_edge.learn.points import Float32, Move
-    from protonn_edge.learn.refusal import Refusal, TrainingRequest
+    from protonn_edge.learn.training_request import TrainingRequest
 
 NO_FEATURES = "none"
 """The name of raw points, without features, in a search."""
@@ -62,8 +62,6 @@ class FeatureRequest:
     can_be_clipped: ClassVar[bool] = False  # whether outliers of its values can be clamped
     # how copies of a signal are moved
     movement: ClassVar[SignalMovement] = SignalMovement(0.05, speed=1.2, gain=1.2, noise=0.1)
-    # what a request of this kind refuses, in addition to `protonn_edge.learn.refusals`
-    refusals: ClassVar[tuple[Refusal, ...]] = ()
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: object) -> Self:
@@ -86,6 +84,9 @@ class FeatureRequest:
         Raises `InputError` if the text states something else.
         """
         return text
+
+    def refuse(self, case: TrainingRequest) -> None:
+        """Refuse a training that these features cannot have; see `protonn_edge.learn.refusals`."""
 
     def augmentation(self, share: float) -> Move | None:  # noqa: ARG002
         """Return what moves the features of a share of each step's points, if anything does."""

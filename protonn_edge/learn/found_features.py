@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 
@@ -33,8 +33,8 @@ from protonn_edge.learn.points import (
     distinct_points,
     sample_with_all_classes,
 )
-from protonn_edge.learn.refusal import Refusal, TrainingRequest
-from protonn_edge.learn.refusals import refusal_of
+from protonn_edge.learn.refusals import is_refused
+from protonn_edge.learn.training_request import TrainingRequest
 from protonn_edge.system.figures import percent
 from protonn_edge.system.rounding import one_thread
 
@@ -81,18 +81,17 @@ def found_features(
     given: Points,
     labels: ClassLabels,
     seed: int,
-    refusals: Collection[Refusal] = (),
 ) -> FoundFeatures:
     """Return the features of windows to train with.
 
-    - `settings`: those of the training, and `refusals` of its kind of classifier.
+    - `settings`: those of the training.
     - `given`: raw points, in their groups, if they have any, with targets that are `labels`.
 
     Raises `InputError` if the windows are too long for features.
     """
     are_classes = labels.are_classes
     every = texts_for(settings, given.X)
-    texts = [text for text in every if _is_compared(settings.frozen(features=text), refusals)]
+    texts = [text for text in every if _is_compared(settings.frozen(features=text))]
     points = distinct_points(given)
     rows = sample_with_all_classes(points.y, _MOST_POINTS, np.random.default_rng(seed))
     points = points.part(rows)
@@ -125,11 +124,11 @@ def found_features(
     return replace(found, text=min(chosen, key=n_features.__getitem__), errors=errors)
 
 
-def _is_compared(settings: SharedParameters, refusals: Collection[Refusal]) -> bool:
+def _is_compared(settings: SharedParameters) -> bool:
     """Return whether a kind of classifier may take the features."""
     only_compares = math.isinf(settings.largest_normalized)  # values, as trees do
     request = TrainingRequest(settings=settings)
-    return not (only_compares and _is_learned(settings)) and refusal_of(request, refusals) is None
+    return not (only_compares and _is_learned(settings)) and not is_refused(request)
 
 
 def _is_learned(settings: SharedParameters) -> bool:

@@ -73,8 +73,8 @@ def initial_parameters(
       are at the same few places, or a few are far from the others.
     """
     target = target or Target()
-    told_apart = target.told_apart(X, y, weights, generator)
-    W = initial_projection(projection, X, told_apart, n_projections, weights, generator)
+    parts = y if target.told_apart is None else target.told_apart(X, y, weights, generator)
+    W = initial_projection(projection, X, parts, n_projections, weights, generator)
     W[:, X.min(axis=0) == X.max(axis=0)] = 0.0
     if X.shape[0] > _CLUSTERED_POINTS:
         chosen = sample_with_all_classes(y, _CLUSTERED_POINTS, generator)
@@ -91,14 +91,15 @@ def initial_parameters(
         )
     spread = float(np.ptp(B, axis=1).max())
     limit = widest / spread if spread > 0 else np.inf
-    reaching = target.reaching_gamma(projected, B.T)
-    if reaching is not None:
-        gamma = min(gamma or reaching, limit)
+    if target.reaching_gamma is not None:
+        gamma = min(gamma or target.reaching_gamma(projected, B.T), limit)
     elif gamma is None:
         gamma = min(median_gamma(projected, B, gamma_numerator, generator), limit)
     fold, sharpness = np.float32(gamma), _SHARPNESS_OF_SETS if y.ndim == 2 else _SHARPNESS
     start = Parameters(W * fold, B * fold, Z, np.array([sharpness], dtype=np.float32))
-    return target.with_label_vectors(start, X, y, weights), gamma
+    if target.with_label_vectors is not None:
+        start = target.with_label_vectors(start, X, y, weights)
+    return start, gamma
 
 
 def initial_projection(

@@ -43,7 +43,8 @@ class InputSpace:
         values = values if ends is None else np.clip(values, *ends)
         inputs = InputStatistics.of(values, raw.weight)
         inputs = inputs if stage is None else stage.ranged(inputs)
-        inputs = settings.target.reaching(inputs)
+        if reach := settings.target.reach:
+            inputs = inputs.reaching(reach)
         inputs = inputs if stage is None else stage.ranged(inputs)
         check_varying(inputs.lower, inputs.upper)
         normalizer = (
@@ -78,7 +79,12 @@ def _stage(
         return settings.initial_model.features
     if settings.features is None:
         return None
-    X, weight = settings.target.with_reach(raw.X, raw.weight)
+    X, weight = raw.X, raw.weight
+    if reach := settings.target.reach:  # two more points at the limits of distinguished values
+        lower, upper = X.min(axis=0), X.max(axis=0)
+        longer = np.float32(reach) * (upper - lower)
+        X = np.concatenate([X, [lower - longer, upper + longer]])
+        weight = None if weight is None else np.append(weight, np.ones(2, np.float32))
     loss = None if labels.are_classes else labels.loss()
     return settings.features_for(FeatureData(X, weight, raw.y, seed, loss))
 

@@ -7,7 +7,7 @@ here imports scikit-learn, so that help is printed at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import Field, FrozenInstanceError, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from protonn_edge.learn.network_head import NetworkHead
     from protonn_edge.learn.points import Move, Points
     from protonn_edge.learn.progress import Callback
-    from protonn_edge.learn.refusal import Refusal
     from protonn_edge.learn.targets import Target
+    from protonn_edge.learn.training_request import TrainingRequest
     from protonn_edge.model.features import Features
     from protonn_edge.model.model import Model
 
@@ -379,10 +379,8 @@ class SharedParameters(FeatureParameters):
         """Return what moves normalized points between their groups, if anything does."""
         return None
 
-    @classmethod
-    def own_refusals(cls) -> Sequence[Refusal]:
-        """Return combinations that this kind refuses, without what refuses only numbers."""
-        return ()
+    def refuse(self, case: TrainingRequest) -> None:
+        """Refuse a training that this kind cannot do, by `TrainingRequest.refuse`."""
 
     @property
     def normalizer_kind(self) -> str:

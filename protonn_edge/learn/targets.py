@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -14,13 +14,12 @@ from protonn_edge.learn.labels import ClassLabels
 from protonn_edge.learn.objective import Parameters
 from protonn_edge.learn.points import Float32, Targets
 from protonn_edge.learn.progress import Trained
-from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
 
 class Target:
-    """Points of two or more classes, which a classifier separates."""
+    """What a training learns: by default, to separate points of two or more classes."""
 
     labels: ClassVar[ClassLabels] = ClassLabels()
     read_as: ClassVar[Literal["class", "value"] | None] = None  # the labels, see `load_dataset`
@@ -30,16 +29,27 @@ class Target:
     rejection_rate: ClassVar[float | None] = None
     rejection_by: ClassVar[tuple[str, ...]] = ("score",)
 
-    def assumed_labels(self, X: ArrayLike) -> NDArray[np.str_] | None:  # noqa: ARG002
-        """Return the labels (n,) of points X (n, D) that come without any; None if unknown."""
-        return None
+    assumed_label: ClassVar[str] = ""  # of points that come without labels; "" if none may
+    # margin at either end of the points' range, as a share of it, within which values are still
+    # distinguished
+    reach: ClassVar[float] = 0.0
+    is_optimized: ClassVar[bool] = True  # or the initial values stay
+
+    # Functions that change the initial values, or None.
+    # of points (n, D), their targets, their weights and a generator: the classes (n,) that the
+    # first projection separates
+    told_apart: Callable[..., Targets] | None = None
+    # of projected points (n, d) and prototypes (m, d): the inverse of the RBF's width
+    reaching_gamma: Callable[[Float32, Float32], float] | None = None
+    # of initial values, points, targets and weights: the values with Z of another kind than shares
+    with_label_vectors: Callable[..., Parameters] | None = None
+    # of initial values and points: these values as trained
+    as_it_starts: Callable[[Parameters, Float32], Trained] | None = None
 
     def check(self, classes: Sequence[Any] | Array) -> None:
         """Raise `InputError` for a number of classes from which this cannot be learned."""
         if len(classes) < self.least_classes:
             raise InputError("the training data has only one class; add points of another class")
-
-    # --- data sets ---
 
     def selected(self, dataset: Dataset) -> Dataset:
         """Return the data set with the points to train on, and all others for testing."""
@@ -56,53 +66,6 @@ class Target:
     def held_out(self, dataset: Dataset, share: float, seed: int, *, by_rows: bool) -> Dataset:
         """Return a selected data set with a share of its training points held out for testing."""
         return holdout(dataset, share, seed, by_rows=by_rows)
-
-    # --- preparation ---
-
-    def with_reach(
-        self, points: Float32, weights: Float32 | None
-    ) -> tuple[Float32, Float32 | None]:
-        """Return points (n, D) that cover the values to distinguish, with their weights."""
-        return points, weights
-
-    def reaching(self, inputs: InputStatistics) -> InputStatistics:
-        """Return statistics whose ranges cover the values to distinguish."""
-        return inputs
-
-    # --- initial values ---
-
-    def told_apart(
-        self,
-        X: Float32,  # noqa: ARG002
-        y: Targets,
-        weights: Float32 | None,  # noqa: ARG002
-        generator: np.random.Generator,  # noqa: ARG002
-    ) -> Targets:
-        """Return the classes (n,) of points X (n, D) that the first projection separates."""
-        return y
-
-    def reaching_gamma(self, projected: Float32, prototypes: Float32) -> float | None:  # noqa: ARG002
-        """Return the inverse of the RBF's width that distances ask for; None if none do."""
-        return None
-
-    def with_label_vectors(
-        self,
-        start: Parameters,
-        X: Float32,  # noqa: ARG002
-        y: Targets,  # noqa: ARG002
-        weights: Float32 | None,  # noqa: ARG002
-    ) -> Parameters:
-        """Return initial values for points X (n, D), with Z of another kind than shares."""
-        return start
-
-    def as_it_starts(self, start: Parameters, X: Float32) -> Trained | None:  # noqa: ARG002
-        """Return the initial values as trained; None if they are to be optimized."""
-        return None
-
-    @property
-    def is_optimized(self) -> bool:
-        """Whether the initial values are optimized."""
-        return True
 
 
 def nearest_distances(projected: Array, prototypes: Float32) -> NDArray[np.float64]:

@@ -132,7 +132,7 @@ REGRESSORS = Imported(
 PARAMETERS = Imported({name: _place(name, "parameters", "Parameters") for name in ESTIMATORS})
 """The parameters of the estimators, which are imported at once."""
 
-_VARIANT = "train.classifier:{}Classifier"
+_TRAINING = "train.classifier"  # the module of a variant's estimator, in its folder
 _VARIANTS: list[tuple[str, Variant]] = [
     (folder, each) for folder, found in _FOLDERS.items() for each in getattr(found, "VARIANTS", ())
 ]
@@ -173,17 +173,22 @@ EXPORTS: Mapping[str, str] = (
         for kind, folder in _IN_ORDER
         if kind.training
     }
-    | {f"{each.prefix}Classifier": f"{folder}.train.classifier" for folder, each in _VARIANTS}
+    | {f"{each.prefix}Classifier": f"{folder}.{_TRAINING}" for folder, each in _VARIANTS}
     | {f"{KINDS[name].prefix}Regressor": f"{_FOLDER_OF[name]}.value.train" for name in REGRESSORS}
 )
 """The modules of what `protonn_edge` offers of them, by name."""
 
 
-def variants(kind: str, place: str = "parameters:{}Parameters") -> Iterator[Any]:
-    """Yield the classes of a kind's variants at a place in their folders, importing each."""
-    for folder, each in _VARIANTS:
-        if each.kind == kind:
-            yield imported(f"{folder}.{place.format(each.prefix)}")
+def variants(kind: str) -> Iterator[Any]:
+    """Yield the parameters of a kind's variants, importing each when it is asked for."""
+    found = ((folder, each.prefix) for folder, each in _VARIANTS if each.kind == kind)
+    yield from (imported(f"{folder}.parameters:{prefix}Parameters") for folder, prefix in found)
+
+
+def variant_estimators(kind: str) -> Iterator[Any]:
+    """Yield the estimators of a kind's variants, importing each when it is asked for."""
+    found = ((folder, each.prefix) for folder, each in _VARIANTS if each.kind == kind)
+    yield from (imported(f"{folder}.{_TRAINING}:{prefix}Classifier") for folder, prefix in found)
 
 
 def parameters_with(kind: str, names: Collection[str]) -> Any:
@@ -196,7 +201,7 @@ def parameters_with(kind: str, names: Collection[str]) -> Any:
 
 def estimator_with(kind: str, names: Collection[str]) -> Any:
     """Return the estimator that `parameters_with` belongs to."""
-    return _with(names, chain([ESTIMATORS[kind]], variants(kind, _VARIANT)))
+    return _with(names, chain([ESTIMATORS[kind]], variant_estimators(kind)))
 
 
 def _with(names: Collection[str], classes: Iterable[Any]) -> Any:

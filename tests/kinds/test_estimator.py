@@ -140,7 +140,7 @@ def test_it_rejects_by_score_and_margin(kind: str, tmp_path: Path) -> None:
 
 @every_other_kind
 def test_sets_of_labels_are_refused(kind: str) -> None:
-    with refused_by("learn.refusals"):
+    with refused_by("learn.training_request"):
         new(kind).fit(X_SOME, np.eye(10, dtype=int)[Y_SOME])
 
 

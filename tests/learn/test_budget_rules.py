@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from trainings import DIGITS, OPTIMIZERS
+from trainings import DIGITS, OPTIMIZERS, protonn
 
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -90,7 +90,7 @@ def test_outputs_given_by_something_else_are_kept() -> None:
 
 def fit(**settings: Any) -> ProtoNNClassifier:
     chosen = {"epochs": 2, "random_state": 0} | settings
-    return ProtoNNClassifier(**chosen).fit(DIGITS.X_train, DIGITS.y_train)
+    return protonn(**chosen).fit(DIGITS.X_train, DIGITS.y_train)
 
 
 @pytest.mark.parametrize("budget", [200, 900, 4_000])

@@ -138,11 +138,11 @@ def test_the_record_says_how_the_model_came_about() -> None:
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_points_to_evaluate_on_are_reported_and_change_nothing(optimizer: str) -> None:
     settings = {"epochs": 3, **OPTIMIZERS[optimizer]}
-    classifier = ProtoNNClassifier(random_state=0, **settings)
+    classifier = protonn(random_state=0, **settings)
     classifier.fit(DIGITS.X_train, DIGITS.y_train, evaluate_on=(DIGITS.X_test, DIGITS.y_test))
     reported = classifier.history_[-1].test_accuracy
     assert reported == pytest.approx(classifier.score(DIGITS.X_test, DIGITS.y_test), abs=0.01)
-    alone = ProtoNNClassifier(random_state=0, **settings).fit(DIGITS.X_train, DIGITS.y_train)
+    alone = protonn(random_state=0, **settings).fit(DIGITS.X_train, DIGITS.y_train)
     assert alone.history_[-1].test_accuracy is None
     assert model_bytes(alone.to_model()) == model_bytes(classifier.to_model())
 
@@ -175,5 +175,5 @@ def test_real_data_is_learned(
     load: Callable[..., Any], settings: dict[str, Any], floor: float
 ) -> None:
     X, y = load(return_X_y=True)
-    classifier = ProtoNNClassifier(random_state=0, **settings).fit(X[::2], y[::2])
+    classifier = protonn(random_state=0, **settings).fit(X[::2], y[::2])
     assert classifier.score(X[1::2], y[1::2]) > floor

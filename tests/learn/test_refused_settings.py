@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from extension_parts import additions
-from trainings import DIGITS
+from trainings import DIGITS, protonn
 
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -124,7 +124,7 @@ def test_it_is_refused_in_one_sentence(settings: dict[str, Any], words: str) -> 
     given = dict(settings)
     points, y = given.pop("X", X), given.pop("y", Y)
     others = {name: given.pop(name, None) for name in ("groups", "sample_weight", "evaluate_on")}
-    kind = given.pop("kind", ProtoNNClassifier)
+    kind = given.pop("kind", protonn)
     with pytest.raises(ValueError, match=words) as caught:
         kind(**given).fit(points, y, **others)
     assert "\n" not in str(caught.value)

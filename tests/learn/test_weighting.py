@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trainings import DIGITS, OPTIMIZERS
+from trainings import DIGITS, OPTIMIZERS, protonn
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.given_points import point_weights
@@ -19,7 +19,7 @@ POINTS = np.zeros((4, 1))
 
 def classifier(**settings: object) -> ProtoNNClassifier:
     chosen = {"n_projections": 4, "n_prototypes": 10, "epochs": 5}
-    return ProtoNNClassifier(random_state=0, **(chosen | settings))
+    return protonn(random_state=0, **(chosen | settings))
 
 
 def test_balanced_classes_weigh_the_same() -> None:

@@ -206,7 +206,7 @@ def test_groups_do_not_shift_points_without_classes(kind: Any, y: Any) -> None:
     estimator = kind(epochs=3, n_prototypes=4, random_state=0)
     in_groups, alone = (estimator.fit(X, y, groups=each).predict(X) for each in (GROUPS, None))
     np.testing.assert_array_equal(in_groups, alone)
-    with refused_by("learn.refusals"):
+    with refused_by("learn.training_request"):
         estimator.set_params(group_shift=2.0).fit(X, y, groups=GROUPS)
 
 

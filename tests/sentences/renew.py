@@ -14,13 +14,13 @@ PACKAGE = Path(__file__).resolve().parents[2] / "protonn_edge"
 _MAKERS = (
     "CheckFailed",
     "DoesNotFit",
-    "Refusal",
     "beyond",
-    "excluded",
     "lacking",
+    "refuse",
+    "refuse_given",
+    "refuse_without_effect",
     "several_labels",
     "unneeded",
-    "without_effect",
 )
 LISTED = Path(__file__).with_name("sentences.txt")
 
@@ -37,11 +37,11 @@ def sentences() -> str:
 
 
 def _calls(tree: ast.AST) -> Iterator[str]:
-    """Yield the sentence of each call that makes an error, or a row of refused requests."""
+    """Yield the sentence of each call that makes an error, or refuses a training."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_error(node.func)]
     for call in sorted(calls, key=lambda each: (each.lineno, each.col_offset)):
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        given = given[-1:] if _name_of(call.func) == "without_effect" else given
+        given = given[-1:] if _name_of(call.func) == "refuse_without_effect" else given
         for argument in given:
             if text := _text(argument):
                 yield text

@@ -11,7 +11,7 @@ from protonn_edge.features.pooling.integers import IntegerAveragePooling
 from protonn_edge.features.pooling.making import average_pooling, averages_of_windows
 from protonn_edge.learn import features
 from protonn_edge.learn.parameters import FeatureParameters
-from protonn_edge.learn.refusal import Refusal, excluded
+from protonn_edge.learn.training_request import TrainingRequest
 from protonn_edge.model.features import Features
 from protonn_edge.model.shapes import Shape, shape_text
 from protonn_edge.model.stored import same
@@ -31,15 +31,14 @@ class PoolingRequest(features.ImageRequest):
     word: ClassVar[str] = "pool"
     form: ClassVar[str] = "pool:4x4"
     of_samples: ClassVar[bool] = True
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        excluded(
-            lambda case: case.asked.deskew and case.settings.window_shape is not None,
-            "it straightens images, and the points are windows of samples",
-            "deskew",
-        ),
-    )
-
     shape: Shape
+
+    def refuse(self, case: TrainingRequest) -> None:
+        """Refuse windows that are to be straightened."""
+        if self.deskew and case.settings.window_shape is not None:
+            case.refuse_given(
+                "deskew", "it straightens images, and the points are windows of samples"
+            )
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:

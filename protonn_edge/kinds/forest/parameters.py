@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from protonn_edge.learn import parameters as declared
-from protonn_edge.learn.refusal import Refusal, without_effect
+from protonn_edge.learn.training_request import TrainingRequest
 
 OF_NUMBERS = ("random", "extra", "boosting")
 ENSEMBLES = (*OF_NUMBERS, "adaboost")
 LEAVES = ("votes", "shares")
-_REFUSALS = (
-    without_effect(
-        lambda case: not case.settings.leaves_vote,
-        "tests",
-        "only trees whose leaves vote share tests",
-    ),
-)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -96,10 +88,10 @@ class ForestParameters(declared.SharedParameters):
     )
     size_budget: int | None = declared.SIZE_BUDGET(16_000)
 
-    @classmethod
-    def own_refusals(cls) -> Sequence[Refusal]:
-        """Return combinations that a forest refuses."""
-        return _REFUSALS
+    def refuse(self, case: TrainingRequest) -> None:
+        """Refuse tests that trees cannot share."""
+        if not self.leaves_vote:
+            case.refuse_without_effect("tests", "only trees whose leaves vote share tests")
 
     @property
     def leaves_vote(self) -> bool:

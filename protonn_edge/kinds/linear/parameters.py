@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protonn_edge.learn.parameters import (
@@ -13,25 +12,12 @@ from protonn_edge.learn.parameters import (
     SharedParameters,
     parameter,
 )
-from protonn_edge.learn.refusal import Refusal
+from protonn_edge.learn.training_request import TrainingRequest
 
 NETWORK = "network"
 _FITTING = ("auto", "liblinear", "saga")
 SOLVERS = (*_FITTING, NETWORK)
 _OF_FITTING = f"solver={'|'.join(_FITTING)}"
-_REFUSALS = (
-    Refusal(
-        lambda case: case.for_floats_alone and case.settings.solver == NETWORK,
-        "{solver} 'network' is not possible, because no device supports the {normalization} "
-        "'l2'; leave it out",
-    ),
-    Refusal(
-        lambda case: case.settings.solver == NETWORK and not case.asks_for("conv"),
-        "{solver} is 'network', which keeps weights that were learned with convolutions, but "
-        "{features} requests no convolutions; request some, such as conv:8x3,max2, or choose "
-        "'saga'",
-    ),
-)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -81,7 +67,16 @@ class LinearParameters(SharedParameters):
         only=_OF_FITTING,
     )
 
-    @classmethod
-    def own_refusals(cls) -> Sequence[Refusal]:
-        """Return combinations that a linear classifier refuses."""
-        return _REFUSALS
+    def refuse(self, case: TrainingRequest) -> None:
+        """Refuse the weights of a network that nothing learns."""
+        if self.solver == NETWORK and case.for_floats_alone:
+            case.refuse(
+                "--solver 'network' is not possible, because no device supports the "
+                "--normalization 'l2'; leave it out"
+            )
+        if self.solver == NETWORK and not case.asks_for("conv"):
+            case.refuse(
+                "--solver is 'network', which keeps weights that were learned with convolutions, "
+                "but --features requests no convolutions; request some, such as conv:8x3,max2, or "
+                "choose 'saga'"
+            )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -30,7 +29,7 @@ from protonn_edge.learn.parameters import (
 if TYPE_CHECKING:
     from protonn_edge.learn.objective import Loss
     from protonn_edge.learn.points import Float32
-    from protonn_edge.learn.refusal import Refusal
+    from protonn_edge.learn.training_request import TrainingRequest
     from protonn_edge.learn.training_set import TrainingSet
     from protonn_edge.model.model import Model
 
@@ -186,12 +185,24 @@ class ProtoNNParameters(MiniBatchParameters):
         option="--outlier-exposure",
     )
 
-    @classmethod
-    def own_refusals(cls) -> Sequence[Refusal]:
-        """Return combinations that ProtoNN refuses."""
-        from protonn_edge.kinds.protonn.refusals import REFUSALS
-
-        return REFUSALS
+    def refuse(self, case: TrainingRequest) -> None:
+        """Refuse combinations; see `SharedParameters.refuse`."""
+        if case.predicts == "labels" and self.projection_starts_from("nca"):
+            case.refuse(
+                "--init-projection 'nca' is not possible, because points have sets of labels; "
+                "train without it"
+            )
+        if case.model is not None:
+            _refuse_sizes(self, case)
+        if self.gamma is not None:
+            case.refuse_without_effect("gamma_numerator", "--gamma is the initial width already")
+        if self.projection_starts_from("identity"):
+            case.refuse_without_effect(
+                "n_projections", "--init-projection 'identity' keeps all features"
+            )
+        if self.budget is not None:
+            sizes = case.first_set("n_prototypes n_projections")
+            case.refuse_given(sizes, "--budget determines the sizes")
 
     def frozen(self, **changed: object) -> Self:
         """Return an immutable copy, with the initial projection and the matrices' names unified."""
@@ -251,3 +262,17 @@ class ProtoNNParameters(MiniBatchParameters):
     def sparsity(self) -> tuple[float, float, float]:
         """Shares of non-zero entries of W, B and Z."""
         return self.sparsity_projection, self.sparsity_prototypes, self.sparsity_labels
+
+
+def _refuse_sizes(settings: ProtoNNParameters, case: TrainingRequest) -> None:
+    """Refuse what is given, although the model to start from has it already."""
+    given = case.first_set("clip " * case.clips + "budget")
+    if "normalization" in case.given and settings.normalization != settings.normalizer_kind:
+        given = "--normalization"
+    if settings.projection_bits != settings.weight_bits:
+        given = case.first_set("projection_bits") or given
+    case.refuse_given(given, "the model to start from has its own sizes, ranges and bits")
+    case.refuse_without_effect(
+        "n_prototypes n_projections init_projection init_prototypes gamma gamma_numerator",
+        "the model to start from determines the sizes and the initial values",
+    )

@@ -17,12 +17,12 @@ from protonn_edge.data.points.preparation import Preparation
 from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.features import NO_FEATURES
 from protonn_edge.learn.input_space import count_inputs
-from protonn_edge.learn.refusal import TrainingRequest
 from protonn_edge.learn.refusals import check_compatible
 from protonn_edge.learn.search import ANY
 from protonn_edge.learn.search.alternatives import alternatives
 from protonn_edge.learn.search.limits import ACCURACY, Metric, TuningLimits
 from protonn_edge.learn.searched import FEATURES, settings_of_kind
+from protonn_edge.learn.training_request import TrainingRequest
 from protonn_edge.model.registry import KINDS, estimator_with
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
@@ -40,7 +40,7 @@ def _accepted(kind: type[DeviceClassifier], given: Mapping[str, Any]) -> Any:
     """Return the settings of a classifier, which must be compatible."""
     settings = kind(**given).frozen()
     predicts = settings.target.labels.predicts
-    check_compatible(TrainingRequest(settings=settings, predicts=predicts), kind.refusals)
+    check_compatible(TrainingRequest(settings=settings, predicts=predicts))
     return settings
 
 

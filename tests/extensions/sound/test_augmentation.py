@@ -89,5 +89,5 @@ def test_models_learn_from_moved_sounds(kind: Any) -> None:
 def test_networks_move_images_too_but_no_other_points() -> None:
     X, y = np.random.default_rng(0).uniform(0, 9, (60, 64)), np.arange(60) % 2
     DenseClassifier(augment=True, image_shape=(8, 8), epochs=2).fit(X, y)
-    with refused_by("learn.refusals"):
+    with refused_by("learn.training_request"):
         DenseClassifier(augment=True, epochs=2).fit(X, y)

@@ -237,7 +237,7 @@ def test_new_classes_are_no_answers_until_they_are_taught() -> None:
 def test_refusals_of_training(settings: dict[str, object]) -> None:
     X = np.random.default_rng(0).normal(size=(40, 4)).astype(np.float32)
     y = np.arange(40) % 2
-    with refused_by("learn.refusals"):
+    with refused_by("learn.training_request"):
         TeachableProtoNNClassifier(**settings).fit(X, y)
 
 

@@ -14,9 +14,9 @@ from protonn_edge.features.images.train import pixel_scale
 from protonn_edge.features.pooling.areas import Areas
 from protonn_edge.features.pooling.integers import IntegerAveragePooling
 from protonn_edge.features.window_features.scale import ChannelScale
-from protonn_edge.learn import refusal as rows
 from protonn_edge.learn.features import FeatureData, ImageRequest, unread
 from protonn_edge.learn.parameters import FeatureParameters
+from protonn_edge.learn.training_request import TrainingRequest
 from protonn_edge.model.features import Features
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
     from protonn_edge.features.convolution.train import learning
 
 _BITS = re.compile(r"bits:(\d)(?:/(\d))?")
-
-
-def _cropped_alone(case: rows.TrainingRequest) -> bool:
-    whole = case.asked.cropped_shape in (None, case.settings.image_shape)
-    of_window = case.settings.window_shape is not None
-    return not whole and (of_window or read_network(case.asked.layers)[0] == 1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,21 +38,22 @@ class ConvolutionRequest(ImageRequest):
     form: ClassVar[str] = "conv:8x3,max2"
     of_samples: ClassVar[bool] = True
     learns_from_classes: ClassVar[bool] = True
-    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
-        rows.Refusal(
-            _cropped_alone,
-            "{features} is {settings.features}, but convolutions can use a crop only if they begin "
-            "with averages of an image; leave crop out, or, for images, begin with average2",
-        ),
-        rows.excluded(
-            lambda case: case.asked.deskew,
-            "it applies to pool and gradients, not to convolutions",
-            "deskew",
-        ),
-    )
-
     layers: str
     bits: Bits = field(default_factory=Bits)
+
+    def refuse(self, case: TrainingRequest) -> None:
+        """Refuse what cannot be prepared for convolutions."""
+        settings = case.settings
+        is_cropped = self.cropped_shape not in (None, settings.image_shape)
+        of_window = settings.window_shape is not None
+        if case.has_points and is_cropped and (of_window or read_network(self.layers)[0] == 1):
+            case.refuse(
+                f"--features is {settings.features}, but convolutions can use a crop only if they "
+                "begin with averages of an image; leave crop out, or, for images, begin with "
+                "average2"
+            )
+        if self.deskew:
+            case.refuse_given("deskew", "it applies to pool and gradients, not to convolutions")
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:

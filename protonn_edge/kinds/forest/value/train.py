@@ -13,8 +13,8 @@ from protonn_edge.kinds.forest.grown import GrownTrees, fitting, joined_nodes, n
 from protonn_edge.kinds.forest.parameters import OF_NUMBERS
 from protonn_edge.kinds.forest.train import ForestClassifier, new_ensemble
 from protonn_edge.learn.points import Float32, Points
-from protonn_edge.learn.refusal import Refusal
 from protonn_edge.learn.searched import Among, SearchSpec, SearchTask
+from protonn_edge.learn.training_request import TrainingRequest
 from protonn_edge.policy.value.train import DeviceRegressor, searched_without
 from protonn_edge.system.schema import JsonObject
 
@@ -62,13 +62,15 @@ class ForestRegressor(DeviceRegressor, ForestClassifier):
     """
 
     ensembles: ClassVar[Mapping[str, Callable[..., Any]]] = _REGRESSORS
-    refusals: ClassVar[tuple[Refusal, ...]] = (
-        Refusal(
-            lambda case: case.settings.ensemble not in OF_NUMBERS,
-            "{ensemble} '{settings.ensemble}' votes for classes; choose 'random', 'extra' or "
-            "'boosting'",
-        ),
-    )
+
+    def refuse(self, case: TrainingRequest) -> None:
+        """Refuse an ensemble of classes."""
+        super().refuse(case)
+        if self.ensemble not in OF_NUMBERS:
+            case.refuse(
+                f"--ensemble '{self.ensemble}' votes for classes; choose 'random', 'extra' or "
+                "'boosting'"
+            )
 
     def grown(self, Q: Float32, points: Points, seed: int) -> tuple[GrownTrees, JsonObject]:
         """Return trees, whose leaves are means of numbers; see `ForestClassifier.grown`."""

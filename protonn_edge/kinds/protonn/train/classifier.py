@@ -21,8 +21,7 @@ from protonn_edge.learn.group_shift import GroupShift
 from protonn_edge.learn.input_space import count_inputs
 from protonn_edge.learn.points import Move, Points
 from protonn_edge.learn.progress import Learned
-from protonn_edge.learn.refusal import TrainingRequest
-from protonn_edge.learn.refusals import refusal_of
+from protonn_edge.learn.refusals import is_refused
 from protonn_edge.learn.searched import (
     FEATURES_BEGUN,
     FEATURES_SEARCHED,
@@ -32,6 +31,7 @@ from protonn_edge.learn.searched import (
     SearchTask,
 )
 from protonn_edge.learn.targets import nearest_distances
+from protonn_edge.learn.training_request import TrainingRequest
 from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.model.integer_stage import MOST_CLASSES, check_counts
 from protonn_edge.model.model import Model
@@ -125,7 +125,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
 
         def allows(**drawn: Any) -> bool:
             settings = cls(**{**task.fixed, **drawn}).frozen()
-            return refusal_of(TrainingRequest(settings=settings), cls.refusals) is None
+            return not is_refused(TrainingRequest(settings=settings))
 
         fitting = task.parameter_bytes // (1 + task.n_classes)
         most = max(task.n_classes, min(task.n_points, _MOST_PROTOTYPES, fitting))

@@ -42,10 +42,12 @@ def learned_head(settings: ProtoNNParameters, data: TrainingSet) -> Learned:
     facts = {"trainer": "joint" if other is None else other.name, "input_noise": 0.0}
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # divergence is checked
         start, gamma = _start(settings, data, generator)
-        trained = settings.target.as_it_starts(start, data.points.X)
-        if trained is None and other is not None:
+        target = settings.target
+        if target.as_it_starts is not None:
+            trained = target.as_it_starts(start, data.points.X)
+        elif other is not None:
             trained = other.minimize(start, data, settings)
-        if trained is None:
+        else:
             settings = settled(settings, data, generator, _BATCH_SIZE)
             facts["input_noise"] = float(settings.input_noise)
             aware = settings.quantization_aware and data.for_device

@@ -143,5 +143,5 @@ def test_the_layers_of_a_models_file_are_taken(
 
 def test_basis_images_are_no_windows() -> None:
     images = BasisImagesClassifier(features="conv:4x3", window_shape=(32, 3))
-    with refused_by("learn.refusals"):
+    with refused_by("learn.training_request"):
         images.fit(np.zeros((2, 96)), np.arange(2))

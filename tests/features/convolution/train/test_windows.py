@@ -102,7 +102,9 @@ def test_what_does_not_fit_windows_is_refused(settings: dict) -> None:
     X, y = windows()
     settings = {"features": "conv:4x3", **settings}
     with refused_by(
-        "features.convolution.train.notation", "features.window_features.scale", "learn.refusals"
+        "features.convolution.train.notation",
+        "features.window_features.scale",
+        "learn.training_request",
     ):
         classifier(**settings).fit(X.reshape(N, -1), y)
 

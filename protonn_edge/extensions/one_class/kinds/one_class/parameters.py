@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.learn.parameters import parameter
 
 if TYPE_CHECKING:
-    from protonn_edge.learn.refusal import Refusal
+    from protonn_edge.learn.training_request import TrainingRequest
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -35,9 +34,29 @@ class OneClassProtoNNParameters(ProtoNNParameters):
         only="classes devices",
     )
 
-    @classmethod
-    def own_refusals(cls) -> Sequence[Refusal]:
-        """Return what is refused for one class, too."""
-        from protonn_edge.extensions.one_class.kinds.one_class.refusals import REFUSALS
-
-        return (*REFUSALS, *super().own_refusals())
+    def refuse(self, case: TrainingRequest) -> None:
+        """Refuse what needs other points or an optimizer, if there is one class, too."""
+        if self.one_class:
+            case.refuse_given(
+                case.first_set(
+                    "clip " * case.clips + "augment strangers initial_model budget "
+                    "sparsity_projection sparsity_prototypes sparsity_labels"
+                ),
+                "--one-class learns from normal points, without other points or an optimizer",
+            )
+            case.refuse_without_effect(
+                "epochs batch_size learning_rate input_noise quantization_aware trained "
+                "gamma_numerator",
+                "--one-class trains without an optimizer",
+            )
+            if case.asked is not None and case.asked.learns_from_classes:
+                case.refuse(
+                    "--features are learned from several classes, but --one-class is set; leave "
+                    "out one of the two"
+                )
+            if self.projection_starts_from("nca", "sleec"):
+                case.refuse(
+                    f"--init-projection is {self.init_projection}, which needs several classes, "
+                    "but --one-class is set; leave out one of the two"
+                )
+        super().refuse(case)

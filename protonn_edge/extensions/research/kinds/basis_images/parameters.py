@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from protonn_edge.features.convolution.train.notation import MOST_CHANNELS
 from protonn_edge.kinds.dense.parameters import DenseParameters
 from protonn_edge.learn.parameters import DEVIATION, IMAGE_SHAPE, PASSES, Number, parameter
-from protonn_edge.learn.refusal import Refusal
+from protonn_edge.learn.training_request import TrainingRequest
 from protonn_edge.model.shapes import Shape
-
-_REFUSALS = (
-    Refusal(
-        lambda case: not case.asks_for("conv"),
-        "basis images need a student; give its layers with {features}, such as conv:8x3,max2",
-    ),
-    Refusal(
-        lambda case: case.settings.window_shape is not None,
-        "basis images need images as points, but {window_shape} is given; leave {window_shape} out",
-    ),
-)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -69,7 +57,15 @@ class BasisImagesParameters(DenseParameters):
     )
     similarity: float = parameter(0.1, DEVIATION, help="Weight of the similarity loss.")
 
-    @classmethod
-    def own_refusals(cls) -> Sequence[Refusal]:
-        """Return combinations that basis images refuse."""
-        return (*super().own_refusals(), *_REFUSALS)
+    def refuse(self, case: TrainingRequest) -> None:
+        """Refuse points that are no images."""
+        super().refuse(case)
+        if not case.asks_for("conv"):
+            case.refuse(
+                "basis images need a student; give its layers with --features, such as "
+                "conv:8x3,max2"
+            )
+        if self.window_shape is not None:
+            case.refuse(
+                "basis images need images as points, but --window is given; leave --window out"
+            )

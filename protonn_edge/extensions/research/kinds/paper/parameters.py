@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.learn.parameters import TURNS, Choices, parameter
 
 if TYPE_CHECKING:
-    from protonn_edge.learn.refusal import Refusal
+    from protonn_edge.learn.training_request import TrainingRequest
 
 CROSS_ENTROPY = "cross_entropy"
 LOSSES = (CROSS_ENTROPY, "squared_error", "hinge", "neighbour_likelihood")
@@ -64,9 +63,25 @@ class PaperProtoNNParameters(ProtoNNParameters):
         only=_ALTERNATING,
     )
 
-    @classmethod
-    def own_refusals(cls) -> Sequence[Refusal]:
-        """Return what is refused for this optimizer, too."""
-        from protonn_edge.extensions.research.kinds.paper.refusals import REFUSALS
-
-        return (*REFUSALS, *super().own_refusals())
+    def refuse(self, case: TrainingRequest) -> None:
+        """Refuse what the optimizer or the loss excludes, too."""
+        if self.optimizer != "joint":
+            case.refuse_without_effect(
+                "epochs learning_rate input_noise quantization_aware",
+                "only the joint --optimizer uses it",
+            )
+            case.refuse_given(
+                case.first_set("augment strangers"),
+                "the alternating --optimizer takes points as they are",
+            )
+            if case.in_groups and self.group_shift > 0:
+                case.refuse(
+                    f"--group-shift is {self.group_shift:g}, but the alternating --optimizer takes "
+                    "points as they are; set --group-shift to 0, or leave the groups out"
+                )
+        if self.loss == "neighbour_likelihood":
+            case.refuse_given(
+                case.first_set("strangers"),
+                "the likelihood of neighbours is not defined for points without a class",
+            )
+        super().refuse(case)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.learn.parameters import Number, parameter
 
 if TYPE_CHECKING:
-    from protonn_edge.learn.refusal import Refusal
+    from protonn_edge.learn.training_request import TrainingRequest
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -45,9 +44,8 @@ class TeachableProtoNNParameters(ProtoNNParameters):
         only="classes",
     )
 
-    @classmethod
-    def own_refusals(cls) -> Sequence[Refusal]:
-        """Return what is refused for examples, too."""
-        from protonn_edge.extensions.teaching.kinds.teachable.refusals import REFUSALS
-
-        return (*REFUSALS, *super().own_refusals())
+    def refuse(self, case: TrainingRequest) -> None:
+        """Refuse new classes without examples, too."""
+        if self.new_classes > 0 and self.teachable == 0:
+            case.refuse(f"--new-classes is {self.new_classes}, but --teachable is 0; give both")
+        super().refuse(case)

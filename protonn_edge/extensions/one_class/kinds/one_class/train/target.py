@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from protonn_edge.data.naming import NO_CLASS, listed
 from protonn_edge.data.points.dataset import Dataset, several_labels
@@ -24,7 +24,6 @@ from protonn_edge.learn.objective import Parameters
 from protonn_edge.learn.points import Float32, Indices, Targets
 from protonn_edge.learn.progress import EpochReport, Trained
 from protonn_edge.learn.targets import Target, nearest_distances
-from protonn_edge.model.statistics import InputStatistics
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
@@ -57,12 +56,10 @@ class OneClass(Target):
     rejection_rate: ClassVar[float | None] = 0.01
     rejection_by: ClassVar[tuple[str, ...]] = ("distance",)
     is_optimized: ClassVar[bool] = False
+    assumed_label: ClassVar[str] = "normal"
+    reach: ClassVar[float] = _REACH
 
     normal: str | None = None  # the class of normal points, if the data has several
-
-    def assumed_labels(self, X: Any) -> NDArray[np.str_]:
-        """Return the labels (n,) of normal points X (n, D)."""
-        return np.full(X.shape[0] if hasattr(X, "shape") else len(X), "normal")
 
     def check(self, classes: Sequence[Any] | Array) -> None:
         """Refuse several classes."""
@@ -87,19 +84,6 @@ class OneClass(Target):
     def held_out(self, dataset: Dataset, share: float, seed: int, *, by_rows: bool) -> Dataset:
         """Return the data set with a share of the normal training points held out."""
         return hold_out_normal(dataset, share, seed, by_rows=by_rows)
-
-    def with_reach(
-        self, points: Float32, weights: Float32 | None
-    ) -> tuple[Float32, Float32 | None]:
-        """Return points (n, D) and two more at the limits of the distinguished values."""
-        lower, upper = points.min(axis=0), points.max(axis=0)
-        longer = np.float32(_REACH) * (upper - lower)
-        with_ends = np.concatenate([points, [lower - longer, upper + longer]])
-        return with_ends, None if weights is None else np.append(weights, np.ones(2, np.float32))
-
-    def reaching(self, inputs: InputStatistics) -> InputStatistics:
-        """Return statistics with ranges that are longer than those of the normal points."""
-        return inputs.reaching(_REACH)
 
     def told_apart(
         self,

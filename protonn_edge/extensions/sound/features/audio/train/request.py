@@ -13,9 +13,9 @@ from protonn_edge.extensions.sound.features.audio.integers import IntegerAudio
 from protonn_edge.extensions.sound.features.audio.train.augmentation import SoundAugmentation
 from protonn_edge.extensions.sound.features.audio.train.movement import SoundMovement
 from protonn_edge.learn import features
-from protonn_edge.learn import refusal as rows
 from protonn_edge.learn.augmentation import SignalMovement
 from protonn_edge.learn.parameters import FeatureParameters
+from protonn_edge.learn.training_request import TrainingRequest
 from protonn_edge.model.features import Features
 from protonn_edge.model.limits import ONSETS
 from protonn_edge.model.shapes import Shape
@@ -36,19 +36,17 @@ class AudioRequest(features.FeatureRequest):
     movement: ClassVar[SignalMovement] = SoundMovement(
         0.025, speed=1.35, gain=1.5, noise=0.0, equalizer=4.0
     )
-    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
-        rows.Refusal(
-            lambda case: (
-                case.settings.window_shape is not None and case.settings.window_shape[1] > 1
-            ),
-            "energies of sound need clips of one channel, but {window_shape} is "
-            "{settings.window_shape[0]}x{settings.window_shape[1]}, with several channels; give "
-            "clips of one channel",
-        ),
-    )
-
     sizes: Shape
     onset: int | None = None
+
+    def refuse(self, case: TrainingRequest) -> None:
+        """Refuse clips of several channels."""
+        shape = case.settings.window_shape
+        if shape is not None and shape[1] > 1:
+            case.refuse(
+                f"energies of sound need clips of one channel, but --window is {shape[0]}x"
+                f"{shape[1]}, with several channels; give clips of one channel"
+            )
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: object) -> Self:
