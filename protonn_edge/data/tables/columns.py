@@ -47,8 +47,8 @@ _LABEL_ROWS = 2  # rows of a class, on average, below which numbers are not clas
 class Column:
     """A column of n rows, numbered from 0, and its name, which is empty without a header.
 
-    What it is read as comes with its cells; its role, and what follows from that, with the points
-    that are made of it.
+    Its kind and its values come from its cells. Its role, its feature and its offset are set once,
+    when points are made of it.
     """
 
     index: int
