@@ -126,7 +126,7 @@ def _table(
     """Return the rows of a table that were classified, or their numbers, with the answers."""
     rows = points.rows.tolist()
     head, cells, delimiter = ["row"], [[str(row)] for row in rows], ","
-    if points.table.layout is not None and data.is_file():
+    if points.layout is not None and data.is_file():
         file, chosen = opened_table(data, points.options), set(rows)
         delimiter, head = file.delimiter, [str(column.index + 1) for column in file.columns]
         head = [column.name for column in file.columns] if file.header else head
@@ -140,7 +140,7 @@ def _table(
             [*row, answer_name(model.classes, label)]
             for row, label in zip(cells, points.y.tolist(), strict=True)
         ]
-    layout = points.table.layout
+    layout = points.layout
     added = {PREDICTED[model.policy.predicts]: names}
     added |= {name: [*map(str, figures)] for name, figures in of_rules.items()}
     if model.policy.predicts == "value" and layout is not None and layout.decimal_comma:

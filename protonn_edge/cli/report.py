@@ -164,7 +164,7 @@ def show_report(path: Path) -> None:
 def _given(model: Model, data: Path, table: TableOptions, out: Output) -> JsonObject:
     """Return the arguments of `gather` that follow from the points in DATA."""
     points = points_for(model, data, table, out, labels="optional")
-    columns = points.table.columns
+    columns = points.columns
     if not model.feature_names:  # as the page names features
         columns = tuple(
             each if each.feature is None else replace(each, name=f"feature {each.feature}")

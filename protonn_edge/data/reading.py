@@ -25,19 +25,8 @@ import numpy as np
 from protonn_edge.data.checks.checks import remarks
 from protonn_edge.data.files.arrays import has_labels, read_npz, read_npz_points
 from protonn_edge.data.formats import is_text_table, read_tables, refuse_options
-from protonn_edge.data.naming import (
-    NO_CLASS,
-    NO_LABEL,
-    TEST_PART_ONLY,
-    Notice,
-    in_order,
-    listed,
-)
-from protonn_edge.data.options import (
-    SHOWN,
-    TableOptions,
-    with_keywords,
-)
+from protonn_edge.data.naming import NO_CLASS, NO_LABEL, TEST_PART_ONLY, Notice, in_order, listed
+from protonn_edge.data.options import SHOWN, TableOptions, with_keywords
 from protonn_edge.data.points.dataset import (
     Dataset,
     Float32,
@@ -67,12 +56,7 @@ from protonn_edge.data.points.values import (
     value_dataset,
 )
 from protonn_edge.data.roles.groups import groups_of_division
-from protonn_edge.data.roles.learned import (
-    about_new_points,
-    as_in_training,
-    with_label,
-)
-from protonn_edge.data.tables.coded import Coded
+from protonn_edge.data.roles.learned import about_new_points, as_in_training, with_label
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, unneeded
 from protonn_edge.system.files import as_path
@@ -332,15 +316,14 @@ def _points_of(
     check_has_points(table.source, len(table.X))
     y, values, notices = _known(table, names, expected, labels)
     table = _in_trained_unit(table, expected)
-    X = table.X
-    rows = np.arange(len(X)) if table.kept is None else np.flatnonzero(table.kept)
+    rows = np.arange(len(y)) if table.kept is None else np.flatnonzero(table.kept)
     if not is_same_rate(table.sample_rate, expected.sample_rate):
         raise InputError(
             f"{table.source} was sampled at {table.sample_rate:g} Hz, but the model was trained on "
             f"data sampled at {expected.sample_rate:g} Hz; use recordings at this rate"
         )
-    left, notices = replace(table, X=X[:0], labels=Coded.of(())), (*table.notices, *notices)
-    return ModelPoints(X, y, rows, left, notices, values=values)
+    facts = {**vars(table), "notices": (*table.notices, *notices)}
+    return ModelPoints(**facts, y=y, rows=rows, values=values)
 
 
 def _in_trained_unit(table: Table, expected: Expected) -> Table:

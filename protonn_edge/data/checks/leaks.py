@@ -69,8 +69,9 @@ def leaks(dataset: Dataset) -> Iterator[Notice]:
     labels, names = _labels(dataset, rows)
     X = np.stack([each.values for each in columns], axis=1).astype(np.float64)
     unlike = np.vstack([unlike_neighbours(x[None], labels, kind) for x in X.T])
-    copies, given = unlike == 0, _far_better(unlike)
-    if kind != "value":
+    if kind == "value":
+        copies, given = unlike == 0, _far_better(unlike)
+    else:
         copies, given = _made_of_labels(X, labels, unlike)
     alone: Chosen = np.asarray(given.any(axis=1))
     if len(alone) >= _SEVERAL and 2 * alone.sum() > len(alone):

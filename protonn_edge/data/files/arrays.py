@@ -155,7 +155,7 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...], *, one_ho
     points, labels = _spelled(archive, f"X{part}"), _spelled(archive, f"y{part}")
     for name in (points, labels):
         if not _has(archive, name):
-            raise _missing(archive, name)
+            raise lacking(archive.path, f"array {name!r}")
     X, shape = _points(archive, points)
     y = archive.read(labels).argmax(axis=1) if one_hot else _label_sets(archive, labels)
     is_set = y.ndim == 2
@@ -245,7 +245,7 @@ def source_of(path: Path) -> JsonObject:
 
 def _number(archive: ArrayArchive, name: str, kind: type, most: float, wanted: str) -> Any:
     """Return a single number above 0 of at most `most`, as an int or a float."""
-    value = _required(archive, name)
+    value = archive.read(name)
     kinds = "iu" if kind is int else "fiu"
     if value.shape != () or value.dtype.kind not in kinds or not 0 < float(value) <= most:
         raise archive.refusal(name, f"must be {wanted}")
@@ -326,7 +326,9 @@ def _points(archive: ArrayArchive, name: str) -> tuple[Float32, tuple[int, ...]]
     with np.errstate(over="ignore"):
         X = flat.astype(np.float32)
     if not np.isfinite(X).all():
-        raise _not_finite(archive, name, *np.argwhere(~np.isfinite(X))[0])
+        row, column = np.argwhere(~np.isfinite(X))[0]
+        problem = f"has a value that is NaN, infinite or too large in row {row}, feature {column}"
+        raise archive.refusal(name, f"{problem}; fix or drop the row")
     if len(X) and raw.dtype.kind != "b" and raw.dtype.itemsize > 2:
         low, high = flat.min(axis=0).astype(np.float64), flat.max(axis=0).astype(np.float64)
         for column in np.flatnonzero(loses_differences(low, high))[:1].tolist():
@@ -336,14 +338,6 @@ def _points(archive: ArrayArchive, name: str) -> tuple[Float32, tuple[int, ...]]
                 "whose differences are lost in 32-bit floats; subtract an offset from them",
             )
     return X, raw.shape[1:]
-
-
-def _not_finite(archive: ArrayArchive, name: str, row: int, column: int) -> InputError:
-    return archive.refusal(
-        name,
-        f"has a value that is NaN, infinite or too large in row {row}, feature {column}; fix or "
-        "drop the row",
-    )
 
 
 def _label_sets(archive: ArrayArchive, name: str) -> Any:
@@ -360,13 +354,3 @@ def _label_sets(archive: ArrayArchive, name: str) -> Any:
             f"only zeros and ones and have at most {LABEL_LIMIT:,} columns; correct the array",
         )
     return y.astype(np.float32)
-
-
-def _required(archive: ArrayArchive, name: str) -> Array:
-    if name not in archive.names:
-        raise _missing(archive, name)
-    return archive.read(name)
-
-
-def _missing(archive: ArrayArchive, name: str) -> InputError:
-    return lacking(archive.path, f"array {name!r}")

@@ -124,10 +124,6 @@ class Provenance:
         of_files = self.layout is not None and self.layout.label == OF_FILES
         return not of_files and len(self.point_shape) < 2
 
-    def provenance(self) -> JsonObject:
-        """Return the fields that all points of the same origin share."""
-        return {each.name: getattr(self, each.name) for each in fields(Provenance)}
-
     def matched(self, wanted: Sequence[str], source: str, owner: str = "the model") -> Self:
         """Return these points with the columns that `owner` wants, in that order.
 
@@ -280,8 +276,8 @@ def parts_of(train: _Part, test: _Part | None) -> tuple[_Part, JsonObject]:
     tested = test or replace(train, X=train.X[:0], labels=train.labels[:0])
     check_feature_count(tested, train.X.shape[1], "the training part has")
     notices = tuple(dict.fromkeys((*train.notices, *tested.notices)))
-    parts: JsonObject = {"X_train": train.X, "X_test": tested.X}
-    return tested, parts | train.provenance() | {"notices": notices}
+    shared: JsonObject = {each.name: getattr(train, each.name) for each in fields(Provenance)}
+    return tested, shared | {"X_train": train.X, "X_test": tested.X, "notices": notices}
 
 
 def dataset_from(

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from protonn_edge.data.naming import Notice
 from protonn_edge.data.options import TableOptions
 from protonn_edge.data.points.dataset import Float32, Indices, Table
 from protonn_edge.data.points.values import Values
 
 
-@dataclass(frozen=True, eq=False)
-class ModelPoints:
-    """Points of a file for a model."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ModelPoints(Table):
+    """Points of a file for a model, with the right answers that are known."""
 
-    X: Float32  # (n, D)
     # (n,): indices into the model's classes; `NO_CLASS` for other classes than the only one,
     # `NO_LABEL` for unknown ones
     y: Indices
     rows: Indices  # (n,): the row of each point in its file, from 0
-    table: Table  # as it was read, without labels and values
-    notices: tuple[Notice, ...]
     options: TableOptions = field(default_factory=TableOptions)  # with which it was read
     # right answers that are no classes: numbers (n,), or sets of labels (n, L); `y` is `NO_LABEL`
     values: Values | None = None

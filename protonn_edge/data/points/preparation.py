@@ -85,10 +85,8 @@ class Preparation:
     def to_record(self) -> JsonObject:
         """Return the entry of a model's record."""
         values = [None if math.isnan(each) else each for each in self.values]
-        return {RECORDED: {**vars(self), "values": values, **self._mappings()}}
-
-    def _mappings(self) -> dict[str, object]:
-        return {"one_hot": dict(self.one_hot), "offsets": dict(self.offsets)}
+        entry = vars(self) | {"one_hot": dict(self.one_hot), "offsets": dict(self.offsets)}
+        return {RECORDED: {**entry, "values": values}}
 
     def columns_of(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the names of the columns from which features with these names are made."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -167,7 +167,8 @@ def _divided(dataset: Dataset, chosen: NDArray[np.bool_], division: Division) ->
     y, groups = dataset.y_train, dataset.groups
     classes = range(dataset.n_classes) if y.ndim == 1 else []  # sets of labels have none
     if groups is not None and dataset.group_names:
-        notice = _held_out_groups(dataset.group_names[group] for group in np.unique(groups[chosen]))
+        names = listed(dataset.group_names[group] for group in np.unique(groups[chosen]))
+        notice = Notice("held_out", f"groups held out for testing: {names}")
         dataset = replace(dataset, notices=(*dataset.notices, notice))
     dataset = relearned(dataset, ~chosen)
     absent = np.setdiff1d(classes, y[chosen]).tolist() if len(classes) else []
@@ -183,10 +184,6 @@ def _divided(dataset: Dataset, chosen: NDArray[np.bool_], division: Division) ->
     X_test = of_held_out(dataset, division)[chosen]
     kept = kept_rows(dataset, ~chosen)
     return replace(kept, X_test=X_test, y_test=y[chosen], test_groups=tested)
-
-
-def _held_out_groups(names: Iterable[str]) -> Notice:
-    return Notice("held_out", f"groups held out for testing: {listed(names)}")
 
 
 def relearned(dataset: Dataset, chosen: NDArray[np.bool_]) -> Dataset:

@@ -54,13 +54,21 @@ def spread_of(y: Values) -> str:
 
 
 def has_values(train: Table, target: str | None, names: Sequence[str]) -> bool:
-    """Return whether labels are numbers: by a target that is given, or by the labels themselves."""
+    """Return whether labels are numbers: by a target that is given, or by the labels themselves.
+
+    Labels with fractions are probably measurements if there are many, or if they hardly repeat
+    (scikit-learn's ``type_of_target`` calls them continuous), but classes such as 0.5 and 1.5 are
+    possible.
+    """
     if target is not None or names:
         return target == "value"
     if train.value_name:
         return True
     refuse_nearly_numbers(train)
-    return bool(_measurements(train))
+    numbers = _numbers_by_label(train)
+    few = len(numbers) <= min(_FRACTIONAL_CLASSES, len(train.X) / 2)
+    decimals = any({*label} & {*".,"} for label in numbers)
+    return decimals and not few and None not in numbers.values()
 
 
 def refuse_nearly_numbers(table: Table) -> None:
@@ -75,19 +83,6 @@ def refuse_nearly_numbers(table: Table) -> None:
             f"{len(others):,}, such as {quoted(min(others))}, are not plain numbers; correct them "
             "to predict numbers, or train a classifier with --target class"
         )
-
-
-def _measurements(table: Table) -> list[float]:
-    """Return the labels with fractions if there are many, or if they hardly repeat.
-
-    Such labels are probably measurements (scikit-learn's ``type_of_target`` calls them continuous),
-    but classes such as 0.5 and 1.5 are possible.
-    """
-    numbers = _numbers_by_label(table)
-    few = len(numbers) <= min(_FRACTIONAL_CLASSES, table.X.shape[0] / 2)
-    if few or None in numbers.values():
-        return []
-    return [each for label, each in numbers.items() if each is not None and {*label} & {*".,"}]
 
 
 def value_dataset(train: Table, test: Table | None) -> ValueDataset:

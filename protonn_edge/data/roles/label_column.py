@@ -79,6 +79,7 @@ class LabelSearch:
             self.columns, self.path, self.options, self.expected, header=self.header
         )
         self.certain: dict[Column, Reason] = {}  # columns that have certainly no labels
+        self.evidence: dict[int, str] = {}  # clauses on the roles of columns, by their indices
         self.asked: list[Notice] = []  # questions about a table that is only shown
 
     def find(
@@ -188,7 +189,8 @@ class LabelSearch:
             last = self.named.kept[-1]
             label = last if self.certain.get(last) == "time" and last.may_be_label else free[-1]
             others = [each for each in free if each is not label and not self.is_of_units(each)]
-            raise label_refusal(self.path, label, others, recorded=self.recorded)
+            counts = bool(self.evidence.get(label.index))
+            raise label_refusal(self.path, label, others, counts=counts, recorded=self.recorded)
         return free[-1], "the last one", []
 
     def is_of_units(self, column: Column) -> bool:
@@ -211,7 +213,9 @@ class LabelSearch:
         if counting[1:] and not self.named.by_option:
             *features, label = counting
             names = ",".join(each.flag_value for each in features)
-            text = " and ".join(f"{each.title} ({each.evidence})" for each in counting[:_NAMED])
+            text = " and ".join(
+                f"{each.title} ({self.evidence.get(each.index, '')})" for each in counting[:_NAMED]
+            )
             remedy = (
                 f"{text} were left out; if these are measurements, use "
                 f"--label {label.flag_value} --keep {names}"
@@ -231,11 +235,14 @@ def _has_few(column: Column) -> bool:
 
 
 def label_refusal(
-    path: object, label: Column, columns: Iterable[Column], *, recorded: bool
+    path: object, label: Column, columns: Iterable[Column], *, counts: bool, recorded: bool
 ) -> InputError:
-    """Return the error for a last column without classes, naming columns that may have some."""
+    """Return the error for a last column without classes, naming columns that may have some.
+
+    - `counts`: whether its numbers are those of a time or a counter
+    """
     has = f"only the value {label.example}"
-    if label.evidence:
+    if counts:
         has = f"numbers such as {label.example} instead of classes"
     if not label.is_whole and label.values is not None:
         fractions = label.values[np.nan_to_num(label.values) % 1 != 0]

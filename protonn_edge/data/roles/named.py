@@ -70,11 +70,10 @@ class NamedColumns:
             _check_encoded(one_hot, columns, path, header=header)
         keep = found(options.keep, "--keep")
 
-        def one(text: str | None, flag: str) -> Mapping[Column, object]:
-            return found([] if text is None else [text], flag)
-
-        label, session = one(options.label, "--label"), one(options.session, "--session")
-        time = one(options.time, "--time")
+        given = {"--label": options.label, "--session": options.session, "--time": options.time}
+        label, session, time = (
+            found([] if text is None else [text], flag) for flag, text in given.items()
+        )
         features: _Options = [("--channels", channels), ("--one-hot", one_hot), ("--keep", keep)]
         others: _Options = [
             ("--drop", dropped),

@@ -16,7 +16,7 @@ A model's own columns are found by name and not judged.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,10 +86,28 @@ class Roles:
     left_out: dict[Column, Reason] = field(default_factory=dict)
     one_hot: Collection[Column] = ()  # columns of text that become features
     indicators: Sequence[Column] = ()  # of the classes, if these are the label
+    # clauses on the roles of columns, by the columns' indices; and those whose role is in doubt
+    evidence: dict[int, str] = field(default_factory=dict)
+    in_doubt: set[int] = field(default_factory=set)
 
     def of(self, reason: Reason) -> list[Column]:
         """Return the columns that are left out for a reason."""
         return [column for column, each in self.left_out.items() if each == reason]
+
+    def given_to(self, columns: Sequence[Column], kept: NDArray[np.bool_] | None) -> list[Column]:
+        """Return all columns with their roles; those beside the features with the rows kept."""
+        role_of: dict[int, str] = {each.index: why for each, why in self.left_out.items()}
+        role_of |= {each.index: "feature" for each in self.features}
+        role_of |= {each.index: "label" for each in (*self.indicators, self.label) if each}
+        made = []
+        for column in columns:
+            role = role_of.get(column.index, "dropped")
+            rows = None if role in ("feature", "dropped") else kept
+            own = column if rows is None else column.of_rows(rows)
+            role = "in doubt" if column.index in self.in_doubt else role
+            evidence = self.evidence.get(column.index, "")
+            made.append(replace(own, role=role, evidence=evidence))
+        return made
 
 
 class Judge(LabelSearch):
@@ -106,7 +124,7 @@ class Judge(LabelSearch):
         if expected is not None and not expected.labelled:
             rest = [column for column in kept if column is not self.named.label]
             if wanted or len(rest) == expected.n_features:
-                return Roles(None, "not needed", *self.in_order(rest, wanted), {}, one_hot)
+                return Roles(None, "not needed", *self.in_order(rest, wanted), one_hot=one_hot)
         self.behaviours: dict[Column, Behaviour] = {}
         certain = {each: reason for each in kept if (reason := self.certainly(each))}
         certain |= self.named.by_option
@@ -115,12 +133,13 @@ class Judge(LabelSearch):
         label, how, indicators = self.find(frozenset(wanted), first=first)
         rest = [each for each in kept if each is not label and each not in indicators]
         if wanted or (expected is not None and len(rest) == expected.n_features):
-            features, notices = self.in_order(rest, wanted)
-            return Roles(label, how, features, notices, {}, one_hot, indicators)
-        roles = Roles(label, how, notices=self.asked, one_hot=one_hot, indicators=indicators)
+            found = self.in_order(rest, wanted)
+            return Roles(label, how, *found, {}, one_hot, indicators, self.evidence)
+        roles = Roles(label, how, [], self.asked, {}, one_hot, indicators, self.evidence)
         self.judge(rest, roles)
-        for column, new in self.named.channels.items():
-            column.rename(new or "")
+        new = {each: each.called(name) for each, name in self.named.channels.items()}
+        roles.features = [new.get(each, each) for each in roles.features]
+        roles.one_hot = [new.get(each, each) for each in roles.one_hot]
         return roles
 
     def in_order(
@@ -142,7 +161,7 @@ class Judge(LabelSearch):
         if column.kind == "number":
             return self.certainly_no_measurement(column, name)
         if column.kind == "date":
-            column.evidence = column.of_dates
+            self.evidence[column.index] = column.of_dates
         texts = () if column.texts is None else column.texts.texts
         if 1 < len(texts) <= _FEW and are_parts(texts):
             return "part"
@@ -156,20 +175,21 @@ class Judge(LabelSearch):
         assert column.values is not None
         called = self.called(column, name)
         behaviour = self.behaviours[column] = behaviour_of(column.values, self.begins)
-        column.evidence = behaviour.evidence
+        self.evidence[column.index] = behaviour.evidence
         if behaviour.kind == "counter" or (behaviour.kind == "ticks" and not column.may_be_label):
             return "index" if called == "index" else "time"
         if behaviour.kind and called:
             return called
         if called == "time" and (self.recorded or column.has_lost_digits):
-            column.evidence = "it is called so, although its numbers do not rise as times do"
+            text = "it is called so, although its numbers do not rise as times do"
+            self.evidence[column.index] = text
             return called
         is_part = PART.fullmatch(column.name.lower()) is not None  # with a unit, it is measured
         if not column.is_whole or (column is self.columns[-1] and (name in DEVICES or is_part)):
             return None
         distinct = len(np.unique(column.values))
         if is_part and are_parts_or_folds(column.values):
-            column.evidence = "its numbers are those of parts, and it is called so"
+            self.evidence[column.index] = "its numbers are those of parts, and it is called so"
             return "part"
         groups = called == "session" and distinct <= max(_FEW, len(column.values) / _SELDOM)
         plain = name in ("", "id", "idx", "index") or name.startswith("unnamed")
@@ -210,7 +230,7 @@ class Judge(LabelSearch):
                 reason, doubt = self.role_of_text(column, roles) if is_text else self.role(column)
             if doubt and column.values is None and self.options.missing == SHOWN:
                 reason = "text"
-            column.evidence = (turns and f"it {turns}") or column.evidence
+            self.evidence |= {column.index: f"it {turns}"} if turns else {}
             if reason is not None:
                 reasons[column] = reason
             if doubt:
@@ -218,10 +238,14 @@ class Judge(LabelSearch):
         if not self.named.channels:
             self.refuse(doubts, roles)
         named = self.named.by_option
-        first = sorted(reasons, key=lambda each: (each not in named, not _is_person(each)))
+        persons = [each for each in reasons if PERSON.fullmatch(each.name.lower())]
+        first = sorted(reasons, key=lambda each: (each not in named, each not in persons))
         roles.left_out = {column: reasons[column] for column in first}
         roles.features = [*self.named.channels] or [each for each in rest if each not in reasons]
-        roles.notices += [_left_out_notice(*each, each[0] in named) for each in reasons.items()]
+        roles.notices += [
+            _left_out_notice(column, reason, self.evidence.get(column.index, ""), column in named)
+            for column, reason in reasons.items()
+        ]
         texts, label = [*roles.of("text"), *self.flags(roles)], roles.label
         guessed = roles.label_found == "the last one" and label is not None and label.kind != "text"
         if texts and (guessed or not roles.features) and not self.named.channels:
@@ -244,7 +268,7 @@ class Judge(LabelSearch):
         behaviour = self.behaviours[column]
         if behaviour.kind == "rises":  # a time may begin again with each label
             behaviour = behaviour_of(column.values, self.label_begins)
-            column.evidence = behaviour.evidence
+            self.evidence[column.index] = behaviour.evidence
         is_time = behaviour.kind in ("counter", "ticks")
         if is_time or (behaviour.kind == "rises" and self.recorded and is_clock(column.values)):
             return "time", ""
@@ -261,13 +285,14 @@ class Judge(LabelSearch):
             return None, doubt
         if in_runs and not copies:
             if not self.recorded or roles.label_found in ("by default", "the last one"):
-                column.evidence = _SELDOM_TEXT
+                self.evidence[column.index] = _SELDOM_TEXT
             return "session" if self.recorded else "text", ""
         if is_flag(column) and not copies and not of_sensors:
             return None, "" if self.header else _UNNAMED_FLAG
         if is_identifier(column):
-            column.evidence = "it has a different text in most rows, as an identifier does"
-        return "index" if column.evidence else "text", ""
+            text = "it has a different text in most rows, as an identifier does"
+            self.evidence[column.index] = text
+        return "index" if self.evidence.get(column.index) else "text", ""
 
     def turns(self, column: Column) -> str:
         """Return a clause on rows of several devices in turn, which are no consecutive samples."""
@@ -342,8 +367,8 @@ class Judge(LabelSearch):
             text = f"{columns[0].title} {doubt}{also}; {ways}"
             if self.options.missing != SHOWN:
                 raise InputError(f"{self.path}: {text}")
-            for column in columns:
-                column.role, column.evidence = "in doubt", f"it {doubt}"
+            roles.in_doubt |= {column.index for column in columns}
+            self.evidence |= {column.index: f"it {doubt}" for column in columns}
             roles.notices.append(Notice("doubt", text, True, tuple(each.key for each in columns)))
 
 
@@ -362,16 +387,12 @@ def _encoded(text: Column, way: str) -> str:
     return way.format(text.flag_value) if few and text.name and not text.shares_name else ""
 
 
-def _is_person(column: Column) -> bool:
-    return PERSON.fullmatch(column.name.lower()) is not None
-
-
-def _left_out_notice(column: Column, reason: Reason, is_named: bool) -> Notice:
+def _left_out_notice(column: Column, reason: Reason, evidence: str, is_named: bool) -> Notice:
     why, warn = _WHY[reason], False
-    if reason == "session" and column.evidence == _SELDOM_TEXT:
+    if reason == "session" and evidence == _SELDOM_TEXT:
         flag = column.flag_value
         text = (
-            f"{column.title} is taken as the session of each row, because {column.evidence}; if it "
+            f"{column.title} is taken as the session of each row, because {evidence}; if it "
             f"has the classes, give --label {flag}, and if it has neither, --drop {flag}"
         )
         return Notice("left_out", text, warning=True, columns=(column.key,))
@@ -385,22 +406,22 @@ def _left_out_notice(column: Column, reason: Reason, is_named: bool) -> Notice:
         why = "text" + _encoded(column, "; --one-hot {} turns it into features")
         if column.texts is not None and (count := len(column.texts.texts)) > ONE_HOT_LIMIT:
             why = f"text, with {count:,} different values, too many for --one-hot"
-        if warn := column.evidence == _SELDOM_TEXT or column.evidence.endswith(IN_TURN):
+        if warn := evidence == _SELDOM_TEXT or evidence.endswith(IN_TURN):
             why += (
-                f"; {column.evidence}, so if these are persons, units or recordings, use "
+                f"; {evidence}, so if these are persons, units or recordings, use "
                 f"--session {column.flag_value}, which holds out whole ones for testing"
             )
-    elif column.evidence:
+    elif evidence:
         usual = is_named or column.kind == "date" or is_called_as_time(column.name)
         kept = "" if is_named or column.values is None else f"; --keep {column.flag_value} uses it"
-        why, warn = f"{why} ({column.evidence}){kept}", reason == "time" and not usual
+        why, warn = f"{why} ({evidence}){kept}", reason == "time" and not usual
         if reason == "time" and column.has_lost_digits:
             why, warn = f"a time, but cells such as {quoted(column.example)} {LOST_DIGITS}", True
         elif column.moments is not None and column.moments.first:
             warn = True
         elif warn:
             newest = f"; if rows are newest first, give --time {column.flag_value}"
-            why = f"{column.evidence}{newest * column.evidence.startswith(FALLS)}{kept}"
+            why = f"{evidence}{newest * evidence.startswith(FALLS)}{kept}"
     text = f"left out: {column.title}, {why}"
     return Notice("left_out", text, warning=warn, columns=(column.key,))
 

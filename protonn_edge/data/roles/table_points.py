@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +26,7 @@ from protonn_edge.data.points.dataset import (
 )
 from protonn_edge.data.points.expected import Expected
 from protonn_edge.data.points.instruments import Instrument
-from protonn_edge.data.points.preparation import (
-    DROP,
-    FILLED,
-    FILLINGS,
-    Preparation,
-    values_of,
-)
+from protonn_edge.data.points.preparation import DROP, FILLED, FILLINGS, Preparation, values_of
 from protonn_edge.data.roles.gaps import REMEDY, REMEDY_OF_MODEL, checked_missing, counts_in
 from protonn_edge.data.roles.label_column import FilesOfRows
 from protonn_edge.data.roles.roles import Judge, Roles
@@ -39,6 +34,8 @@ from protonn_edge.data.roles.row_labels import RowLabels
 from protonn_edge.data.roles.row_times import interpolated, refuse_slower, times_of, usual_row
 from protonn_edge.data.roles.text_columns import about_new_texts
 from protonn_edge.data.tables.cells import is_label, loses_differences
+from protonn_edge.data.tables.columns import Column
+from protonn_edge.data.tables.delimiters import DELIMITERS
 from protonn_edge.data.tables.moments import may_be_date
 from protonn_edge.data.tables.table_file import TableFile
 from protonn_edge.data.tables.tables import RawTable
@@ -83,10 +80,10 @@ def read_table(
         expected = replace(
             expected, n_features=len(wanted) or expected.n_features, feature_names=wanted
         )
-    judge = Judge(
-        raw.columns, first.path, options, expected, bool(first.header), begins, recorded, of_classes
-    )
-    roles = judge.roles(label_first=label_first)
+    header = bool(first.header)
+    roles = Judge(
+        raw.columns, first.path, options, expected, header, begins, recorded, of_classes
+    ).roles(label_first=label_first)
     if not roles.features:
         beside = "" if roles.label is None else f" besides {roles.label.title}, the label"
         raise InputError(f"{first.path} has no column of features{beside}; {_use_of(roles)}")
@@ -95,10 +92,11 @@ def read_table(
 
 def _use_of(roles: Roles) -> str:
     """Return how to have features after all: by columns that seem to count, if there are some."""
-    numbers = [each for each in roles.left_out if each.kind == "number" and each.evidence]
+    why = roles.evidence
+    numbers = [each for each in roles.left_out if each.kind == "number" and why.get(each.index)]
     if not numbers:
         return "add one, or change --label, --drop or --keep"
-    which = " and ".join(f"{each.title} ({each.evidence})" for each in numbers[:_SHOWN])
+    which = " and ".join(f"{each.title} ({why[each.index]})" for each in numbers[:_SHOWN])
     kept = ",".join(each.flag_value for each in numbers)
     return f"if {which} has measurements, use --keep {kept}; otherwise, add a column"
 
@@ -121,7 +119,11 @@ class _Points:
         own = len(self.raw.files[0].names)
         self.surplus = [column for column in self.roles.features if column.index >= own]
         self.roles.features = [each for each in self.roles.features if each.index < own]
-        self.gaps = {column: column.gaps for column in self.roles.features if column.gaps}
+
+    @property
+    def gaps(self) -> dict[Column, int]:
+        """The number of gaps of each feature's column that has some."""
+        return {column: column.gaps for column in self.roles.features if column.gaps}
 
     def table(self) -> Table:
         raw, roles = self.raw, self.roles
@@ -153,9 +155,6 @@ class _Points:
             seams = _seams_of_kept(seams, kept)
             sessions = [each[kept] for each in sessions]
             time = time and time._replace(values=time.values[kept])
-            for column in (*roles.left_out, *roles.indicators, roles.label):
-                if column is not None:
-                    column.of_rows(kept)
         names = found.names if raw.files[0].header or any(found.names) else ()
         rate, instrument = of_recording(self.path, [each.first_name for each in roles.features])
         return Table(
@@ -164,7 +163,7 @@ class _Points:
             labels,
             feature_names=names,
             notices=(*notices, *found.notices),
-            columns=raw.columns,
+            columns=roles.given_to(raw.columns, kept),
             preparation=found.preparation,
             gaps=found.gaps,
             layout=self.layout(time),
@@ -206,22 +205,24 @@ class _Points:
 
     def refuse_unreadable(self) -> None:
         """Refuse cells of features that are neither numbers nor gaps; of shown ones, all texts."""
-        roles = self.roles
-        texts = [one for one in roles.features if one.values is None and one not in roles.one_hot]
-        for column in texts:
-            column.unreadable = self.raw.n
-            column.first_unreadable = (0, column.names()[0]) if self.raw.n else (0, "")
-        wrong = {column: column.unreadable for column in self.roles.features if column.unreadable}
-        if not wrong or (self.missing == SHOWN and not texts):
+        roles, n, wrong = self.roles, self.raw.n, dict[Column, tuple[int, tuple[int, str]]]()
+        for each in roles.features:
+            count, first = each.unreadable, each.first_unreadable
+            if each.values is None and each not in roles.one_hot:
+                count, first = n, (0, each.names()[0] if n else "")
+            if count:
+                wrong[each] = count, first
+        if not wrong or (self.missing == SHOWN and all(each.unreadable for each in wrong)):
             return
-        column = min(wrong, key=lambda each: each.first_unreadable[0])
-        row, cell = column.first_unreadable
-        such = f" (such cells: {counts_in(wrong)})" if len(wrong) > 1 else ""
-        such = such or self.raw.places(column.unreadable_rows, column.unreadable)
+        column = min(wrong, key=lambda each: wrong[each][1][0])
+        count, (row, cell) = wrong[column]
+        counts = counts_in({each: some for each, (some, _) in wrong.items()})
+        such = f" (such cells: {counts})" if len(wrong) > 1 else ""
+        such = such or self.raw.places(column.unreadable_rows, count)
         problem = column.problem or "this cell must be a finite number"
         left_out = f"leave the column out with --drop {column.flag_value}"
         remedy = f"correct it, delete its row, or {left_out}"
-        if may_be_date(cell) and column not in texts:
+        if may_be_date(cell) and column.unreadable:
             problem = "Excel made a date of a number"
         elif self.raw.notation.is_mixed:
             problem = "the file has both decimal points and decimal commas"
@@ -300,24 +301,26 @@ class _Points:
         return untimed if self.missing in FILLED and usual_row(whole) == 1 else both
 
     def features(self, preparation: Preparation) -> tuple[Float32, tuple[str, ...]]:
-        """Return the features (n, D), including those from columns of text, and their names."""
-        roles, offsets = self.roles, preparation.offsets
+        """Return the features (n, D), including those from columns of text, and their names.
+
+        Columns of numbers lose their values here, which take more memory than the features.
+        """
+        roles, encoded = self.roles, {each.index for each in self.roles.one_hot}
         named = self.raw.files[0].header or any(column.name for column in roles.features)
-        for column in roles.features:
-            column.name = column.feature_name if named else column.name
-        names = [preparation.names_of(column.name) for column in roles.features]
+        titles = [each.feature_name if named else each.name for each in roles.features]
+        names = [preparation.names_of(title) for title in titles]
         X = np.empty((self.raw.n, sum(map(len, names))), np.float32)
         place = 0
-        for column, made in zip(roles.features, names, strict=True):
-            if column in roles.one_hot:
-                texts = column.names()
-                X[:, place : place + len(made)] = preparation.indicators(column.name, texts)
+        for number, (title, made) in enumerate(zip(titles, names, strict=True)):
+            column, facts = roles.features[number], dict[str, Any](name=title)
+            if column.index in encoded:
+                X[:, place : place + len(made)] = preparation.indicators(title, column.names())
             else:
-                values = column.values
-                assert values is not None
-                column.offset = offsets.get(column.name, 0.0)
-                X[:, place] = values - column.offset
-                column.feature, column.values, column.texts = place, None, None
+                assert column.values is not None
+                offset = preparation.offsets.get(title, 0.0)
+                X[:, place] = column.values - offset
+                facts |= {"values": None, "texts": None, "feature": place, "offset": offset}
+            roles.features[number] = self.raw.columns[column.index] = replace(column, **facts)
             place += len(made)
         return X, tuple(name for each in names for name in each)
 
@@ -377,18 +380,13 @@ class _Points:
         if roles.indicators:
             label = f"columns {listed(column.feature_name for column in roles.indicators)}"
         used = {roles.label, *roles.features, *roles.indicators}
-        role_of = dict.fromkeys(roles.features, "feature") | dict(roles.left_out)
-        role_of |= dict.fromkeys(roles.indicators, "label")
-        role_of |= {} if roles.label is None else {roles.label: "label"}
-        for column, role in role_of.items():
-            column.role = column.role if column.role == "in doubt" else role
         others = [f"{column.title} ({reason})" for column, reason in roles.left_out.items()]
         empty = [column.title for column in roles.of("empty")]
         missing = [f"all of {', '.join(empty)}"] if empty else []
         missing += [f"gaps: {counts_in(self.gaps)}"] if self.gaps else []
         comma = notation.decimal == ","
         decided = {
-            "delimiter": first.divided_by,
+            "delimiter": f"{DELIMITERS[first.delimiter]}, {first.delimiter_found}",
             "header": f"the first row, because {first.header}" if first.header else "none",
             "label": f"{label}, {roles.label_found}",
             "features": counted(len(roles.features), "column")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +43,13 @@ LOST_DIGITS = (
 _LABEL_ROWS = 2  # rows of a class, on average, below which numbers are not classes
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Column:
-    """A column of n rows, numbered from 0, and its name, which is empty without a header."""
+    """A column of n rows, numbered from 0, and its name, which is empty without a header.
+
+    Its kind and its values come from its cells. Its role, its feature and its offset are set once,
+    when points are made of it.
+    """
 
     index: int
     name: str
@@ -59,34 +64,44 @@ class Column:
     form: Form | None = None  # what is attached to its numbers, which its values lack
     problem: str = ""  # a clause on its unreadable cells
     moments: Moments | None = None  # for dates
+    shares_name: bool = False  # with another column
+    renamed: str = ""  # its name in the file, if an option gives it another one
     role: str = "dropped"  # by an option
     evidence: str = ""  # a clause on why it has this role
     feature: int | None = None  # its index among the features
-    shares_name: bool = False  # with another column
-    renamed: str = ""  # its name in the file, if an option gives it another one
     offset: float = 0.0  # subtracted from a feature, because float32 would lose differences
 
     @classmethod
-    def of(cls, index: int, name: str, cells: Coded, notation: Notation) -> Column:
+    def of(
+        cls, index: int, name: str, cells: Coded, notation: Notation, *, shares_name: bool
+    ) -> Self:
         """Return the column of these cells."""
         meaning = meaning_of(cells.texts, cells.counts, notation)
-        column = cls(index, name, meaning.kind, texts=cells, problem=meaning.problem)
-        column.form = meaning.form if str(meaning.form) else None
-        column.moments = meaning.moments
         if meaning.kind == "text":
             blank = np.array([not text.strip() for text in cells.texts], np.bool_)
-            column.gaps, column.first_gap = _first(blank[cells.codes], cells)
-            return column
-        column.values = meaning.values[cells.codes]
-        unreadable = meaning.unreadable[cells.codes]
-        column.gaps, column.first_gap = _first(np.isnan(column.values) & ~unreadable, cells)
-        column.unreadable, column.first_unreadable = _first(unreadable, cells)
-        column.unreadable_rows = tuple(np.flatnonzero(unreadable)[:_LISTED_ROWS].tolist())
-        if is_too_large(column.first_unreadable[1]):
-            column.problem = TOO_LARGE
-        if meaning.kind == "number" and len(cells.texts) > _MOST_TEXTS:
-            column.texts = None
-        return column
+            gaps, first_gap = _first(blank[cells.codes], cells)
+            values, unreadable = None, np.zeros(0, np.bool_)
+        else:
+            values, unreadable = meaning.values[cells.codes], meaning.unreadable[cells.codes]
+            gaps, first_gap = _first(np.isnan(values) & ~unreadable, cells)
+        count, first = _first(unreadable, cells)
+        has_many = meaning.kind == "number" and len(cells.texts) > _MOST_TEXTS
+        return cls(
+            index,
+            name,
+            meaning.kind,
+            values,
+            texts=None if has_many else cells,
+            gaps=gaps,
+            first_gap=first_gap,
+            unreadable=count,
+            first_unreadable=first,
+            unreadable_rows=tuple(np.flatnonzero(unreadable)[:_LISTED_ROWS].tolist()),
+            form=meaning.form if str(meaning.form) else None,
+            problem=TOO_LARGE if is_too_large(first[1]) else meaning.problem,
+            moments=meaning.moments,
+            shares_name=shares_name,
+        )
 
     @property
     def title(self) -> str:
@@ -174,17 +189,20 @@ class Column:
         parts = (self.values[:_FIRST_ROWS], self.values)  # the first ones decide most columns
         return all(bool((np.nan_to_num(part) % 1 == 0).all()) for part in parts)
 
-    def rename(self, name: str) -> None:
-        """Give it a name, unless that is empty, with the unit of the old one."""
+    def called(self, name: str) -> Self:
+        """Return it with a name, unless that is empty, and with the unit of the old one."""
         unit = split_unit(self.name)[1]
         with_unit = f"{name} ({unit})" if unit and not split_unit(name)[1] else name
-        if name:
-            self.renamed, self.name = self.name, with_unit
+        return replace(self, renamed=self.name, name=with_unit) if name else self
 
-    def of_rows(self, rows: NDArray[np.bool_]) -> None:
-        """Keep only some rows."""
-        self.values = None if self.values is None else self.values[rows]
-        self.texts = None if self.texts is None else self.texts[rows]
+    def of_rows(self, rows: NDArray[np.bool_]) -> Self:
+        """Return it with only some rows."""
+        values, texts = self.values, self.texts
+        return replace(
+            self,
+            values=None if values is None else values[rows],
+            texts=None if texts is None else texts[rows],
+        )
 
 
 def _first(rows: NDArray[np.bool_], cells: Coded) -> tuple[int, tuple[int, str]]:

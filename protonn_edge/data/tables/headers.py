@@ -21,7 +21,11 @@ def rows_above(rows: Sequence[Row]) -> int:
     """
     usual = Counter(map(len, rows)).most_common(1)[0][0]
     above = 0
-    while above < len(rows) - 1 and max(map(len, rows)) > 1 and _is_title(rows[above], usual):
+    while above < len(rows) - 1 and max(map(len, rows)) > 1:
+        filled = [cell for cell in rows[above] if cell.strip()]
+        is_narrow = len(filled) < 2 or 2 * len(rows[above]) <= usual
+        if not is_narrow and not filled[0].startswith("#"):
+            break
         above += 1
     first, last, begin = rows[above], rows[-1], len(rows) - 1
     if _may_be_names(first, last) or _are_alike(first, last):
@@ -30,12 +34,6 @@ def rows_above(rows: Sequence[Row]) -> int:
         begin -= 1
     is_table = begin < len(rows) - 1 and _may_be_names(rows[begin - 1], last)
     return begin - 1 if is_table else above
-
-
-def _is_title(row: Row, width: int) -> bool:
-    """Whether a line above a table is none of its rows, most of which have a certain width."""
-    filled = [cell for cell in row if cell.strip()]
-    return len(filled) < 2 or filled[0].startswith("#") or 2 * len(row) <= width
 
 
 def _are_alike(row: Row, other: Row) -> bool:

@@ -48,6 +48,7 @@ _UNITS = (
 _UNIT_S = {"d": _DAY_S, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _SHORT = {"mil": "ms", "mic": "us", "nan": "ns", "min": "m", "µs": "us", "μs": "us"}
 _TERM = re.compile(rf"(\d{{1,18}}(?:[.,]\d{{1,9}})?)\s?({_UNITS})", re.IGNORECASE)
+_PACKED_DIGITS = 14  # at least
 _PACKED = re.compile(r"(?:19|20)\d{12}(?:\d{3}|\d{6})?")
 _LAYOUTS = (
     *(
@@ -99,7 +100,8 @@ def may_be_date(text: str) -> bool:
 def are_packed(texts: Sequence[str]) -> bool:
     """Return whether most numbers are days with times, such as 20260305080000."""
     some = _some(texts)
-    return sum(_PACKED.fullmatch(text.strip()) is not None for text in some) > _MOST * len(some)
+    long = [text for text in some if len(text) >= _PACKED_DIGITS]
+    return sum(map(bool, map(_PACKED.fullmatch, map(str.strip, long)))) > _MOST * len(some)
 
 
 def moments_in(texts: Sequence[str]) -> Moments | None:

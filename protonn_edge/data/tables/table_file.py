@@ -81,7 +81,9 @@ class TableFile:
         check_is_text(path)
         usual = USUAL_DELIMITERS.get(path.suffix.lower(), "\t")
         if options.delimiter is None:
-            delimiter, why = _delimiter_of(path, usual), "found in the first lines"
+            with lines_of(path) as opened:
+                head = [line[:_LINE_LIMIT] for line in islice(opened, _MOST_SKIPPED + 1)]
+            delimiter, why = delimiter_in(head, usual), "found in the first lines"
         else:
             delimiter = usual = delimiter_called(options.delimiter)
             why = "given by --delimiter"
@@ -167,11 +169,6 @@ class TableFile:
         return cells
 
     @property
-    def divided_by(self) -> str:
-        """Its delimiter, and how that was found."""
-        return f"{DELIMITERS[self.delimiter]}, {self.delimiter_found}"
-
-    @property
     def columns(self) -> list[Column]:
         """Its columns, without cells."""
         return [Column(index, name) for index, name in enumerate(self.names)]
@@ -251,12 +248,6 @@ def opened_table(path: Path, options: TableOptions | None) -> TableFile:
 def _split(row: Row, index: int) -> Row:
     parts = stamped(row[index]) or ("", row[index])
     return [*row[:index], *parts, *row[index + 1 :]]
-
-
-def _delimiter_of(path: Path, usual: str) -> str:
-    with lines_of(path) as opened:
-        lines = [line[:_LINE_LIMIT] for line in islice(opened, _MOST_SKIPPED + 1)]
-    return delimiter_in(lines, usual)
 
 
 def _blanks_after(path: Path, delimiter: str, first: int, count: int) -> int:

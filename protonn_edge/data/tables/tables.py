@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.data.naming import Notice, listed, quoted
 from protonn_edge.data.options import TableOptions
-from protonn_edge.data.tables.cells import Form, Notation, plain_values, with_other_marks
+from protonn_edge.data.tables.cells import Notation, plain_values, with_other_marks
 from protonn_edge.data.tables.coded import Coded
 from protonn_edge.data.tables.columns import Column
 from protonn_edge.data.tables.delimiters import DELIMITERS
@@ -62,7 +62,7 @@ class RawTable:
             if len(names) <= len(set(first.names))
             else (*first.names, *(name for name in names if name not in first.names))
         )
-        read = [file.read() for file in files]
+        read, name_counts = [file.read() for file in files], Counter(wanted)
         places = [_places(file, wanted) for file in files]
 
         def columns(notation: Notation, marks: Sequence[str] = ()) -> list[Column]:
@@ -75,7 +75,9 @@ class RawTable:
                     parts[n] = parts[n] if mark == notation.decimal else with_other_marks(parts[n])
                 cells = Coded.of(chain.from_iterable(parts))
                 evidence.extend(_evidence(cells.texts, notation.decimal))
-                made.append(Column.of(index, name, cells, notation))
+                shares_name = name_counts[name] > 1
+                column = Column.of(index, name, cells, notation, shares_name=shares_name)
+                made.append(column if first.header else _named_by_key(column))
             return made
 
         evidence = [cell for row in first.first for cell in row]
@@ -92,11 +94,6 @@ class RawTable:
             )
         if marks or known != notation:
             table = columns(known, marks)
-        shared = {name for name, count in Counter(wanted).items() if count > 1}
-        for column in table:
-            column.shares_name = column.name in shared
-            if not first.header:
-                _name_by_key(column)
         lines = array("l", chain.from_iterable(each.lines for each in read))
         begins = [0, *accumulate(len(each.lines) for each in read)]
         n = begins.pop()
@@ -210,8 +207,8 @@ def _columns(file: TableFile) -> str:
     return f"{counted(len(file.names), 'column')} without names"
 
 
-def _name_by_key(column: Column) -> None:
-    """Name a column without a header after the key that precedes its numbers, as in ``x:0.1``."""
-    form = column.form or Form("", "", is_hexadecimal=False)
-    if form.before.endswith((":", "=")):
-        column.name = form.before[:-1].strip()
+def _named_by_key(column: Column) -> Column:
+    """Return a column named after the key that precedes its numbers, as in ``x:0.1``, if any."""
+    before = "" if column.form is None else column.form.before
+    is_key = before.endswith((":", "="))
+    return replace(column, name=before[:-1].strip()) if is_key else column

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from protonn_edge.data.naming import Notice, listed
@@ -26,7 +26,9 @@ def unread(
     inside = sorted(parent for parent in parents if parent.is_relative_to(folder))
     entries = sorted((path for parent in inside for path in parent.iterdir()), key=order)
     beside = {path.parent for path in read}
-    added = {path for path in entries if _is_added(path, beside)}
+    # folders that programs add, of an archive anywhere, and of an app beside samples
+    added = {path for path in entries if path.name == _OF_ARCHIVE}
+    added |= {path for path in entries if path.name == _OF_APP and path.parent in beside}
     others = [
         path
         for path in entries
@@ -54,11 +56,6 @@ def unread(
     if without := [*(name for name, path in names.items() if path.is_dir()), *empty]:
         text = f"left out because they have no labelled samples: {listed(without)}"
         yield Notice("no_samples", text, warning=True)
-
-
-def _is_added(path: Path, beside: Collection[Path]) -> bool:
-    """Whether a program adds a folder of this name to samples, which are in folders `beside`."""
-    return path.name == _OF_ARCHIVE or (path.name == _OF_APP and path.parent in beside)
 
 
 def repeated(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:

@@ -143,9 +143,8 @@ def _divided(takes: Sequence[Take], roots: Sequence[Path]) -> list[Take]:
         return list(takes)
     tested = kind_for_testing({name.kind for name in names})
     rests = [{each.rest for each in names if (each.kind == tested) == part} for part in (1, 0)]
-    are_classes = (
-        len(rests[1]) > 1 and rests[0] <= rests[1] and not all(map(_is_numbered, rests[1]))
-    )
+    words = {_NUMBER.sub("", rest).strip("_-. ") for rest in rests[1]}
+    are_classes = len(rests[1]) > 1 and rests[0] <= rests[1] and words != {""}
     divided = []
     for take, name in zip(takes, names, strict=True):
         is_flat = take.stem.parent in roots
@@ -160,10 +159,6 @@ def _divided(takes: Sequence[Take], roots: Sequence[Path]) -> list[Take]:
             )
         )
     return divided
-
-
-def _is_numbered(name: str) -> bool:
-    return not _NUMBER.sub("", name).strip("_-. ")
 
 
 def called_after_folders(takes: Sequence[Take], roots: Sequence[Path] = ()) -> list[Take]:

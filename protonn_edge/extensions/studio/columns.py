@@ -116,8 +116,8 @@ def _unjudged(path: Path, options: TableOptions, error: str) -> JsonObject:
     decided |= dict.fromkeys(options.drop, "out")
     decided |= {options.session or "": "session", options.time or "": "time"}
     usual = {"number": ""} if is_named else {}
-    for each in columns:
-        each.role = "label" if _key(each) == options.label else ""
+    roles = ("label" if _key(each) == options.label else "" for each in columns)
+    columns = [replace(each, role=role) for each, role in zip(columns, roles, strict=True)]
     rows = [
         _row(each) | {"as": decided.get(_key(each), usual.get(each.kind, "out"))}
         for each in columns

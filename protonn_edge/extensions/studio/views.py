@@ -124,8 +124,8 @@ class Tested:
     def sessions(self) -> list[str] | None:
         """The session or person of each point (n,); None if they are not known."""
         points = self.points
-        if points.table.sessions is not None:
-            return [*points.table.sessions]
+        if points.sessions is not None:
+            return [*points.sessions]
         if points.groups is None or self.data.suffix.lower() != ".npz":
             return None
         with ArrayArchive(self.data, limit_bytes=FILE_LIMIT_BYTES) as archive:
