@@ -27,8 +27,3 @@ def with_added(
     every = {flags: others for kind in added for flags, others in kind.NEEDS.items()}
     separate = {flags: others for kind in added for flags, others in kind.APART.items()}
     return every | dict(needs or {}), separate | dict(apart or {})
-
-
-def examples_added(command: str) -> list[str]:
-    """Return the examples of a command with options that are added."""
-    return [example for added in added_to(command).values() for example in added.EXAMPLES]

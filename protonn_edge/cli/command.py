@@ -24,7 +24,7 @@ from typing import IO, TYPE_CHECKING, Any, TextIO
 import click
 import numpy as np
 
-from protonn_edge.cli.additions import added_to, examples_added, with_added
+from protonn_edge.cli.additions import added_to, with_added
 from protonn_edge.cli.option_groups import GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths, shown_name
 from protonn_edge.system.errors import (
@@ -151,13 +151,15 @@ def command(
 
     def made(function: Callable[..., None]) -> Command:
         parts = {each.name: each.default for each in signature(function).parameters.values()}
-        whole, shown = together(function, parts), (*examples, *examples_added(name))
+        whole, added = together(function, parts), added_to(name).values()
+        shown = (*examples, *(words for kind in added for words in kind.EXAMPLES))
+        lines = [f"  protonn-edge {name} {words}".rstrip() for words in shown]
         whole_command = (kind or Command)(
             name,
             params=whole.parameters(name),
             callback=lambda **given: whole.value(name, given),
             help=cleandoc(function.__doc__ or ""),
-            epilog=_epilog(name, shown),
+            epilog="\n".join(["\b", "Examples:" if len(shown) > 1 else "Example:", *lines]),
         )
         rules = with_added(name, needs, apart)
         whole_command.needs, whole_command.apart = rules
@@ -165,11 +167,6 @@ def command(
         return whole_command
 
     return made
-
-
-def _epilog(name: str, examples: Sequence[str]) -> str:
-    lines = [f"  protonn-edge {name} {words}".rstrip() for words in examples]
-    return "\n".join(["\b", "Examples:" if len(lines) > 1 else "Example:", *lines])
 
 
 class Command(click.Command):
