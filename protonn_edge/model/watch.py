@@ -7,20 +7,40 @@ with them has a watch. Neither changes an answer, nor the hash of the model.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.features import Features
 from protonn_edge.system.arrays import Array
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.extensions import extensions
+
+_Chain = TypeVar("_Chain")  # of integer stages
+
+
+@dataclass(frozen=True)
+class DeviceForm:
+    """A form of an integer model that firmware with an extension has in place of it."""
+
+    choice: str  # by which a plan shows it
+    # of an integer model and its float model; raises `InputError` if it is impossible
+    of: Callable[[Any, Any], Any]
 
 
 class AnswerStatistics(ABC):
     """Statistics of answers, in a float model's units."""
 
     array: ClassVar[str]  # its name in a model file, which begins with the extension's
+
+    @classmethod
+    @abstractmethod
+    def form(cls) -> DeviceForm:
+        """Return the form of a model whose device compares its answers with them."""
 
     @classmethod
     @abstractmethod
@@ -78,6 +98,30 @@ def statistics_kinds() -> list[type[AnswerStatistics]]:
     """Return the kinds of statistics that extensions keep."""
     kinds = (each.answer_statistics() for each in extensions())
     return [kind for kind in kinds if kind is not None]
+
+
+def device_forms() -> Iterator[DeviceForm]:
+    """Yield the forms of models that extensions have."""
+    return (kind.form() for kind in statistics_kinds())
+
+
+def forms_of(chain: _Chain, model: object) -> Iterator[_Chain]:
+    """Yield an integer chain, and the forms that extensions make of it, where they are possible."""
+    yield chain
+    for form in device_forms():
+        with suppress(InputError):
+            yield form.of(chain, model)
+
+
+def extended(chain: _Chain, model: object, names: Iterable[str]) -> _Chain:
+    """Return an integer chain as the firmware with some extensions needs it.
+
+    Raises `InputError` if it is impossible.
+    """
+    for kind in statistics_kinds():
+        if kind.array.partition(".")[0] in names:
+            chain = kind.form().of(chain, model)
+    return chain
 
 
 def statistics_of(chain: Any, Q: NDArray[np.uint8]) -> AnswerStatistics | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from protonn_edge.system.extensions import Extension
 
 if TYPE_CHECKING:
+    from protonn_edge.codegen.export.exporting import TriedLibrary
     from protonn_edge.device.protocol import Message
     from protonn_edge.device.session import Session
     from protonn_edge.extensions.arduino.bench import Bench
@@ -41,11 +42,11 @@ class ArduinoExtension(Extension):
 
         return "measured_by", stated_bench
 
-    def library_files(self, kind: str, name: str, prefix: str) -> Mapping[str, str]:
+    def library_files(self, library: TriedLibrary) -> Mapping[str, str]:
         """Return the sketch that measures a library's model."""
         from protonn_edge.extensions.arduino.sources import measure_sketch
 
-        return {} if kind == "c" else measure_sketch(name, prefix)
+        return {} if library.kind == "c" else measure_sketch(library.name, library.prefix)
 
 
 EXTENSION = ArduinoExtension()

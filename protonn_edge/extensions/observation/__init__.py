@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from protonn_edge.system.extensions import AddedOptions, DeviceForm, Extension, FirmwarePart
+from protonn_edge.system.extensions import AddedOptions, Extension, FirmwarePart
 
 if TYPE_CHECKING:
     from protonn_edge.device.protocol import Message
@@ -39,12 +39,6 @@ class ObservationExtension(Extension):
         from protonn_edge.extensions.observation.answers import ExpectedAnswers
 
         return ExpectedAnswers
-
-    def device_form(self) -> DeviceForm:
-        """Return the form that observes its answers."""
-        from protonn_edge.extensions.observation.answers import OBSERVED
-
-        return OBSERVED
 
     def part_of(self, model: IntegerChain) -> FirmwarePart | None:
         """Return the counters of a model that is observed."""

@@ -40,11 +40,11 @@ from protonn_edge.model.integer_stage import run_through
 from protonn_edge.model.watch import (
     AnswerStatistics,
     AnswerWatch,
+    DeviceForm,
     WatchCost,
     watchable_inputs,
 )
 from protonn_edge.system.errors import InputError, InvalidValue
-from protonn_edge.system.extensions import DeviceForm
 from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:
@@ -87,6 +87,11 @@ class ExpectedAnswers(AnswerStatistics):
     runners_up: NDArray[np.bool_]  # (L, L): whether a runner-up is usual for a class
     watched: range  # an even number of the classifier's inputs, up to its end
     moving: NDArray[np.bool_]  # (L,): whether no watched input is ever 0 for a class
+
+    @classmethod
+    def form(cls) -> DeviceForm:
+        """Return the form that observes its answers."""
+        return DeviceForm(IntegerExpected.kernel, observed)
 
     @classmethod
     def of(cls, chain: IntegerChain, Q: NDArray[np.uint8]) -> ExpectedAnswers | None:
@@ -402,7 +407,3 @@ def observed(chain: IntegerChain, model: Any) -> Any:
             "--calibrate MODEL -o OUTPUT'"
         )
     return replace(chain, expected=IntegerExpected.of(chain, model.expected))
-
-
-OBSERVED = DeviceForm(IntegerExpected.kernel, observed)
-"""How a plan shows that a model is observed, and what makes it so."""
