@@ -22,10 +22,10 @@ from protonn_edge.model.nearness import NearestStage, nearness_of
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.statistics import InputStatistics, Normalizer
+from protonn_edge.model.watch import DeviceForm, device_forms
 from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.policy.rejection.rule import IntegerRejection, margins
 from protonn_edge.system.errors import InputError
-from protonn_edge.system.extensions import DeviceForm, device_forms
 
 
 def with_points(features: object, **changes: Any) -> Features:

@@ -21,8 +21,8 @@ from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.rule_kinds import described
+from protonn_edge.model.watch import device_forms
 from protonn_edge.system.errors import InputError, unneeded
-from protonn_edge.system.extensions import device_forms
 from protonn_edge.system.figures import percent
 from protonn_edge.system.schema import JsonObject
 

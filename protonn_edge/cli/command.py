@@ -165,12 +165,13 @@ def command(
 
     def of(declared: Declared, added: Collection[type[AddedOptions]], help_text: str) -> Command:
         shown = (*examples, *(example for each in added for example in each.EXAMPLES))
+        lines = [f"  protonn-edge {name} {words}".rstrip() for words in shown]
         made = (kind or Command)(
             name,
             params=declared.parameters(name),
             callback=lambda **given: declared.value(name, given),
             help=help_text,
-            epilog=_epilog(name, shown),
+            epilog="\n".join(["\b", "Examples:" if len(shown) > 1 else "Example:", *lines]),
         )
         made.needs, made.apart = with_added(added, needs or {}, apart or {})
         made.examples = shown
@@ -185,11 +186,6 @@ def command(
         return made
 
     return decorated
-
-
-def _epilog(name: str, examples: Sequence[str]) -> str:
-    lines = [f"  protonn-edge {name} {words}".rstrip() for words in examples]
-    return "\n".join(["\b", "Examples:" if len(lines) > 1 else "Example:", *lines])
 
 
 class Command(click.Command):

@@ -127,7 +127,8 @@ def report_command(
 
 def _reader_of(path: Path) -> tuple[str, Callable[[Path, str], Any]]:
     """Return the kind of a file of another command, and the function that reads it."""
-    readers = {key: each for one in extensions() for key, each in one.report_files().items()}
+    parts = [each for one in extensions() for each in one.report_parts()]
+    readers = {each.key: each for each in parts if isinstance(each, content.ShownFile)}
     found = readers.keys() & content.keys_in(path)
     if not found:
         raise content.not_output(path, " or ".join(each.written_by for each in readers.values()))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from protonn_edge.system.extensions import AddedOptions
 
 if TYPE_CHECKING:
     from protonn_edge.data.points.dataset import Dataset
+    from protonn_edge.learn.search.choice import Refitted
+    from protonn_edge.learn.search.points import TrialPoints
+    from protonn_edge.learn.search.store import Record
     from protonn_edge.learn.targets import Target
 
 
@@ -30,3 +34,16 @@ class TrainAddition(AddedOptions):
         model with points and their classes, and `facts` and `to_json` of the model after it.
         """
         return None
+
+
+class SearchAddition(TrainAddition):
+    """What an extension makes of the model of a search, by `tune`."""
+
+    def improved(
+        self, points: TrialPoints, choice: str, trials: Sequence[Record], refitted: Refitted
+    ) -> Refitted:
+        """Return the model to keep: `refitted`, of the `choice` among the trials, or a better one.
+
+        It is trained with the seed of `refitted`.
+        """
+        raise NotImplementedError

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import joblib
 
@@ -21,6 +21,7 @@ from protonn_edge.cli import fitting
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.options import board_words
+from protonn_edge.cli.train_additions import SearchAddition
 from protonn_edge.cli.train_given import TrainOptions
 from protonn_edge.cli.train_options import GivenClassifier
 from protonn_edge.cli.trained import describe
@@ -40,7 +41,7 @@ from protonn_edge.learn.search.objective import Objective
 from protonn_edge.learn.search.points import TrialPoints, check_points
 from protonn_edge.learn.search.search import SearchResult, identity, search
 from protonn_edge.learn.search.space import SearchSpace
-from protonn_edge.learn.search.store import Record, SearchFile
+from protonn_edge.learn.search.store import Outcome, Record, SearchFile
 from protonn_edge.learn.search.tables import candidate_table
 from protonn_edge.learn.search.workers import Processes, Workers
 from protonn_edge.learn.searched import FEATURES, KIND, settings_of_kind
@@ -54,7 +55,6 @@ from protonn_edge.system.errors import (
     counted,
     unneeded,
 )
-from protonn_edge.system.extensions import extensions
 from protonn_edge.system.figures import percent
 from protonn_edge.system.lazy import require
 from protonn_edge.system.schema import JsonObject
@@ -79,6 +79,7 @@ def tune_model(given: TuneOptions, out: Output, *, left_out: tuple[str, ...] = (
     points = _points(given, dataset, board, left_out)
     space = SearchSpace(points)
     searched = _search(given, space, deadline, report, out)
+    outcomes = [record.outcome for record in searched.records]
     trials = choices.candidates(searched.records)
     if not trials:
         raise _nothing_complete(searched, given)
@@ -87,7 +88,7 @@ def tune_model(given: TuneOptions, out: Output, *, left_out: tuple[str, ...] = (
         "metric": str(points.metric),
         "seed": given.seed,
         "folds": points.n_folds,
-        "trials": _counts(searched),
+        "trials": {each: outcomes.count(each) for each in get_args(Outcome)},
     }
     with out.status("training the chosen model on all points"):
         refitted = _refitted(given, points, trials, dataset, facts)
@@ -148,8 +149,9 @@ def _refitted(
         feature_names=dataset.feature_names,
         search={**facts, "limits": asdict(points.limits), "board": points.board.name},
     )
-    for each in extensions():
-        refitted = each.improved(points, given.choose, trials, refitted, given.seed) or refitted
+    for each in given.added:
+        if isinstance(each, SearchAddition):
+            refitted = each.improved(points, given.choose, trials, refitted)
     model = points.metric.finished(refitted.model, dataset)
     return replace(refitted, model=fitting.of_data(model, dataset))
 
@@ -288,11 +290,6 @@ def _workers(objective: Objective, file: SearchFile, given: TuneOptions) -> Work
     if count == 1 and given.timeout is None:  # a trial in this process could not be stopped then
         return Workers(objective, file)
     return Processes(objective, file, count)
-
-
-def _counts(searched: SearchResult) -> dict[str, int]:
-    outcomes = [record.outcome for record in searched.records]
-    return {each: outcomes.count(each) for each in ("complete", "pruned", "infeasible", "failed")}
 
 
 def _nothing_complete(searched: SearchResult, given: TuneOptions) -> ProtoNNEdgeError:

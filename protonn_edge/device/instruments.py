@@ -17,7 +17,7 @@ from protonn_edge.chips.boards import Board
 from protonn_edge.device.connection import Host
 from protonn_edge.device.session import Prediction, Session
 from protonn_edge.system.errors import InputError
-from protonn_edge.system.extensions import extensions
+from protonn_edge.system.extensions import modules_in_packages
 from protonn_edge.system.schema import JsonObject
 
 NONE = "none"
@@ -80,8 +80,7 @@ def instrument_of(text: str, volts: float | None = None) -> BenchInstrument | No
     """
     if text == NONE:
         return None
-    for each in extensions():
-        found = each.instrument(text, volts)
-        if isinstance(found, BenchInstrument):
-            return found
+    for each in modules_in_packages("meters"):
+        instrument: BenchInstrument = each.instrument_of(text, volts)
+        return instrument
     raise InputError(f"--meter is {text[:40]!r}, but no extension with instruments is installed")

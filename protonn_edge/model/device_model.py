@@ -15,7 +15,7 @@ from protonn_edge.model.head import Remedies, remedies_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.system.extensions import extended
+from protonn_edge.model.watch import extended
 
 
 @dataclass(frozen=True, eq=False)

@@ -177,7 +177,9 @@ def _model_of(arrays: Arrays) -> Model:
         feature_names=_texts(arrays["feature_names"], "feature_names"),
         record=checks.parsed_json(arrays["record"], "record"),
         clipped=bool(single_value(arrays["clipped"], "clipped", "i")),
-        features=_features_in(arrays),
+        features=stored.from_arrays(Features, arrays, _FEATURES, {FeatureStage: stage_class})
+        if _FEATURES in arrays
+        else None,
         policy=policy_of(arrays),
         raw_exponents=exponents if exponents.size else None,
         instrument=instruments.from_arrays(arrays),
@@ -194,13 +196,6 @@ def _head_in(arrays: Arrays) -> Head:
     families: dict[type, Callable[[str], type]] = {Head: _head_class, IntegerStage: stage_class}
     head: Head = stored.from_arrays(base, arrays, _HEAD, families)
     return head
-
-
-def _features_in(arrays: Arrays) -> Features | None:
-    """Return the features of a model file, or None."""
-    if _FEATURES not in arrays:
-        return None
-    return stored.from_arrays(Features, arrays, _FEATURES, {FeatureStage: stage_class})
 
 
 def _head_class(kind: str) -> type[Head]:

@@ -112,7 +112,8 @@ class IntegerChain(FactsRepr):
     @cached_property
     def stages(self) -> tuple[IntegerStage, ...]:
         """All stages, from the bytes that the device receives to the class."""
-        return (*self.feature_stages, *self.own_stages, _decision_of(self))
+        decision = IntegerDecision(self.own_stages[-1].output, self.policy, self.expected)
+        return (*self.feature_stages, *self.own_stages, decision)
 
     @cached_property
     def quantizer(self) -> InputQuantizer:
@@ -166,11 +167,6 @@ class IntegerChain(FactsRepr):
     def scores(self, Q: NDArray[np.uint8]) -> IntArray:
         """Return the scores, (n, L) int64, of quantized points Q, (n, features) uint8."""
         return self.answers(Q)[1]
-
-
-def _decision_of(chain: IntegerChain) -> IntegerDecision:
-    last = chain.own_stages[-1]
-    return IntegerDecision(last.output, chain.policy, chain.expected)
 
 
 def named_stages(chain: IntegerChain) -> dict[str, IntegerStage]:

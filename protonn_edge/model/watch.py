@@ -7,9 +7,25 @@ with them has a watch. Neither changes an answer, nor the hash of the model.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from protonn_edge.model.features import Features
+from protonn_edge.system.errors import InputError
+from protonn_edge.system.extensions import extensions
+
+_Chain = TypeVar("_Chain")  # of integer stages
+
+
+@dataclass(frozen=True)
+class DeviceForm:
+    """A form of an integer model that firmware with an extension has in place of it."""
+
+    choice: str  # by which a plan shows it
+    # of an integer model and its float model; raises `InputError` if it is impossible
+    of: Callable[[Any, Any], Any]
 
 
 class WatchCost(NamedTuple):
@@ -45,3 +61,28 @@ def watchable_inputs(features: Features | None, n_inputs: int) -> int:
         if layers or not features.points.is_signal:
             return 0
     return n_inputs if n_inputs < 2**15 else 0
+
+
+def device_forms() -> Iterator[DeviceForm]:
+    """Yield the forms of models that extensions have."""
+    forms = (each.device_form() for each in extensions())
+    yield from (form for form in forms if form is not None)
+
+
+def forms_of(chain: _Chain, model: object) -> Iterator[_Chain]:
+    """Yield an integer chain, and the forms that extensions make of it, where they are possible."""
+    yield chain
+    for form in device_forms():
+        with suppress(InputError):
+            yield form.of(chain, model)
+
+
+def extended(chain: _Chain, model: object, names: Iterable[str]) -> _Chain:
+    """Return an integer chain as the firmware with some extensions needs it.
+
+    Raises `InputError` if it is impossible.
+    """
+    for each in extensions():
+        form = each.device_form() if each.name in names else None
+        chain = chain if form is None else form.of(chain, model)
+    return chain

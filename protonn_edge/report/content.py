@@ -159,6 +159,7 @@ class SectionOfRun(NamedTuple):
 class ShownFile:
     """A kind of file that a report shows beside the runs."""
 
+    key: str  # of the JSON object in such a file
     written_by: str  # the command that writes it, in quotes
     read: Callable[[Path, str], Any]  # of its path and the SHA-256 of the model that was run
 

@@ -31,6 +31,7 @@ from protonn_edge.model.integer_chain import MODEL_HASH_BYTES, IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, stage_losses
 from protonn_edge.model.shapes import Shape
+from protonn_edge.model.watch import forms_of
 from protonn_edge.report.evidence import (
     Evidence,
     EvidencePoints,
@@ -40,7 +41,6 @@ from protonn_edge.report.evidence import (
     Values,
 )
 from protonn_edge.system.errors import InputError, InvalidValue
-from protonn_edge.system.extensions import forms_of
 from protonn_edge.system.shell import command_line
 
 

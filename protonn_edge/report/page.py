@@ -263,6 +263,7 @@ _ORIGIN = (
 
 
 def _details() -> list[SectionOfRun]:
-    added = [each for one in extensions() for each in one.report_sections()]
+    parts = [each for one in extensions() for each in one.report_parts()]
+    added = [each for each in parts if isinstance(each, SectionOfRun)]
     of_rules = chain.from_iterable(kind.sections() for kind in rule_kinds())
     return [*of_rules, *_COST, *added, *_ORIGIN]

@@ -12,6 +12,8 @@ Beside its code, a folder may have
 ``kinds``      kinds of classifiers, and ``features``, kinds of features, as the core's
 ``templates``  templates, and ``firmware``, C, that belong beside the core's
 ``emulator``   C of parts of the emulated board, compiled with the core's
+``meters``     a module or package with `instrument_of`, as in `protonn_edge.device.instruments`
+``pytest_plugin``  a module that pytest loads for all tests
 
 These are found without importing the extension: ``import protonn_edge`` finds kinds, and may itself
 be imported by an extension's ``__init__``, which therefore imports nothing of the package but this
@@ -20,9 +22,7 @@ module.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -36,7 +36,6 @@ from protonn_edge.system.lazy import folders_of
 
 _FOLDERS = "protonn_edge.extensions"
 _Kind = TypeVar("_Kind")
-_Chain = TypeVar("_Chain")  # of integer stages
 
 
 class FirmwarePart:
@@ -81,15 +80,6 @@ class AddedOptions:
         return ()
 
 
-@dataclass(frozen=True)
-class DeviceForm:
-    """A form of an integer model that firmware with an extension has in place of it."""
-
-    choice: str  # by which a plan shows it
-    # of an integer model and its float model; raises `InputError` if it is impossible
-    of: Callable[[Any, Any], Any]
-
-
 class Extension:
     """What an extension adds to the core; by default nothing.
 
@@ -123,21 +113,12 @@ class Extension:
         del paths
         return {}
 
+    def device_form(self) -> Any:
+        """Return the `protonn_edge.model.watch.DeviceForm` that its firmware has, or None."""
+
     def model_of_folder(self, dataset: Any, folder: Path, normalization: str) -> Any:
         """Return the model in a folder of another program, for a data set, or None."""
         del dataset, folder, normalization
-
-    def device_form(self) -> DeviceForm | None:
-        """Return the form of a model that its firmware has."""
-        return None
-
-    def improved(self, points: Any, choice: str, trials: Any, refitted: Any, seed: int) -> Any:
-        """Return what it makes of a search's model, a `Refitted`, or None.
-
-        - `points`, `trials`: the `TrialPoints` and the `Record` objects of the search
-        - `choice`: one of `protonn_edge.learn.search.CHOICES`
-        """
-        del points, choice, trials, refitted, seed
 
     # --- firmware and devices ---
 
@@ -167,41 +148,21 @@ class Extension:
         """
         return None
 
-    def instrument(self, text: str, volts: float | None) -> Any:
-        """Return the `protonn_edge.device.instruments.BenchInstrument` of this name, or None."""
-        del text, volts
+    # --- reports and libraries ---
 
-    # --- tests ---
+    def report_parts(self) -> Sequence[Any]:
+        """Return sections of a report, and files of other commands that it shows.
 
-    def pytest_plugin(self) -> ModuleType | None:
-        """Return a plugin for pytest, which all tests load."""
-
-    # --- reports ---
-
-    def report_files(self) -> Mapping[str, Any]:
-        """Return readers of files of other commands that a report shows, by their keys."""
-        return {}
-
-    def report_sections(self) -> Sequence[Any]:
-        """Return sections of a report, `protonn_edge.report.content.SectionOfRun`."""
+        `SectionOfRun` and `ShownFile` of `protonn_edge.report.content`.
+        """
         return ()
 
-    def library_readme(self, files: Mapping[str, str], prefix: str, board: Any, tried: Any) -> str:
-        """Return what it adds to the README of a library.
+    def library_files(self, library: Any) -> Mapping[str, str]:
+        """Return more files of a `protonn_edge.codegen.export.exporting.TriedLibrary`, by names.
 
-        - `files`: the library's, by their names
-        - `prefix`: of the names in its C
-        - `board`, `tried`: the `Board`, and the `Tried` of how the self-test ended on it
+        A text named ``README.md`` goes to the end of the README.
         """
-        del files, prefix, board, tried
-        return ""
-
-    def library_files(self, kind: str, name: str, prefix: str) -> Mapping[str, str]:
-        """Return more files of a library of a `kind`, by their names.
-
-        - `name`, `prefix`: of the library, and of the names in its C
-        """
-        del kind, name, prefix
+        del library
         return {}
 
     # --- other extensions, and kinds of classifiers ---
@@ -230,6 +191,17 @@ def folders_in_packages(name: str) -> Iterator[tuple[str, Path]]:
                 yield f"{package}.{name}", folder
 
 
+def modules_in_packages(name: str) -> Iterator[ModuleType]:
+    """Yield the extensions' modules of a name, such as ``meters``; `InputError` for broken ones."""
+    for package in packages():
+        try:
+            found = import_module(f"{package}.{name}") if find_spec(f"{package}.{name}") else None
+        except ImportError as error:
+            raise _broken(package, error) from error
+        if found is not None:
+            yield found
+
+
 @cache
 def extensions() -> tuple[Extension, ...]:
     """Return all extensions that are installed, in the order of their names.
@@ -241,10 +213,7 @@ def extensions() -> tuple[Extension, ...]:
         try:
             extension = import_module(package).EXTENSION
         except (ImportError, AttributeError) as error:
-            raise InputError(
-                f"the installed extension {package} cannot be loaded ({error}); uninstall it, or "
-                "install a version that fits this protonn-edge"
-            ) from error
+            raise _broken(package, error) from error
         if extension.name in found:
             raise InputError(
                 f"the installed extension {package} has the name {extension.name!r} of another "
@@ -252,6 +221,13 @@ def extensions() -> tuple[Extension, ...]:
             )
         found[extension.name] = extension
     return tuple(sorted(found.values(), key=lambda each: each.name))
+
+
+def _broken(package: str, error: Exception) -> InputError:
+    return InputError(
+        f"the installed extension {package} cannot be loaded ({error}); uninstall it, or install a "
+        "version that fits this protonn-edge"
+    )
 
 
 def missing_extension(name: str) -> InputError:
@@ -267,31 +243,6 @@ def additions_to(name: str, kind: type[_Kind]) -> dict[str, _Kind]:
     found = {each.name: each.addition_to(name) for each in extensions()}
     assert all(each is None or isinstance(each, kind) for each in found.values())
     return {extension: each for extension, each in found.items() if isinstance(each, kind)}
-
-
-def extended(chain: _Chain, model: object, names: Iterable[str]) -> _Chain:
-    """Return an integer chain as the firmware with some extensions needs it.
-
-    Raises `InputError` if it is impossible.
-    """
-    for each in extensions():
-        form = each.device_form() if each.name in names else None
-        chain = chain if form is None else form.of(chain, model)
-    return chain
-
-
-def device_forms() -> Iterator[DeviceForm]:
-    """Yield the forms of models that extensions have."""
-    forms = (each.device_form() for each in extensions())
-    yield from (form for form in forms if form is not None)
-
-
-def forms_of(chain: _Chain, model: object) -> Iterator[_Chain]:
-    """Yield an integer chain, and the forms that extensions make of it, where they are possible."""
-    yield chain
-    for form in device_forms():
-        with suppress(InputError):
-            yield form.of(chain, model)
 
 
 def parts_of(model: object) -> tuple[FirmwarePart, ...]:

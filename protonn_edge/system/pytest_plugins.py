@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from protonn_edge.system.errors import InputError
-from protonn_edge.system.extensions import extensions
+from protonn_edge.system.extensions import modules_in_packages
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Register the plugins of extensions, which then add their options."""
     del parser
     try:
-        plugins = [each.pytest_plugin() for each in extensions()]
+        plugins = list(modules_in_packages("pytest_plugin"))
     except InputError as error:
         raise pytest.UsageError(str(error)) from error
     for plugin in plugins:
-        if plugin is not None and not pluginmanager.is_registered(plugin):
+        if not pluginmanager.is_registered(plugin):
             pluginmanager.register(plugin, plugin.__name__)

@@ -30,8 +30,8 @@ from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
+from protonn_edge.model.watch import DeviceForm
 from protonn_edge.system.errors import InputError, ProtoNNEdgeError
-from protonn_edge.system.extensions import DeviceForm
 
 UNO = load_board("uno")
 WITHOUT_SIMAVR = "gcc is missing; install libsimavr-dev"

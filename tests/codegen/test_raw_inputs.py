@@ -23,8 +23,8 @@ from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.raw_inputs import MANY_DECIMALS, choose_exponents, float_quantizer
+from protonn_edge.model.watch import DeviceForm
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.system.extensions import DeviceForm
 
 RANGES = [(-32768, 32767), (0, 255), (-128, 127), (0, 1023), (0, 1), (-5, 5), (40_000, 50_000)]
 

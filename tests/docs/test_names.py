@@ -83,7 +83,7 @@ def options_of(command: click.Command) -> set[str]:
 def options() -> set[str]:
     """Return the options of all commands, of scripts, and of the plugin of pytest."""
     own = {name for each in every_command().values() for name in options_of(each)}
-    plugins = (CHECKOUT / "protonn_edge" / "extensions").rglob("plugin.py")
+    plugins = (CHECKOUT / "protonn_edge" / "extensions").rglob("pytest_plugin.py")
     scripts = [*plugins, *(CHECKOUT / "benchmarks").glob("*.py")]
     scripts += (CHECKOUT / "tests").rglob("*.py")
     others = (each for path in scripts for each in _DECLARED.findall(path.read_text("utf-8")))

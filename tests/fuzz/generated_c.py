@@ -26,8 +26,8 @@ from protonn_edge.device.runner import ReferenceAnswers
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
+from protonn_edge.model.watch import DeviceForm
 from protonn_edge.system.errors import InputError
-from protonn_edge.system.extensions import DeviceForm
 
 BRIEF_CASES = 3
 DEADLINE_S = 120.0

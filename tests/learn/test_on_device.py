@@ -19,8 +19,8 @@ from protonn_edge.codegen.projects.project import build
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.quantization import quantize
+from protonn_edge.model.watch import forms_of
 from protonn_edge.system.errors import InputError
-from protonn_edge.system.extensions import forms_of
 
 
 @needs_emulated_avr

@@ -60,8 +60,8 @@ from protonn_edge.model.raw_inputs import (
     choose_exponents,
     raw_quantizer,
 )
+from protonn_edge.model.watch import DeviceForm
 from protonn_edge.system.errors import CheckFailed
-from protonn_edge.system.extensions import DeviceForm
 
 # Sketches that call the library in another order than its header says.
 

@@ -21,13 +21,14 @@ class Margins(Extension):
 
         return MarginOptions
 
-    def library_readme(self, files: Mapping[str, str], prefix: str, board: Any, tried: Any) -> str:
+    def library_files(self, library: Any) -> Mapping[str, str]:
         """Return the paragraph on close answers."""
-        del files, board, tried
-        return (
+        text = (
             "\n## Close answers\n\n"
-            f"If the two largest numbers of `{prefix}_scores()` are close, so are the classes.\n"
+            f"If the two largest numbers of `{library.prefix}_scores()` are close, so are the "
+            "classes.\n"
         )
+        return {"README.md": text}
 
 
 EXTENSION = Margins()

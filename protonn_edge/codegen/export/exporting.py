@@ -37,6 +37,18 @@ _RAW_SCALE_BYTES = 12  # struct raw_scale of the generated C
 
 
 @dataclass(frozen=True)
+class TriedLibrary:
+    """An export before it is written, to which extensions add files."""
+
+    kind: Kind
+    name: str  # of the library
+    prefix: str  # of its C names and files
+    files: dict[str, str]  # by names below its folder
+    board: Board  # with the memory that a sketch may use
+    tried: Tried  # the self-test's result
+
+
+@dataclass(frozen=True)
 class Export:
     """The written export."""
 
@@ -143,7 +155,7 @@ def export(
     )
     files = rendering.render_export(kind, library, board)
     tried = _tried(kind, library, files, chip) if tries else NOT_TRIED
-    _extend(kind, library, files, chip, tried)
+    _extend(TriedLibrary(kind, name, prefix, files, chip, tried))
     _write(folder, files)
     return Export(
         name=name,
@@ -178,12 +190,12 @@ def _check_flash(flash: int, board: Board, chip: Board, device_model: DeviceMode
     check_enough("the self-test", flash, has, board.flash_bytes, "B of flash", remedy)
 
 
-def _extend(kind: Kind, library: Library, files: dict[str, str], chip: Board, tried: Tried) -> None:
-    """Add files of extensions to a library, and what is proven of it to its README."""
+def _extend(library: TriedLibrary) -> None:
+    """Add files of extensions to a library, and what they say to its README."""
     for each in extensions():
-        files |= each.library_files(kind, library.name, library.prefix)
-        if not chip.proof:
-            files["README.md"] += each.library_readme(files, library.prefix, chip, tried)
+        for name, text in each.library_files(library).items():
+            before = library.files[name] if name == "README.md" else ""
+            library.files[name] = before + text
 
 
 def _limited(board: Board, flash_bytes: int | None, sram_bytes: int | None) -> Board:

@@ -30,9 +30,9 @@ from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.file import checked_bytes, load_model
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
+from protonn_edge.model.watch import device_forms, forms_of
 from protonn_edge.system import files
 from protonn_edge.system.errors import InputError, InvalidValue
-from protonn_edge.system.extensions import device_forms, forms_of
 from protonn_edge.system.files import resolved
 from protonn_edge.system.folders import InUse, as_named, locked_folder
 from protonn_edge.system.schema import Check, JsonObject, nullable, one_of, record_of, text, whole

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from protonn_edge.system.extensions import Extension
 
 if TYPE_CHECKING:
+    from protonn_edge.codegen.export.exporting import TriedLibrary
     from protonn_edge.device.protocol import Message
     from protonn_edge.device.session import Session
     from protonn_edge.extensions.arduino.bench import Bench
@@ -41,11 +42,13 @@ class ArduinoExtension(Extension):
 
         return "measured_by", stated_bench
 
-    def library_files(self, kind: str, name: str, prefix: str) -> Mapping[str, str]:
+    def library_files(self, library: TriedLibrary) -> Mapping[str, str]:
         """Return the sketch, or in plain C the function, that measures a library's model."""
         from protonn_edge.extensions.arduino.sources import measure_function, measure_sketch
 
-        return measure_function(prefix) if kind == "c" else measure_sketch(name, prefix)
+        if library.kind == "c":
+            return measure_function(library.prefix)
+        return measure_sketch(library.name, library.prefix)
 
 
 EXTENSION = ArduinoExtension()

@@ -5,15 +5,9 @@ The kind of classifier is in `kinds`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, Extension
-
-if TYPE_CHECKING:
-    from protonn_edge.learn.search.choice import Refitted
-    from protonn_edge.learn.search.points import TrialPoints
-    from protonn_edge.learn.search.store import Record
 
 
 class CascadesExtension(Extension):
@@ -22,25 +16,12 @@ class CascadesExtension(Extension):
     name: ClassVar[str] = "cascades"
 
     def options(self, command: str) -> type[AddedOptions] | None:
-        """Return the options of `train` that join a model to another."""
-        if command != "train":
+        """Return the options of `train` that join a model to another, and what `tune` tries."""
+        if command not in ("train", "tune"):
             return None
-        from protonn_edge.extensions.cascades.commands import CascadeOptions
+        from protonn_edge.extensions.cascades import commands
 
-        return CascadeOptions
-
-    def improved(
-        self,
-        points: TrialPoints,
-        choice: str,
-        trials: Sequence[Record],
-        refitted: Refitted,
-        seed: int,
-    ) -> Refitted:
-        """Return a cascade if it is faster than a search's model and a fast one is wanted."""
-        from protonn_edge.extensions.cascades.tuning import faster_cascade
-
-        return faster_cascade(points, choice, trials, refitted, seed)
+        return commands.CascadeOptions if command == "train" else commands.CascadeOfSearch
 
 
 EXTENSION = CascadesExtension()

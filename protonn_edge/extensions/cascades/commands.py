@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.cli.command import option
 from protonn_edge.cli.options import PATH, SHARE
-from protonn_edge.cli.train_additions import TrainAddition
+from protonn_edge.cli.train_additions import SearchAddition, TrainAddition
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.figures import percent
 from protonn_edge.system.schema import JsonObject
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from protonn_edge.learn.search.choice import Refitted
+    from protonn_edge.learn.search.points import TrialPoints
+    from protonn_edge.learn.search.store import Record
     from protonn_edge.learn.targets import Target
     from protonn_edge.model.model import Model
     from protonn_edge.system.arrays import Array
@@ -88,3 +91,16 @@ class Joining:
 def _passed_on(model: Model) -> float:
     """Return the share of the calibration points that the second model answers."""
     return float(model.record["passed_on_share"])
+
+
+@dataclass(frozen=True)
+class CascadeOfSearch(SearchAddition):
+    """What a search tries at its end; it has no options."""
+
+    def improved(
+        self, points: TrialPoints, choice: str, trials: Sequence[Record], refitted: Refitted
+    ) -> Refitted:
+        """Return a cascade if it is faster than the search's model and a fast one is wanted."""
+        from protonn_edge.extensions.cascades.tuning import faster_cascade
+
+        return faster_cascade(points, choice, trials, refitted)

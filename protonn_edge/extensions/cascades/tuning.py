@@ -20,7 +20,7 @@ _OF_SEARCH = ("chosen", "kernel")  # what a model's record adds to that of its s
 
 
 def faster_cascade(
-    points: TrialPoints, choice: str, trials: Sequence[Record], refitted: Refitted, seed: int
+    points: TrialPoints, choice: str, trials: Sequence[Record], refitted: Refitted
 ) -> Refitted:
     """Return a cascade if it is faster than the chosen model and a fast one is wanted.
 
@@ -33,7 +33,7 @@ def faster_cascade(
         return refitted
     held = points.tested_in(0)
     one, other = (
-        _learned(points, each.settings, seed, ~held, refitted.model)
+        _learned(points, each.settings, refitted.seed, ~held, refitted.model)
         for each in (ranked(fast)[0], second)
     )
     record = refitted.model.record["tuning"]

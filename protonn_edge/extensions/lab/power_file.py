@@ -27,5 +27,5 @@ def read_power(path: Path, model_sha256: str) -> BenchReading:
         return power
 
 
-FILES = {"power": ShownFile(WRITTEN_BY, read_power)}
-"""How such a file is shown, by a key of its JSON."""
+FILE = ShownFile("power", WRITTEN_BY, read_power)
+"""How such a file is shown."""

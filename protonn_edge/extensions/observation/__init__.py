@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from protonn_edge.system.extensions import AddedOptions, DeviceForm, Extension, FirmwarePart
+from protonn_edge.system.extensions import AddedOptions, Extension, FirmwarePart
 
 if TYPE_CHECKING:
     from protonn_edge.device.protocol import Message
     from protonn_edge.device.session import Session
     from protonn_edge.extensions.observation.answers import Health
     from protonn_edge.model.integer_chain import IntegerChain
+    from protonn_edge.model.watch import DeviceForm
 
 
 class ObservationExtension(Extension):

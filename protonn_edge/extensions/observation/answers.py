@@ -43,9 +43,8 @@ from protonn_edge.model.expected_answers import (
     why_unobserved,
 )
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.watch import AnswerWatch, WatchCost
+from protonn_edge.model.watch import AnswerWatch, DeviceForm, WatchCost
 from protonn_edge.system.errors import InputError, InvalidValue
-from protonn_edge.system.extensions import DeviceForm
 from protonn_edge.system.schema import JsonObject
 
 if TYPE_CHECKING:

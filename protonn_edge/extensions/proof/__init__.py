@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from protonn_edge.system.extensions import AddedOptions, Extension
 
 if TYPE_CHECKING:
-    from protonn_edge.chips.boards import Board
-    from protonn_edge.codegen.verification.tryout import Tried
+    from protonn_edge.codegen.export.exporting import TriedLibrary
     from protonn_edge.report.content import SectionOfRun
 
 
@@ -31,19 +30,20 @@ class ProofExtension(Extension):
 
         return CertificateOptions
 
-    def report_sections(self) -> Sequence[SectionOfRun]:
+    def report_parts(self) -> Sequence[SectionOfRun]:
         """Return the section with the claims about the measured firmware."""
         from protonn_edge.extensions.proof.certificate.panels import SECTION
 
         return (SECTION,)
 
-    def library_readme(
-        self, files: Mapping[str, str], prefix: str, board: Board, tried: Tried
-    ) -> str:
-        """Return the claims about a library's files."""
+    def library_files(self, library: TriedLibrary) -> Mapping[str, str]:
+        """Return the section of the README with the claims about a library's files."""
+        if library.board.proof:
+            return {}
         from protonn_edge.extensions.proof.certificate.library import readme_section
 
-        return readme_section(files, prefix, board, tried)
+        made = library.files, library.prefix, library.board, library.tried
+        return {"README.md": readme_section(*made)}
 
 
 EXTENSION = ProofExtension()

@@ -48,11 +48,11 @@ class TeachingExtension(Extension):
 
         return MESSAGES
 
-    def report_files(self) -> Mapping[str, ShownFile]:
+    def report_parts(self) -> Sequence[ShownFile]:
         """Return the reader of what ``inspect --teach`` writes."""
         from protonn_edge.extensions.teaching.panel import FILE
 
-        return FILE
+        return (FILE,)
 
     def addition_to(self, name: str) -> object:
         """Return what ProtoNN, boards with sensors, and proofs need for examples."""

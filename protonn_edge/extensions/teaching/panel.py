@@ -35,12 +35,10 @@ def read_taught(path: Path, model_sha256: str) -> tuple[TaughtPerson, ...]:
         return people
 
 
-FILE = {
-    "teaching": ShownFile(
-        _WRITTEN_BY, lambda path, sha256: taught_section(read_taught(path, sha256))
-    )
-}
-"""How such a file is shown, by a key of its JSON."""
+FILE = ShownFile(
+    "teaching", _WRITTEN_BY, lambda path, sha256: taught_section(read_taught(path, sha256))
+)
+"""How such a file is shown."""
 
 
 def taught_section(people: Sequence[TaughtPerson]) -> Section:

@@ -116,6 +116,7 @@ class Refitted:
     fidelity: Fidelity  # of its integers to its floats, and to its accuracy in the search
     # the numbers of preferred trials that were not taken, each with the reason
     passed_over: Mapping[int, str] = field(default_factory=dict)
+    seed: int = 0  # of the training
 
 
 def refit(
@@ -165,7 +166,7 @@ def refit(
         )
     taken = min(within, key=lambda each: each.fidelity.shortfall)
     reasons.pop(taken.candidate.number, None)
-    return replace(taken, passed_over=reasons)
+    return replace(taken, passed_over=reasons, seed=seed)
 
 
 def checked(model: Model, candidate: Record, points: TrialPoints, search: JsonObject) -> Refitted:

@@ -317,16 +317,16 @@ def _not_linked(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_faster_cascade_is_taken_only_where_a_fast_model_is_wanted() -> None:
     points, alone = searched(TuningLimits())
     trials = [FAST, ACCURATE]
-    fast = faster_cascade(points, FASTEST, trials, alone, 0)
+    fast = faster_cascade(points, FASTEST, trials, alone)
     assert (fast.model.head.kind, fast.candidate.number) == ("cascade", 1)
     assert fast.fit.figures.known_cycles < alone.fit.figures.known_cycles
     assert fast.model.record["tuning"]["chosen"] == alone.model.record["tuning"]["chosen"]
-    assert faster_cascade(points, BEST, trials, alone, 0) is alone
-    assert faster_cascade(points, FASTEST, [ACCURATE], alone, 0) is alone
+    assert faster_cascade(points, BEST, trials, alone) is alone
+    assert faster_cascade(points, FASTEST, [ACCURATE], alone) is alone
 
 
 @pytest.mark.usefixtures("_not_linked")
 def test_a_cascade_beyond_a_limit_is_not_taken() -> None:
     _, alone = searched(TuningLimits())
     points, alone = searched(TuningLimits(sram_bytes=alone.fit.figures.sram_bytes + 1))
-    assert faster_cascade(points, FASTEST, [FAST, ACCURATE], alone, 0) is alone
+    assert faster_cascade(points, FASTEST, [FAST, ACCURATE], alone) is alone

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from command_line import succeed
 
-from protonn_edge.extensions.lab import plugin
+from protonn_edge.extensions.lab import pytest_plugin as plugin
 
 PAGE = (Path(__file__).parents[4] / "docs" / "testing.md").read_text("utf-8")
 

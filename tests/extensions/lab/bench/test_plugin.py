@@ -266,6 +266,6 @@ def test_what_is_missing_is_an_error_of_one_sentence(user, options, words):
 
 
 def test_pytest_starts_without_the_packages_that_a_board_needs():
-    code = "import sys, protonn_edge.extensions.lab.plugin; print('numpy' in sys.modules)"
+    code = "import sys, protonn_edge.extensions.lab.pytest_plugin; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
