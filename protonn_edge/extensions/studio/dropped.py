@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 
 from protonn_edge.data.options import SHOWN, TableOptions
@@ -14,7 +14,7 @@ from protonn_edge.data.takes.images import read_gray
 from protonn_edge.extensions.sensing.recordings.waves import Wave, read_wave
 from protonn_edge.system.errors import InputError
 
-HEAD_BYTES, WHOLE_BYTES = 1 << 20, 4 << 20  # of a table that is read for the sheet, and most of one
+HEAD_BYTES, WHOLE_BYTES = 1 << 18, 4 << 20  # of a table that is read for the sheet, and most of one
 HIDDEN = re.compile(r"(^|/)(\.(?!\.?/)[^/]*|__MACOSX|Thumbs\.db|desktop\.ini)(/|$)", re.IGNORECASE)
 """Files that systems keep beside others, which nobody means to drop."""
 
@@ -79,7 +79,7 @@ class DroppedFile:
 
     @property
     def really(self) -> str:
-        """What it is if its ending says something else; else empty."""
+        """What it is if its ending states something else; else empty."""
         stated = _KIND_OF.get(PurePosixPath(self.name).suffix.lower(), self.kind)
         return "" if self.kind in (stated, "own") else NAMES[self.kind]
 
@@ -95,7 +95,7 @@ class DroppedFile:
 
     @cached_property
     def rows(self) -> int:
-        """Its rows; of a large table, about so many."""
+        """Its rows; of a large table, an estimate."""
         share = min(1.0, HEAD_BYTES / self.size) if self.size > WHOLE_BYTES else 1.0
         return round(self.table.n / share)
 
@@ -105,6 +105,7 @@ class DroppedFile:
         return read_wave(self.path)
 
 
+@lru_cache(maxsize=64)
 def table_at(path: Path) -> RawTable:
     """Return the columns of a text table, or of the first rows of a large one."""
     if path.stat().st_size > WHOLE_BYTES:

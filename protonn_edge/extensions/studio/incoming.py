@@ -141,7 +141,7 @@ class Drop:
                 limit = _MOST_UNPACKED_BYTES >> 20
                 raise InputError(f"is too large. Unpacked, it has more than {limit} MB")
             for number, entry in enumerate(entries):
-                name = f"{above}{entry.filename}"
+                name = above + entry.filename
                 if why := _unsafe(entry):
                     self.left.append((name, why))
                     continue
@@ -196,7 +196,7 @@ def _is_entry(entry: object) -> bool:
 
 
 def _copy(source: Body | IO[bytes], file: IO[bytes], size: int) -> None:
-    """Copy exactly so many bytes, piece by piece."""
+    """Copy exactly `size` bytes, piece by piece."""
     while size > 0:
         piece = source.read(min(size, _PIECE))
         if not piece:

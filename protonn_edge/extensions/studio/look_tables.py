@@ -38,7 +38,7 @@ _PARTS = [
     ("groups", "people, days or machines: test on one it never saw"),
     ("parts", "parts of one table"),
 ]
-_FILE = "file"  # the column that says of which file a row of several tables is
+_FILE = "file"  # the column with the file of each row, of several tables
 _OF_APPS = re.compile(
     r"raw data|with(out)? g|(un)?calibrated|.*(acceler|gyroscope|gravity|magnet|orientation|"
     r"barometer|pressure).*|location.*|metadata|annotation|microphone|pedometer|activity|device|"
@@ -188,7 +188,7 @@ def _in_runs(file: DroppedFile, labels: Column, recorded: Recording) -> Sheet:
     assert labels.texts is not None
     rate, texts, runs = recorded.rate or 1.0, _texts(labels), _runs(labels)
     classes = dict[str, JsonObject]()
-    kept, content = list[Kept](), _Rows(file, labels.index)
+    kept, content = list[Kept](), _TakeRows(file, labels.index)
     for first, end in runs:
         name = texts[int(labels.texts.codes[first])]
         if not name:
@@ -211,7 +211,7 @@ def _in_runs(file: DroppedFile, labels: Column, recorded: Recording) -> Sheet:
     return _with_channels(found, recorded)
 
 
-class _Rows:
+class _TakeRows:
     """The rows of a file without its column of classes, which become the files of takes."""
 
     def __init__(self, file: DroppedFile, labels: int) -> None:
@@ -288,7 +288,7 @@ def _of_table(files: Sequence[DroppedFile], picked: Mapping[str, str]) -> Sheet:
 
 
 def _judged(file: DroppedFile, picked: Mapping[str, str]) -> tuple[JsonObject, str]:
-    """Return what the reader says of the columns, and the answer if it does not know that."""
+    """Return what the reader finds in the columns, and the answer if it does not know that."""
     path = file.table.files[0].path
     given = {name: picked[name] for name in ("column", "target") if picked.get(name)}
     found = columns_of(path, version_of(path), given)
@@ -340,5 +340,5 @@ def _kept_table(files: Sequence[DroppedFile], *, with_names: bool) -> Kept:
     writer.writerow([*opened.names, *[_FILE] * with_names])
     for file in files:
         name = [PurePosixPath(file.name).with_suffix("").as_posix()] * with_names
-        writer.writerows([*row, *name] for row in _Rows(file, -1).rows)
+        writer.writerows([*row, *name] for row in _TakeRows(file, -1).rows)
     return Kept(f"tables{first.ending}", written.getvalue().encode())

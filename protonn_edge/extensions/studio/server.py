@@ -90,6 +90,15 @@ def _static_files() -> dict[str, tuple[bytes, str]]:
     return {**files, "/": files["/index.html"]}
 
 
+def _length(length: str, limit: int) -> int:
+    """Return the length of a body; one that is too long is not read."""
+    if not (length.isascii() and length.isdigit()):
+        raise Refused(411, "give the length of the body")
+    if int(length) > limit:
+        raise Refused(413, f"the limit is {limit:,} bytes; use a smaller file")
+    return int(length)
+
+
 class _Handler(BaseHTTPRequestHandler):
     server: StudioServer
     protocol_version = "HTTP/1.1"
@@ -196,24 +205,16 @@ class _Handler(BaseHTTPRequestHandler):
         self._check_token()
         if self.path != "/drop":
             raise Refused(404, "there is no such action")
-        self._send(200, self.server.workspace.drops.receive(self.rfile, self._length(MOST_BYTES)))
+        length = _length(self.headers.get("Content-Length", ""), MOST_BYTES)
+        self._send(200, self.server.workspace.drops.receive(self.rfile, length))
 
     def _body(self, limit: int) -> bytes:
         """Return the body; one that is too long is not read."""
-        length = self._length(limit)
+        length = _length(self.headers.get("Content-Length", ""), limit)
         body = self.rfile.read(length)
         if len(body) < length:
             raise Refused(400, "the body is shorter than its length")
         return body
-
-    def _length(self, limit: int) -> int:
-        """Return the length of the body."""
-        length = self.headers.get("Content-Length", "")
-        if not (length.isascii() and length.isdigit()):
-            raise Refused(411, "give the length of the body")
-        if int(length) > limit:
-            raise Refused(413, f"the limit is {limit:,} bytes; use a smaller file")
-        return int(length)
 
     def _send(
         self,

@@ -21,7 +21,7 @@ _FEW_TAKES, _FEW_CLASSES = 3, 2
 _MOVE = "Move the board, and watch its answers."
 _PLAY = "The emulated board plays recorded samples; watch its answers."
 _MAKE_A_SOUND = "Make a sound near the microphone, and watch the answers."
-_NO_SAMPLES = "These data have no live samples: go on to the board, where the model is measured."
+_HELD_OUT = "Here is what training held out, the wrong answers first; no board is needed."
 _SOUND_HZ = 2_000  # from which samples are sound
 _FEW_NAMES = 3
 _WORDS = ("no", "one", "two", "three")
@@ -54,7 +54,6 @@ class Stage:
     again: JsonObject | None = None  # a quiet one beside it
     facts: JsonObject = field(default_factory=dict)
     notices: list[JsonObject] = field(default_factory=list)
-    absent: bool = False  # whether data of this kind do not have it
 
     @property
     def has_result(self) -> bool:
@@ -87,8 +86,6 @@ class Stages:
         tried = self._try() if train.has_result else _waits("needs a model")
         board = self._board() if train.has_result else _waits("")
         report = self._report() if "flash_bytes" in board.facts else _waits("")
-        if self._used.data and not self._used.is_of_samples:
-            tried = Stage("none", "", [_NO_SAMPLES], absent=True)
         if train.mark == "old":
             for stage in (board, report):
                 stage.outdate()
@@ -211,9 +208,7 @@ class Stages:
             trained = self._used.model_facts["label"]
             lead = ["", self._used.model, " predicts ", trained, ", not ", column, "."]
             return Stage("old", f"predicts {trained}", lead, again, facts=facts)
-        go = (
-            ("try", "Try it live") if self._used.is_of_samples else ("board", "Put it on the board")
-        )
+        go = ("try", "Try it live" if self._is_live else "Try it")
         lead = ["", self._used.model, f" is trained: {status}." if facts else " is trained."]
         if held := facts.get("sessions"):
             lead = ["Tested on ", held_out(held), ", unseen in training."]
@@ -238,10 +233,18 @@ class Stages:
         tested = "tested on somebody it never saw" if several else "some are kept for the test"
         return [f"{takes}; {tested}."]
 
+    @property
+    def _is_live(self) -> bool:
+        """Whether a sensor of a board brings samples for the model."""
+        every = (self._used.data_facts, self._used.model_facts)
+        return self._used.is_of_samples and any(each.get("sensors") for each in every)
+
     def _try(self) -> Stage:
         go = _action("Put it on the board", "board")
         is_sound = (self._used.data_facts.get("rate") or 0) >= _SOUND_HZ
         lead = [_PLAY if self._memory.is_emulated else _MAKE_A_SOUND if is_sound else _MOVE]
+        if not self._is_live:
+            return Stage("ready", "wrong ones first", [_HELD_OUT], go)
         if self._used.model_facts.get("sha256") in self._memory.tried:
             return Stage("done", "tried", lead, go)
         return Stage("ready", "not tried yet", lead, go)

@@ -34,6 +34,7 @@ from protonn_edge.system.schema import JsonObject
 _VALUES, _LEAST, _MOST = 80_000, 40, 300  # of all curves; pairs of the least and most of a curve
 _SURE = "confidence_percent"
 _SHOWN = 12  # points of a cell of the matrix
+_TRIED, _SLIDERS, _STEPS = 40, 12, 48  # points, columns, and answers along the range of one
 
 
 def extremes_of(
@@ -182,11 +183,62 @@ def figures(model_file: Path, data: Path) -> JsonObject:
     if model.policy.predicts != "class":
         facts = [*facts_of(tested.measured()[0]), *about_answers(tested.policy)]
         pairs: list[Any] = []
+        told = list[JsonObject]()
         if points.values is not None and np.ndim(points.values) == 1:
             found = tested.policy.values(tested.scores)
             pairs = np.stack([points.values, found], axis=1)[:500].tolist()
-        return {"facts": facts, "pairs": pairs}
-    return _of_classes(tested, WindowPlaces.of(data))
+            wrong_first = np.argsort(-np.abs(points.values - found), kind="stable")[:_TRIED]
+            words = tested.policy.words(tested.scores, model.classes)
+            told = [
+                {"actual": f"{points.values[at]:.4g}", "said": words[at]}
+                | _drawn(model, points.X[at])
+                for at in wrong_first.tolist()
+            ]
+        return {"facts": facts, "pairs": pairs, "points": told, "ranges": _ranges(points.X)}
+    return {**_of_classes(tested, WindowPlaces.of(data)), "ranges": _ranges(points.X)}
+
+
+def _ranges(X: Array) -> list[list[float]]:
+    """Return the least and the largest value of each feature, if they are few."""
+    few = X.shape[1] <= _SLIDERS and len(X)
+    return np.stack([X.min(axis=0), X.max(axis=0)], axis=1).tolist() if few else []
+
+
+def what_if(model_file: Path, x: Any, ranges: Any) -> JsonObject:
+    """Return the answer to a point (D,), and those along the range of each of its values alone."""
+    model = load_model(model_file)
+    try:
+        point, ends = (np.array(each, np.float64) for each in (x, ranges))
+    except (TypeError, ValueError) as error:
+        raise InputError("the values are no numbers; reload the page") from error
+    D = len(model.feature_names)
+    if point.shape != (D,) or ends.shape != (D, 2) or not 0 < D <= _SLIDERS:
+        raise InputError(f"the model has {D:,} values; reload the page")
+    if not all((np.abs(each) <= np.finfo(np.float32).max).all() for each in (point, ends)):
+        raise InputError("the values are too large; reload the page")
+    X = np.tile(point.astype(np.float32), (1 + D * _STEPS, 1))
+    along = np.linspace(ends[:, 0], ends[:, 1], _STEPS).T
+    for column in range(D):
+        X[1 + column * _STEPS :][:_STEPS, column] = along[column]
+    words, sure = _said(model, X)
+    strips = [words[1 + column * _STEPS :][:_STEPS] for column in range(D)]
+    return {"said": words[0], "sure": sure[0], "strips": strips}
+
+
+def _said(model: Model, X: Array) -> tuple[list[str], list[float | None]]:
+    """Return what a model answers to points (n, D), and how sure it is, if it knows that."""
+    answers, scores, form = answers_of(model, X)
+    policy: Any = form.policy
+    words = policy.words(scores, model.classes) or [
+        answer_name(model.classes, answer) for answer in answers.tolist()
+    ]
+    return list(words), _sureness(policy, scores)
+
+
+def _sureness(policy: Any, scores: Array) -> list[float | None]:
+    """Return how sure answers are (n,), in per cent; None where a model does not know that."""
+    found = {name: each for rule in policy.rules for name, each in rule.figures(scores).items()}
+    return list(found.get(_SURE, [None] * len(scores)))
 
 
 def _of_classes(tested: Tested, places: WindowPlaces) -> JsonObject:
@@ -195,12 +247,12 @@ def _of_classes(tested: Tested, places: WindowPlaces) -> JsonObject:
     said = np.where(answers == NO_CLASS, n, answers)
     counts = confusion_matrix(said[known], y[known], n + 1)[:n]
     quality = Quality.of(counts, model.classes)
-    cells: dict[str, list[Any]] = {}
+    cells, sure = dict[str, list[Any]](), _sureness(tested.policy, tested.scores)
     for at in np.flatnonzero(known).tolist():
         cell = cells.setdefault(f"{y[at]} {said[at]}", [])
         if len(cell) < _SHOWN:
             place = places.at(int(points.rows[at]))
-            cell.append({**_drawn(model, points.X[at]), "at": place})
+            cell.append({**_drawn(model, points.X[at]), "at": place, "sure": sure[at]})
     return {
         "classes": [*model.classes],
         "matrix": counts.tolist(),
@@ -232,7 +284,9 @@ def _drawn(model: Model, point: Array) -> JsonObject:
     if shape is not None and shape[0] * shape[1] == len(point):
         return {"image": point.tolist(), "width": shape[1]}
     named = zip(model.feature_names or map(str, range(len(point))), point.tolist(), strict=False)
-    return {"values": [[name, f"{value:.6g}"] for name, value in list(named)[:12]]}
+    values = [[name, f"{value:.6g}"] for name, value in list(named)[:_SLIDERS]]
+    is_small = len(model.feature_names) == len(point) <= _SLIDERS
+    return {"values": values, "x": point.tolist() if is_small else None}
 
 
 def take_answers(model_file: Path, path: Path, version: str, take: int) -> JsonObject:
@@ -248,20 +302,9 @@ def take_answers(model_file: Path, path: Path, version: str, take: int) -> JsonO
     X = np.array([values[first : first + window].ravel() for first in firsts], np.float32)
     if not len(X):
         return {"answers": []}
-    answers, scores, form = answers_of(model, X)
-    policy: Any = form.policy
-    words = policy.words(scores, model.classes) or [
-        answer_name(model.classes, answer) for answer in answers.tolist()
-    ]
-    sure = {name: each for rule in policy.rules for name, each in rule.figures(scores).items()}
+    told = zip(firsts, *_said(model, X), strict=True)
     return {
         "answers": [
-            {
-                "first": first,
-                "n": window,
-                "label": words[at],
-                "sure": sure[_SURE][at] if _SURE in sure else None,
-            }
-            for at, first in enumerate(firsts)
+            {"first": first, "n": window, "label": word, "sure": sure} for first, word, sure in told
         ]
     }

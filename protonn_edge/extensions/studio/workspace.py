@@ -22,7 +22,7 @@ from protonn_edge.extensions.studio.sources import LOGGER, is_for, wires
 from protonn_edge.extensions.studio.state import FolderState
 from protonn_edge.extensions.studio.streams import talks
 from protonn_edge.extensions.studio.tabs import Tabs
-from protonn_edge.extensions.studio.views import curves, extremes_of, figures, take_answers
+from protonn_edge.extensions.studio.views import curves, extremes_of, figures, take_answers, what_if
 from protonn_edge.system.errors import InvalidValue, ProtoNNEdgeError, shortened
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.schema import JsonObject
@@ -216,6 +216,9 @@ QUESTIONS: Mapping[str, Answer] = {
     "answers": _answers,
     "models": lambda workspace, _: {"models": workspace.files().models()},
     "look": _look,
+    "what_if": lambda _, asked: what_if(
+        asked.path("model"), asked.asked.get("x"), asked.asked.get("ranges")
+    ),
     "wires": lambda _, asked: wires(asked.value("sensor"), asked.value("board")),
 }
 """What the page asks, without any effect."""

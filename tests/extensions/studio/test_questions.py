@@ -18,6 +18,8 @@ from protonn_edge.data.reading import load_dataset
 from protonn_edge.extensions.studio import facts
 from protonn_edge.extensions.studio.actions import READ
 from protonn_edge.extensions.studio.columns import _key, columns_of
+from protonn_edge.extensions.studio.views import figures, what_if
+from protonn_edge.system.errors import InputError
 
 OPTIONS = {*READ.values()}
 
@@ -33,7 +35,7 @@ def test_the_state_names_stages_source_and_next_step(site: Any) -> None:
     assert (boards["uno"], boards["esp32"]) == ((True, True), (False, False))
     assert {"adxl345", "microphone", "a0"} <= {each["name"] for each in state["sensors"]}
     table = site.ask("/ask/state", {"data": "table.csv"})[1]
-    assert (table["data"], table["stages"]["try"].get("absent")) == ("table.csv", True)
+    assert (table["data"], table["stages"]["try"]["mark"]) == ("table.csv", "none")
 
 
 def asked_columns(site: Any, table: str, **read: Any) -> Any:
@@ -307,3 +309,23 @@ def test_the_points_of_each_class_are_counted(
     np.savez(tmp_path / "points.npz", X_train=np.eye(3), y_train=np.array(labels), **named)
     found = facts.facts_of(tmp_path / "points.npz", "points")
     assert (found["classes"], found["n_train"]) == (classes, 3)
+
+
+def test_an_answer_to_changed_values_is_that_of_the_model(whole: Path) -> None:
+    model, data = whole / "house" / "linear.npz", whole / "house" / "house.csv"
+    found = figures(model, data)
+    point, ranges = found["points"][0], found["ranges"]
+    answer = what_if(model, point["x"], ranges)
+    assert answer["said"] == point["said"]
+    assert [len(strip) for strip in answer["strips"]] == [48] * len(ranges)
+    for column, strip in enumerate(answer["strips"]):  # its ends are the answers there
+        for end, said in zip(ranges[column], (strip[0], strip[-1]), strict=True):
+            changed = [*point["x"][:column], end, *point["x"][column + 1 :]]
+            assert what_if(model, changed, ranges)["said"] == said
+    nan, D = float("nan"), len(ranges)
+    for x, ends in (
+        (None, ranges), ([], []), ([1.0], ranges), (["a"] * D, ranges), ([nan] * D, ranges),
+        ([1.0] * D, [[0, nan]] * D), ([[1.0]] * D, ranges), ([1e300] * D, ranges),
+    ):  # fmt: skip
+        with pytest.raises(InputError):
+            what_if(model, x, ends)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from avr_tools import EMULATED_AVR, skip_without
 from extensions.studio.conftest import serving
 from extensions.studio.own_data import KINDS, picture, write_kind
 from extensions.studio.shown import PHONE, Shown, opened
@@ -69,6 +71,40 @@ def test_a_drop_whose_names_say_no_class_asks_for_it(shown: Shown, tmp_path: Pat
     page.keyboard.press("Enter")
     expect(page.locator("#stage-data .done")).to_contain_text("One more class, then you can train")
     assert len([*shown.folder.glob("pictures/circle/*.png")]) == 3
+
+
+@pytest.mark.parametrize("kind", ["house", "pictures", "app"])
+def test_enter_alone_leads_from_a_drop_to_an_answer(
+    kind: str, shown: Shown, tmp_path: Path
+) -> None:
+    skip_without(*EMULATED_AVR)
+    page, own = shown.page, write_kind(tmp_path / "own", kind)
+    files = [*own.iterdir()]
+    shown.drop(*(files if len(files) == 1 else [own]))
+    page.keyboard.press("Enter")
+    for words in ("Train a model", "Try it"):
+        expect(shown.primary).to_have_text(words)
+        expect(shown.primary).to_be_focused()
+        page.keyboard.press("Enter")
+    held = page.locator("#held")
+    expect(held.locator(".class")).to_have_text(re.compile(r"\w"))
+    assert shown.barred() == []
+    first = held.locator(".note").text_content()
+    if kind == "house":  # a slider leads to another answer, as its strip says
+        indoor = held.get_by_label("Innen °C")
+        for key, said in (("End", "angenehm"), ("Home", "zu kühl")):
+            indoor.press(key)
+            expect(held.locator(".class")).to_have_text(said)
+        expect(held.locator(".note")).to_contain_text("with these values")
+    held.get_by_role("button", name="The next one").click()
+    expect(held.get_by_role("button", name="The next one")).to_be_focused()
+    expect(held.locator(".note")).not_to_have_text(f"{first} ")
+    # From the table of answers, a number and a point of it lead here.
+    shown.go("train")
+    page.locator("#matrix button").first.click()
+    if kind != "app":  # whose points are windows of a take that can be edited
+        page.locator("#cell .thumb").first.click()
+        expect(held).to_be_visible()
 
 
 def test_answers_change_what_is_shown_and_keep_the_focus(shown: Shown, tmp_path: Path) -> None:

@@ -175,17 +175,17 @@ def test_the_marks_are_those_of_the_files(
 
 NO_MODEL = removed("linear.npz")
 TABLES: Mapping[str, tuple[str, Callable[[], object], Mapping[str, Any]]] = {
-    "trained": ("ddnrn", lambda: None, {}),
-    "edited": ("donrn", edited("house.csv", "\n1,", "\n2,"), {}),
+    "trained": ("ddrrn", lambda: None, {}),
+    "edited": ("dorrn", edited("house.csv", "\n1,", "\n2,"), {}),
     "no column chosen": ("wnnnn", NO_MODEL, {}),
     "in doubt": ("wnnnn", NO_MODEL, {"column": "indoor"}),
     "left out": ("drnnn", NO_MODEL, {"column": "indoor", "drop": ["hour"]}),
     "used": ("drnnn", NO_MODEL, {"column": "indoor", "keep_columns": ["hour"]}),
     "a number or a class": ("wnnnn", NO_MODEL, {"column": "humidity", "drop": ["hour"]}),
     "a number": ("drnnn", NO_MODEL, {"column": "humidity", "drop": ["hour"], "target": "value"}),
-    "no such column": ("wonrn", lambda: None, {"column": "x"}),
-    "its column chosen": ("ddnrn", lambda: None, {"column": "indoor", "drop": ["hour"]}),
-    "another column": ("donrn", lambda: None, {"column": "outdoor", "drop": ["hour"]}),
+    "no such column": ("worrn", lambda: None, {"column": "x"}),
+    "its column chosen": ("ddrrn", lambda: None, {"column": "indoor", "drop": ["hour"]}),
+    "another column": ("dorrn", lambda: None, {"column": "outdoor", "drop": ["hour"]}),
     "results are no data": ("rnnnn", both(NO_MODEL, renamed("../results.csv", "house.csv")), {}),
 }
 
@@ -244,11 +244,9 @@ def test_a_model_of_another_table_is_not_used(
     assert shown(data="new.csv", model="old-m.npz") == ("old-m.npz", None, "old")
 
 
-def test_without_data_no_stage_is_absent_and_no_name_is_an_option(tmp_path: Path) -> None:
+def test_no_name_of_data_is_an_option(tmp_path: Path) -> None:
     (tmp_path / "-x.csv").write_text("label,a\nx,1\n")
-    shown = FolderState(tmp_path, Log(tmp_path)).to_json()
-    assert shown["files"] == []
-    assert [name for name, stage in shown["stages"].items() if stage["absent"]] == []
+    assert FolderState(tmp_path, Log(tmp_path)).to_json()["files"] == []
 
 
 def test_a_model_that_cannot_be_read_is_named_and_not_used(whole: Path, tmp_path: Path) -> None:

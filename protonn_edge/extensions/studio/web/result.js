@@ -17,7 +17,7 @@ export class Result {
         if (this.asked === key) {
             return;
         }
-        this.asked = key;
+        Object.assign(this, { asked: key, points: [] });
         ["#matrix", "#cell", "#each"].forEach((id) => (find(id).hidden = !state.points));
         if (!state.points) {
             return;
@@ -30,6 +30,7 @@ export class Result {
             return; // a later answer is on its way, or none is wanted
         }
         find("#each").hidden = !found.classes;
+        this.ranges = found.ranges;
         if (found.error) {
             find("#matrix").replaceChildren(make("p", { class: "note" }, `The answers cannot be shown: ${found.error}`));
             find("#cell").replaceChildren();
@@ -38,6 +39,7 @@ export class Result {
         } else {
             this.#showValues(found);
         }
+        this.studio.stages.try.show();
     }
 
     /** What the answers depend on. */
@@ -54,7 +56,11 @@ export class Result {
 
     #showClasses({ classes, matrix, quality, cells, by_session }) {
         const others = matrix.some((row) => row[classes.length]) ? ["unknown"] : [];
-        Object.assign(this, { classes, matrix, cells, names: [...classes, ...others] });
+        const names = [...classes, ...others];
+        Object.assign(this, { classes, matrix, cells, names });
+        const all = Object.entries(cells).map(([key, points]) => [...key.split(" ").map((at) => names[at]), points]);
+        const wrongFirst = all.sort(([a, b], [c, d]) => (a === b) - (c === d));
+        this.points = wrongFirst.flatMap(([actual, said, points]) => points.map((one) => Object.assign(one, { actual, said })));
         const given = matrix.flatMap((row, label) => row.flatMap((n, answer) => (n ? [[label, answer]] : [])));
         this.#showMatrix(...(given.find(([label, answer]) => label !== answer) ?? given[0] ?? [0, 0]));
         const share = (value) => (value === null ? "–" : percent(value));
@@ -100,26 +106,25 @@ export class Result {
         renew(find("#cell"), make("h2", { class: "sub" }, title), make("ul", { class: "strip-of" }, ...items), make("p", { class: "note" }, hint));
     }
 
-    #point({ curves, image, width, values, at }, place) {
-        const { recording, takes, editor } = this.studio.stages.data;
-        const drawn = curves
-            ? curve(curves, recording?.scales ?? curves.map(() => rangeOf(curves.flat())))
-            : image
-              ? picture(image, width)
-              : small(values.map(([name, value]) => `${name} ${value}`).join(", "));
+    #point(point, place) {
+        const { takes, editor, recording } = this.studio.stages.data;
+        const { at } = point;
+        const shown = drawn(point, recording?.scales);
         if (!at || !takes[at.take - 1]) {
-            return make("div", { class: "thumb" }, drawn);
+            const held = () => this.studio.stages.try.held.open(point);
+            return button([unseen(`Try ${this.studio.point} ${place + 1}: `), shown], held, { class: "thumb", "data-key": `point ${place}` });
         }
         const words = make("span", {}, unseen(`Window ${place + 1}, open its take: `), takes[at.take - 1].session ?? "", make("i", {}, `take ${at.take}`));
         const open = () => {
             this.studio.go("data");
             editor.open(at.take, [at.first, at.first + at.n]);
         };
-        return button([drawn, words], open, { class: "thumb", "data-key": `window ${place}` });
+        return button([shown, words], open, { class: "thumb", "data-key": `window ${place}` });
     }
 
     /** Numbers: the value of each held-out point, and what was predicted. */
-    #showValues({ pairs, facts }) {
+    #showValues({ pairs, facts, points }) {
+        this.points = points;
         const shown = pairs.slice(0, PAIRS);
         const [low, high] = rangeOf(shown.flat());
         const [x, y] = [(value) => 45 + (SIDE * (value - low)) / (high - low || 1), (value) => 355 - x(value)];
@@ -140,4 +145,12 @@ export class Result {
         const list = facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, `${value}`)]);
         find("#cell").replaceChildren(make("dl", { class: "facts" }, ...list));
     }
+}
+
+/** A point as curves, as an image, or as named values. */
+export function drawn({ curves, image, width, values }, scales) {
+    if (curves) {
+        return curve(curves, scales ?? curves.map(() => rangeOf(curves.flat())));
+    }
+    return image ? picture(image, width) : small(values.map(([name, value]) => `${name} ${value}`).join(", "));
 }

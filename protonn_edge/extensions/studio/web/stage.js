@@ -49,8 +49,8 @@ export class Stage {
 
     /** Show what the folder's files mean for this stage. */
     show() {
-        const { lead = [], says, mark, absent } = this.known;
-        const waits = mark === "none" && !absent && `This stage waits for the one before${says ? `: ${says}` : ""}.`;
+        const { lead = [], says, mark } = this.known;
+        const waits = mark === "none" && `This stage waits for the one before${says ? `: ${says}` : ""}.`;
         say(this.lead, ...(lead.length || !waits ? sentence(lead) : [waits]));
         this.showActions();
         this.showNotices();
@@ -81,8 +81,8 @@ export class Stage {
 
     /** The buttons while no job runs: the next step, and quietly the step of before. */
     actions() {
-        const { next, again, mark, absent } = this.known;
-        const first = absent ? this.studio.stages.board : mark === "none" && this.studio.waitsFor(this.name);
+        const { next, again, mark } = this.known;
+        const first = mark === "none" && this.studio.waitsFor(this.name);
         if (first && !next) {
             return [this.#button({ text: `Go to ${first.title.textContent}`, go: first.name }, "primary")];
         }

@@ -1,5 +1,6 @@
 /* Trying the model on live samples: what is answered, how sure, and "wrong?" makes a take of it. */
-import { bold, button, choice, find, key, labelled, make, meter, renew, say } from "/parts.js";
+import { Held } from "/held.js";
+import { all, bold, button, choice, find, key, labelled, make, meter, renew, say } from "/parts.js";
 import { ribbon, Scope } from "/scope.js";
 import { Stage } from "/stage.js";
 
@@ -19,6 +20,7 @@ export class Try extends Stage {
         this.scope.after = () => this.#ribbon();
         this.place = find("#trying .ribbon");
         this.answers = [];
+        this.held = new Held(studio);
         this.wire.on("samples", (message) => this.#hear(message));
         this.wire.on("answer", ({ answer }) => this.#answer(answer));
         this.wire.on("stream", () => this.#showStream());
@@ -53,11 +55,6 @@ export class Try extends Stage {
 
     show() {
         super.show();
-        const { absent } = this.known;
-        find("#trying").hidden = absent;
-        if (absent) {
-            return;
-        }
         this.#choices();
         this.#showStream();
         if (this.isShown) {
@@ -121,13 +118,17 @@ export class Try extends Stage {
 
     #showStream() {
         const { stream } = this;
+        const { data, model } = this.studio;
         const kind = this.#kind;
         const live = Boolean(stream.running && stream.rate && stream.kind === kind);
         if (stream.running && stream.rate) {
             this.scope.begin(stream);
             this.scope.rate = stream.rate;
         }
-        this.studio.source.showOffline(find("#trying .offline"), live, kind, () => this.connect());
+        const isLive = this.studio.isOfSamples && (data?.sensors?.length || model?.sensors?.length || stream.running);
+        this.held.show(!live);
+        this.studio.source.showOffline(find("#trying .offline"), live || !isLive, kind, () => this.connect());
+        all("#answering, h2", find("#trying")).forEach((one) => (one.hidden = !isLive));
         find(".said", this.section).hidden = !live;
         find(".scope", this.section).hidden = !live || this.from !== HERE;
         find("#trying .under").hidden = !live;
