@@ -33,7 +33,7 @@ WAY = (  # from data to a report, and what helps on it
 )
 REFUSED = {
     "studio": "no such command 'studio'",
-    "inspect observed.npz": "the model needs the extension 'observation'",
+    "inspect extended.npz": "the model needs the extension 'unheard_of'",
     "build model.npz --board pico -o pico": "there is no firmware for pico",
     "verify project": "no extension that proves builds is installed",
     "train data.csv --classifier bonsai -o bonsai.npz": "'bonsai' is not one of",
@@ -58,12 +58,12 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a table, and a model file with what an extension keeps."""
+    """Return a folder with a table, and a model file with an array of an extension."""
     folder = tmp_path_factory.mktemp("work")
     (folder / "data.csv").write_text("\n".join(["label,a,b", *ROWS]) + "\n")
     save_model(random_model(), folder / "plain.npz")
     with np.load(folder / "plain.npz") as arrays:
-        np.savez(folder / "observed.npz", **{"observation.expected": np.zeros(9), **arrays})
+        np.savez(folder / "extended.npz", **{"unheard_of.array": np.zeros(9), **arrays})
     return folder
 
 
