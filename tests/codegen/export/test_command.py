@@ -140,7 +140,7 @@ def test_a_limit_is_kept_or_nothing_is_written(
 
 
 def test_a_model_without_room_for_all_vectors_gets_fewer(tmp_path: Path):
-    save_model(random_model(features=800, projections=18), tmp_path / "model.npz")
+    save_model(random_model(features=780, projections=18), tmp_path / "model.npz")
     told = json.loads(export(tmp_path / "model.npz", "--c", tmp_path / "c", "--json").stdout)
     assert 1 <= told["vectors"] < 20
     assert told["flash_bytes"] <= 32_256
