@@ -57,11 +57,11 @@ INDEX: dict[str, Entry] = {
     "drift_costs": Entry("drift", {"rejection.md": EVERY}),
     "end_to_end": Entry(
         "protonn_rows",
-        {"results.md": EVERY, "forest.md": (), "kinds.md": ()},
+        {"results.md": EVERY, "kinds.md": ()},
         ("model", "Uno %", "points", "ms", "mJ", *_CYCLES, _SRAM),
     ),
     "families": Entry(
-        "kind_rows", {"forest.md": EVERY}, ("folds %", "model B", "Uno %", "flash B")
+        "kind_rows", {"kinds.md": EVERY}, ("folds %", "model B", "Uno %", "flash B")
     ),
     "features": Entry(
         "feature_rows",
@@ -79,15 +79,15 @@ INDEX: dict[str, Entry] = {
         name: Entry(f"reproduction.{name}", {"research.md": EVERY})
         for name in ("figure1", "figure2", "figure3", "figure4", "figure5")
     },
-    "forest": Entry("kind_rows", {"forest.md": EVERY}, ("Uno %", "model B", *_CYCLES)),
+    "forest": Entry("kind_rows", {"kinds.md": EVERY}, ("Uno %", "model B", *_CYCLES)),
     "gallery": Entry("gallery", {"../Makefile": EVERY}),
     "groups": Entry("protonn_rows", {"training.md": EVERY}),
     "harness": Entry("harness", {"harness.md": EVERY}),
     "imported": Entry(
         "imported",
         {
-            "conversion.md": ("letter26-xgboost", "har_hapt-lightgbm", "usps10-histogram"),
-            "networks.md": (
+            "conversion.md": (
+                *("letter26-xgboost", "har_hapt-lightgbm", "usps10-histogram"),
                 *("pytorch-mlp-har_hapt", "pytorch-cnn-usps10", "pytorch-cnn-mnist10"),
                 "keras-cnn-usps10",
             ),
@@ -115,7 +115,7 @@ INDEX: dict[str, Entry] = {
             *_CYCLES,
         ),
     ),
-    "peers": Entry("peers", {"results.md": EVERY, "forest.md": EVERY}),
+    "peers": Entry("peers", {"results.md": EVERY, "kinds.md": EVERY}),
     "presets": Entry(
         "protonn_rows",
         {
@@ -141,8 +141,8 @@ INDEX: dict[str, Entry] = {
     "table2": Entry("reproduction.tables", {"research.md": EVERY}),
     "teaching": Entry("teaching", {"teaching.md": EVERY}),
     "teaching_cycles": Entry("teaching", {"teaching.md": EVERY}),
-    "tflite": Entry("tflite_outputs", {"networks.md": EVERY}),
-    "tflite_uno": Entry("tflite_outputs", {"networks.md": EVERY}, ("ms", "flash B", _SRAM)),
+    "tflite": Entry("tflite_outputs", {"conversion.md": EVERY}),
+    "tflite_uno": Entry("tflite_outputs", {"conversion.md": EVERY}, ("ms", "flash B", _SRAM)),
     "value_peers": Entry("values", {"values.md": EVERY}),
     "values": Entry("values", {"values.md": EVERY}),
     "voices": Entry("voices", {"audio.md": EVERY}),

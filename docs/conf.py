@@ -40,10 +40,9 @@ _ELSEWHERE = {
 _BELOW = {
     "tutorial-gesture": ("phone",),
     "live": ("studio", "recording", "sensors", "audio"),
-    "which-model": ("kinds", "forest", "image-features", "tuning"),
+    "which-model": ("kinds", "image-features", "tuning"),
     "rejection": ("values",),
     "harness": ("boards", "any-board", "protocol"),
-    "conversion": ("networks",),
     "testing": ("agents",),
     "export": ("micropython",),
     "results": ("research",),

@@ -33,7 +33,7 @@ def from_network(
     Parameters
     ----------
     model : Path, str or bytes
-        The file, or its contents. docs/networks.md lists the operators.
+        The file, or its contents. docs/conversion.md lists the operators.
     X : array of shape (n, D), or (n, ...) as the network takes it
         Representative points, such as the training points, which calibrate the integers. If images
         for convolutions or pooling are flattened, the channels of a pixel must be adjacent.
