@@ -196,6 +196,7 @@ class Command(click.Command):
     examples: Sequence[str] = ()
     # returns the command with the options of extensions, which are imported for it
     extend: Callable[[], Command] | None = None
+    asks_always = False  # whether extensions add to it without a word, too
 
     @property
     def extended(self) -> Command:
@@ -206,7 +207,7 @@ class Command(click.Command):
         """Return the command that can read these words: extended if an option is not its own."""
         own = {flag for each in self.params for flag in (*each.opts, *each.secondary_opts)}
         options = {word.partition("=")[0] for word in words if word.startswith("-")}
-        return self if options <= own else self.extended
+        return self if options <= own and not self.asks_always else self.extended
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line; what cannot be read is one sentence with what is meant."""

@@ -144,6 +144,24 @@ def test_a_search_goes_on_after_a_process_was_killed(limited, search, tmp_path, 
     assert settings[: len(starts)] == starts[: len(settings)]
 
 
+def test_ctrl_c_while_a_process_starts_stops_the_search(limited, search, tmp_path):
+    class Interrupted(Processes):
+        def __enter__(self):
+            super().__enter__()
+            start = self._pool.submit
+
+            def submit(*words):
+                os.kill(os.getpid(), signal.SIGINT)
+                return start(*words)
+
+            self._pool.submit = submit
+            return self
+
+    found = search(limited, tmp_path / "s", functools.partial(Interrupted, in_flight=2))
+    assert found.stopped
+    assert not found.records
+
+
 def test_a_worker_that_is_lost_between_trials_is_told_of(limited, search, tmp_path):
     class Lost(Workers):
         def submit(self, number):

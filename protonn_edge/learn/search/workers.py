@@ -5,10 +5,15 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
+import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 from typing import Any, Self
 
 from optuna.storages import JournalStorage
@@ -61,11 +66,16 @@ class Processes(Workers):
 
     def __enter__(self) -> Self:
         context = multiprocessing.get_context("spawn")
+        # In a file, since a process is sent its arguments while it still imports the package, and
+        # this one would wait for it.
+        self._folder = tempfile.TemporaryDirectory()
+        objective = Path(self._folder.name, "objective")
+        objective.write_bytes(ForkingPickler.dumps(self.objective))
         self._pool = ProcessPoolExecutor(
             self.in_flight,
             mp_context=context,
             initializer=_begin_process,
-            initargs=(self.objective, str(self.file.path), context.Lock()),
+            initargs=(objective, str(self.file.path), context.Lock()),
         )
         return self
 
@@ -76,22 +86,38 @@ class Processes(Workers):
             process.terminate()
         for process in processes:
             process.join(5)
+        self._folder.cleanup()
 
     def submit(self, number: int) -> Future[None]:
         """Submit a trial; Ctrl-C does not reach its process, which the search ends."""
-        usual = signal.signal(signal.SIGINT, signal.SIG_IGN)  # for a process that this may start
-        try:
+        with _ctrl_c_not_inherited():
             return self._pool.submit(_run_in_process, number)
+
+
+@contextmanager
+def _ctrl_c_not_inherited() -> Iterator[None]:
+    """Let processes that are started not get Ctrl-C; this one gets it afterwards, if possible."""
+    if sys.platform == "win32":
+        usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            yield
         finally:
             signal.signal(signal.SIGINT, usual)
+    else:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _shared: list[Any] = []  # in a process started by `Processes`: the objective and its storage
 
 
-def _begin_process(objective: Objective, path: str, lock: Any) -> None:
+def _begin_process(objective: Path, path: str, lock: Any) -> None:
     threadpool_limits(limits=1)
-    _shared[:] = [objective, JournalStorage(JournalFileBackend(path, lock))]
+    shared = ForkingPickler.loads(objective.read_bytes())
+    _shared[:] = [shared, JournalStorage(JournalFileBackend(path, lock))]
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
