@@ -170,6 +170,7 @@ import os
 import signal
 import sys
 import threading
+import click
 from protonn_edge.cli import COMMANDS, main
 
 def in_a_library():
@@ -179,7 +180,7 @@ def in_a_library():
         library.pthread_mutex_lock(lock)
 
 def begun(name):
-    command = main.get_command(None, name)
+    command = main.resolve_command(click.Context(main), [name])[1]
     if process := os.fork():
         return process
     command.params, command.callback = [], in_a_library

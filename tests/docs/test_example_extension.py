@@ -140,7 +140,7 @@ def test_one_that_is_broken_is_named(
 ) -> None:
     broken = shutil.copytree(site, tmp_path / "site", ignore=shutil.ignore_patterns("kinds"))
     (broken / NAME / "__init__.py").write_text(text)
-    refused = ran(broken, folder, "-m", "protonn_edge", "inspect", "model.npz")
+    refused = ran(broken, folder, "-m", "protonn_edge", "verify", "model.npz")
     assert refused.returncode == 2, refused.stderr
     assert refused.stderr.startswith(f"error: the installed extension {NAME} ")
     assert sentence in refused.stderr

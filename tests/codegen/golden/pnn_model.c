@@ -939,15 +939,17 @@ static const uint8_t confidence_table[100] PNN_FLASH = {
 uint8_t pnn_confidence(void)
 {
     const pnn_score_t *scores = pnn_scores();
+    pnn_score_t largest = scores[0];
     uint8_t best = 0;
     for (uint8_t l = 1; l < PNN_CLASSES; ++l) {
-        if (scores[l] > scores[best]) {
+        if (scores[l] > largest) {
+            largest = scores[l];
             best = l;
         }
     }
     uint16_t sum = 255; /* at most 255 classes, each at most 255 (the largest score has 255) */
     for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
-        const uint32_t less = (uint32_t)scores[best] - (uint32_t)scores[l];
+        const uint32_t less = (uint32_t)largest - (uint32_t)scores[l];
         if ((l != best) && (less < 25174u)) {
             const uint32_t step = ((less * 33156u) + 4194304u) >> 23;
             sum += PNN_READ_U8(&confidence_table[step]);

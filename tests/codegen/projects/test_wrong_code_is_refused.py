@@ -84,7 +84,7 @@ FAULTS = {
     ),
     "leaves without a sign": Fault(random_forest_model, r"sub   (r\d), r25", r"add   \1, r25"),
     "sums that are not rounded": Fault(
-        small_pooling_model, r'"    ldi   r22, 0x80\\n"', r'"    ldi   r22, 0\\n"'
+        small_pooling_model, r'"    ldi   r22, 128\\n"', r'"    ldi   r22, 0\\n"'
     ),
     "one class too few": Fault(random_model, r"l < PNN_CLASSES;", "l < PNN_CLASSES - 1;"),
     "a register of zero that is not": Fault(random_model, "clr   __zero_reg__", "nop"),

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
 from command_line import run_json
 from model_factory import plain_model
@@ -81,11 +82,8 @@ def at_the_end_of_a_line(program: Path) -> Iterator[str]:
     ours, its = os.openpty()
     for end in (ours, its):
         tty.setraw(end)
-    with subprocess.Popen([program], stdin=ours) as process:
-        try:
-            yield os.ttyname(its)
-        finally:
-            process.kill()
+    with programs.started(program, stdin=ours):
+        yield os.ttyname(its)
     os.close(ours)
     os.close(its)
 

@@ -127,12 +127,11 @@ class CertificateOptions(BuildChecks):
         with out.status("proving"):
             proven = partial(in_sketch, model=integers, prefix=prefix)
             certificate = certify_program(elf, board, settings, proven)
-        remedy = _remedy(prefix, pushes)
-        if not pushes:
-            remedy = (
-                "check that the sketch links the library of this model; if it does, 'verify MODEL "
-                "DATA' compares all scores instead"
-            )
+        # Functions that a sketch calls may have no name of their own when it is linked.
+        remedy = (
+            "link the library of this model, put all features into an array, and pass it to "
+            f"{self.entry}; 'verify MODEL DATA' compares all scores instead"
+        )
         self._say(out, certificate, _unproven(certificate, remedy))
 
     def _say(

