@@ -31,8 +31,7 @@ class TrainOptions:
     groups: str | None = options.GROUPS
     added: list[TrainAddition] = additions("train")
     calibrate: Path | None = option(
-        "Train nothing; adapt MODEL's answers to DATA, new points (docs/rejection.md, "
-        "docs/rejection.md).",
+        "Train nothing; adapt MODEL's answers to DATA, new points (docs/rejection.md).",
         options.PATH,
         metavar="MODEL",
     )

@@ -161,10 +161,10 @@ typedef int16_t projection_sum_t;
 
 #ifndef PNN_ASSEMBLY /* otherwise these numbers, too, are instructions */
 static const int32_t projection_offsets[PNN_PROJECTION_OUTPUTS] PNN_FLASH = {
-32768,-960000,4000000,
+    32768,  -960000,  4000000,
 };
 static const int8_t projection_least[PNN_PROJECTION_OUTPUTS] PNN_FLASH = {
- -128,  -97, -128,
+  -128,   -97,  -128,
 };
 static const int8_t projection_most[PNN_PROJECTION_OUTPUTS] PNN_FLASH = {
   127,   76,  127,
