@@ -60,9 +60,7 @@ INDEX: dict[str, Entry] = {
         {"results.md": EVERY, "kinds.md": ()},
         ("model", "Uno %", "points", "ms", "mJ", *_CYCLES, _SRAM),
     ),
-    "families": Entry(
-        "kind_rows", {"kinds.md": EVERY}, ("folds %", "model B", "Uno %", "flash B")
-    ),
+    "families": Entry("kind_rows", {"kinds.md": EVERY}, ("folds %", "model B", "Uno %", "flash B")),
     "features": Entry(
         "feature_rows",
         {
