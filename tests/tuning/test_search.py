@@ -157,7 +157,12 @@ def test_ctrl_c_while_a_process_starts_stops_the_search(limited, search, tmp_pat
             self._pool.submit = submit
             return self
 
-    found = search(limited, tmp_path / "s", functools.partial(Interrupted, in_flight=2))
+    # what a shell starts in the background ignores it
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        found = search(limited, tmp_path / "s", functools.partial(Interrupted, in_flight=2))
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert found.stopped
     assert not found.records
 
