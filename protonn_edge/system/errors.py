@@ -119,9 +119,9 @@ def beyond(source: object, found: str, limit: int, remedy: str) -> InputError:
     return InputError(f"{source} has {found}, but the limit is {limit:,}; {remedy}")
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number of things for a message: "1 take", "2,000 takes"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number of things for a message: "1 take", "2,000 takes", "2 people"."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def printable(text: str) -> str:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import count, takewhile
 from pathlib import Path, PurePosixPath
 
-from protonn_edge.extensions.studio.sheet import Kept, Sheet, many
-from protonn_edge.system.errors import InputError, cannot_write
+from protonn_edge.extensions.studio.sheet import Kept, Sheet
+from protonn_edge.system.errors import InputError, cannot_write, counted
 from protonn_edge.system.schema import JsonObject
 
 _SAME_RATE = 0.01
@@ -46,7 +46,7 @@ class Beside:
             classes: Mapping[str, int] = self.facts.get("classes") or {}
             more = [one["name"] for one in sheet.classes if one["name"] in classes]
             have = f"; {', '.join(more[:3])} {'has' if len(more) == 1 else 'have'} more then"
-            what = many(sum(classes.values()), sheet.unit)
+            what = counted(sum(classes.values()), sheet.unit)
             return f"They are added to the {what} in {self.name}{have * bool(more)}."
         if sheet.kind == "takes" and self.facts.get("kind") == "takes" and self.facts.get("rate"):
             own, new = (_in_unit(each) for each in (self.facts, sheet.facts))
@@ -60,7 +60,7 @@ class Beside:
 
 def _in_unit(facts: JsonObject) -> str:
     units = facts["units"] if isinstance(facts["units"], str) else "".join({*facts["units"][:1]})
-    channels = many(len(facts["channels"]), "channel")
+    channels = counted(len(facts["channels"]), "channel")
     return f"{channels}, {facts['rate']:,.4g} samples a second{f' in {units}' if units else ''}"
 
 

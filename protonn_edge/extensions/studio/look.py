@@ -23,11 +23,10 @@ from protonn_edge.extensions.studio.sheet import (
     Question,
     Sheet,
     grouped,
-    many,
     plain_name,
 )
 from protonn_edge.extensions.studio.views import thinned
-from protonn_edge.system.errors import InputError
+from protonn_edge.system.errors import InputError, counted
 from protonn_edge.system.schema import JsonObject
 
 _UNO_SIDE, _SMALL_SIDE, _LARGE_SIDE = 28, 16, 96  # pixels of images
@@ -113,7 +112,7 @@ def _of_own(files: Sequence[DroppedFile]) -> Sheet:
         return Sheet("nothing", title, nothing, left=left if len(left) > 1 else [])
     kept = [Kept(plain_name(each.base), each.path) for each in good]
     title = good[0].base if len(good) == 1 else f"{len(good):,} files of the studio"
-    primary = f"Add {'this file' if len(good) == 1 else many(len(good), 'file')}"
+    primary = f"Add {'this file' if len(good) == 1 else counted(len(good), 'file')}"
     return Sheet("own", title, " ".join(said[:4]), primary, kept=kept, left=left)
 
 

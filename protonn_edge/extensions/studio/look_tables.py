@@ -7,7 +7,6 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -17,21 +16,22 @@ from protonn_edge.data.tables.columns import Column
 from protonn_edge.data.tables.tables import RawTable
 from protonn_edge.data.tables.text import TEXT_LIMIT_BYTES
 from protonn_edge.data.tables.usual_names import SENSOR
+from protonn_edge.data.takes.recordings import runs_of
 from protonn_edge.data.units import split_unit
 from protonn_edge.extensions.sensing.recordings.recorded import Recording, read_recording
 from protonn_edge.extensions.studio.columns import columns_of
 from protonn_edge.extensions.studio.dropped import WHOLE_BYTES, DroppedFile
 from protonn_edge.extensions.studio.folder import version_of
-from protonn_edge.extensions.studio.sheet import Kept, Question, Sheet, grouped, many, plain_name
+from protonn_edge.extensions.studio.sheet import Kept, Question, Sheet, grouped, plain_name
 from protonn_edge.extensions.studio.views import thinned
-from protonn_edge.system.arrays import Array
-from protonn_edge.system.errors import InputError
+from protonn_edge.system.errors import InputError, counted
 from protonn_edge.system.schema import JsonObject
 
 _SLOWEST_HZ = 5  # samples a second; rarer rows are records, not a movement
 _LEAST_RUN = 20  # rows with the same label, on average, of a recording
 _MOST_TEXTS = 60  # of a column that is an answer
 _PAIRS = 45
+_MOST_SHOWN = 5  # takes of a class
 _FIRST_ROWS = 4
 _FEW_CLASSES, _MOST_CLASSES = 12, 64  # of numbers: that are probably, and possibly classes
 _PARTS = [
@@ -119,11 +119,12 @@ def _as_takes(files: Sequence[DroppedFile], picked: Mapping[str, str]) -> Sheet 
         return None
     texts = [each for each in files[0].table.columns if _is_answer(each) and each.kind == "text"]
     if texts:
-        labels = next((each for each in texts if _is_in_runs(each, files[0].table.n)), None)
-        whole = len(files) == 1 and labels is not None
-        return _in_runs(files[0], labels, recorded) if whole and labels is not None else None
+        labels = next(filter(_is_in_runs, texts), None)
+        if labels is None or len(files) > 1:
+            return None
+        return _in_runs(files[0], labels, recorded)
     rate, n = recorded.rate or 1.0, files[0].table.n
-    channels = many(len(recorded.channels), "channel")
+    channels = counted(len(recorded.channels), "channel")
     lead = f"Each has {channels}, {rate:,.4g} samples a second, {n / rate:.3g} s."
 
     def drawn(file: DroppedFile) -> JsonObject:
@@ -172,21 +173,16 @@ def _is_answer(column: Column) -> bool:
     return column.kind == "number" or (column.kind == "text" and few)
 
 
-def _runs(column: Column) -> list[tuple[int, int]]:
-    """Return the first row of each run of equal texts, and the row behind its last one."""
-    codes: Array = column.texts.codes if column.texts is not None else np.empty(0)
-    seams = np.flatnonzero(np.diff(codes)) + 1
-    return [*pairwise([0, *seams.tolist(), len(codes)])]
-
-
-def _is_in_runs(column: Column, n: int) -> bool:
-    return n >= _LEAST_RUN * len(_runs(column))
+def _is_in_runs(column: Column) -> bool:
+    assert column.texts is not None
+    codes = column.texts.codes
+    return len(codes) >= _LEAST_RUN * len(runs_of(codes))
 
 
 def _in_runs(file: DroppedFile, labels: Column, recorded: Recording) -> Sheet:
     """Return the sheet of one recording with a column of classes, a take for each run."""
     assert labels.texts is not None
-    rate, texts, runs = recorded.rate or 1.0, _texts(labels), _runs(labels)
+    rate, texts, runs = recorded.rate or 1.0, _texts(labels), runs_of(labels.texts.codes)
     classes = dict[str, JsonObject]()
     kept, content = list[Kept](), _TakeRows(file, labels.index)
     for first, end in runs:
@@ -195,17 +191,18 @@ def _in_runs(file: DroppedFile, labels: Column, recorded: Recording) -> Sheet:
             continue  # samples of no class
         own = classes.setdefault(name, {"name": name, "n": 0, "shown": []})
         own["n"] += 1
-        curves = _curves(file.table, recorded, slice(first, end))
-        own["shown"] += [{"curves": curves, "seconds": (end - first) / rate}][: 5 - own["n"] + 1]
+        if own["n"] <= _MOST_SHOWN:
+            curves = _curves(file.table, recorded, slice(first, end))
+            own["shown"].append({"curves": curves, "seconds": (end - first) / rate})
         stem = plain_name(PurePosixPath(file.name).stem)
         place = f"{stem}/{plain_name(name)}/{plain_name(name)}{file.ending}"
         kept.append(Kept(place, content.part(first, end), number=True))
-    takes, seconds = many(len(kept), "take"), f"{file.table.n / rate:.3g}"
+    takes, seconds = counted(len(kept), "take"), f"{file.table.n / rate:.3g}"
     lead = (
-        f"{many(len(recorded.channels), 'channel')}, {rate:,.4g} samples a second. The classes are "
-        f"in the column {labels.name}; a take is a stretch of one class."
+        f"{counted(len(recorded.channels), 'channel')}, {rate:,.4g} samples a second. The classes "
+        f"are in the column {labels.name}; a take is a stretch of one class."
     )
-    named = many(len(classes), "class", "classes")
+    named = counted(len(classes), "class", "classes")
     title = f"One recording of {seconds} s: {named}"
     found = Sheet("takes", title, lead, f"Add {takes}", [*classes.values()], kept=kept, unit="take")
     return _with_channels(found, recorded)
@@ -260,7 +257,7 @@ def _of_table(files: Sequence[DroppedFile], picked: Mapping[str, str]) -> Sheet:
     about = f"about {float(f'{rows:.2g}'):,.0f}" if large else f"{rows:,}"
     columns = len(first.table.columns)
     what = "A table" if len(files) == 1 else f"{len(files):,} tables with the same columns"
-    title = f"{what}: {about} rows, {many(columns, 'column')}"
+    title = f"{what}: {about} rows, {counted(columns, 'column')}"
     lead = "One example in each row."
     if large:
         size = f"{first.size >> 20:,} MB"
@@ -321,7 +318,7 @@ def _about_answer(found: JsonObject, answer: str) -> list[Question]:
         return []
     ways = list[tuple[str, str]]()
     if 0 < (found.get("classes") or 0) <= _MOST_CLASSES:
-        ways.append(("class", f"one of {many(found['classes'], 'class', 'classes')}"))
+        ways.append(("class", f"one of {counted(found['classes'], 'class', 'classes')}"))
     if found.get("is_number"):
         ways.append(("value", "a number"))
     usual = "class" if found.get("classes", 0) <= _FEW_CLASSES else "value"

@@ -11,6 +11,7 @@ from typing import Any
 
 from protonn_edge.extensions.studio.called import NamePart, Naming
 from protonn_edge.extensions.studio.dropped import DroppedFile
+from protonn_edge.system.errors import counted
 from protonn_edge.system.schema import JsonObject
 
 _MOST_CLASSES, _MOST_SHOWN = 6, 5  # that are drawn, and files of each
@@ -100,14 +101,14 @@ def grouped(
         }
         for number, (label, places) in enumerate(of_class.items())
     ]  # fmt: skip
-    people = f", {many(len(person.names), 'person', 'people')}" if person else ""
+    people = f", {counted(len(person.names), 'person', 'people')}" if person else ""
     noun = "recording" if kind == "takes" else unit
-    classes = "one class" if len(of_class) == 1 else many(len(of_class), "class", "classes")
+    classes = "one class" if len(of_class) == 1 else counted(len(of_class), "class", "classes")
     return Sheet(
         kind,
-        f"{many(len(files), noun)}: {classes}{people}",
+        f"{counted(len(files), noun)}: {classes}{people}",
         lead,
-        f"Add {many(len(files), unit)}",
+        f"Add {counted(len(files), unit)}",
         shown,
         questions=_about_names(naming, by, person, single),
         needs="" if by or single else "Name the class first: what are these files examples of?",
@@ -171,8 +172,3 @@ def plain_name(text: Any) -> str:
     """Return a name that every system can have as a file's, and the page can send."""
     plain = _ODD.sub("_", str(text)).strip(" .-_,()+")[:_LONGEST].strip(" .")
     return plain or "unnamed"
-
-
-def many(n: int, one: str, several: str = "") -> str:
-    """Return a number and a noun."""
-    return f"{n:,} {one if n == 1 else several or one + 's'}"

@@ -350,7 +350,7 @@ def held_out(names: Sequence[str]) -> str:
 
 
 def _classes(n: int) -> str:
-    return "1 class" if n == 1 else f"{n:,} classes"
+    return counted(n, "class", "classes")
 
 
 def _accuracy(facts: JsonObject) -> str:
