@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -290,17 +290,17 @@ def fit_of(model: IntegerChain, board: Board, limits: TuningLimits, like: Fit | 
         flash = min(flash, limits.flash_bytes + FIRMWARE_FLASH_BYTES)
     # The fastest first; the last one is the smallest.
     allowed = Limits(flash, board.sram_bytes, board.cpu)
-    scale = 1.0 if like is None else like.scale
-    fits = [
-        _fit(plan, board, limits, remedies_of(model), scale)
-        for plan in device_plans(model, allowed)
-        if isinstance(plan, Plan | WordPlan)
-    ]
-    fit = min(fits, key=lambda fit: fit.worst)
-    if like is None and limits.timed and fit.figures.cycles and BOARD not in fit.excess:
-        return fit_of(
-            model, board, limits, replace(fit, scale=_linked_scale(model, fit.plan, board))
-        )
+    plans = [each for each in device_plans(model, allowed) if isinstance(each, Plan | WordPlan)]
+
+    def nearest(scale: float) -> Fit:
+        fits = (_fit(plan, board, limits, remedies_of(model), scale) for plan in plans)
+        return min(fits, key=lambda fit: fit.worst)
+
+    if like is not None:
+        return nearest(like.scale)
+    fit = nearest(1.0)
+    if limits.timed and fit.figures.cycles and BOARD not in fit.excess:
+        return nearest(_linked_scale(model, fit.plan, board))
     return fit
 
 
