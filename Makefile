@@ -40,7 +40,7 @@ prove: setup  ## prove the C of all kinds free of run-time errors, with Frama-C;
 
 # Random cases of every part of the package, in two processes; the seeds decide which.
 fuzz: setup  ## run the fuzzers for ten minutes; SECONDS=60 or ARGS="--only tables --seed 7" change that
-	@PYTHONPATH=tests $(PYTHON) -m fuzz --seconds $(or $(SECONDS),600) $(ARGS)
+	@PYTHONPATH=tests $(PYTHON) -m laws.fuzz --seconds $(or $(SECONDS),600) $(ARGS)
 
 # A part of it is among the tests. ARGS="-j 2" runs it in two processes, ARGS="--only calls" without
 # the proofs of programs.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
-from words.chips import Chip, compiled, linked, parts_of_points
+from codegen.words.chips import Chip, compiled, linked, parts_of_points
 
 LEVELS = ("-O2", "-O3", "-Os")
 

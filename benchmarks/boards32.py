@@ -28,12 +28,12 @@ import numpy as np
 from bare_program import NotThere, Source
 from bare_program32 import fastest
 from cmsis_nn import Layer, check_sources, network
+from codegen.words.chips import CHIPS, HOW, emulated
 from columns import Record, figure, mean_and_most, named
 from peer_tools import EMLEARN, voting
 from runner import Benchmark, Case
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.neural_network import MLPClassifier
-from words.chips import CHIPS, HOW, emulated
 
 from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.data.points.splits import load_digits_dataset

@@ -1,8 +1,8 @@
 """All benchmarks: the module of each, the pages that cite it, and the rows that they show.
 
-`tests/docs/test_benchmarks.py` compares this list with the benchmarks and the pages: what no page
-cites has to go. Of a row in `stored.json`, one line of the page has to have the cells below the
-headings that are `shown`.
+`tests/laws/docs/test_benchmarks.py` compares this list with the benchmarks and the pages: what no
+page cites has to go. Of a row in `stored.json`, one line of the page has to have the cells below
+the headings that are `shown`.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 
 import click
 from columns import Record, figure
-from fuzz.programs import LEVELS, check_case
-from fuzz.programs import Case as Checked
+from laws.fuzz.programs import LEVELS, check_case
+from laws.fuzz.programs import Case as Checked
 from runner import Benchmark, Case
 
 from protonn_edge.chips.toolchain.platformio import avr_gcc

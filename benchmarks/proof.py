@@ -1,8 +1,8 @@
 """Which linked programs are proven to compute their models for every input, and how fast.
 
-A row is a program of tests/conformance: each kind of stage with every kernel and way of feeding.
-*proven* is the seconds of a process of its own, with its CPU time and memory, or empty; then the
-last column has the reason. Compiling is not counted. In `proven`, a row is a kind.
+A row is a program of tests/laws/conformance: each kind of stage with every kernel and way of
+feeding. *proven* is the seconds of a process of its own, with its CPU time and memory, or empty;
+then the last column has the reason. Compiling is not counted. In `proven`, a row is a kind.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Any
 
 import click
 from columns import Column, Record, figure
-from conformance.instances import KINDS, programs_of
 from extensions.proof.equality.programs import linked
+from laws.conformance.instances import KINDS, programs_of
 from runner import Benchmark, Case
 
 from protonn_edge.extensions.proof.equality import PredictionProof

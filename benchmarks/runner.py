@@ -1,7 +1,7 @@
 """The runner of all benchmarks: which cases are measured, and how their rows are printed and kept.
 
 `stored.json` has printed rows, by the command that printed them. A row that is run again is
-compared with the stored one; `tests/docs/test_benchmarks.py` compares the pages with them.
+compared with the stored one; `tests/laws/docs/test_benchmarks.py` compares the pages with them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """What extensions add to checks of the core, which finds it: delete an extension, and it is gone.
 
-Modules are in folders that are named as the core's: ``tests/conformance/KIND.py`` has instances of
-a kind of stage, and so has ``tests/extensions/NAME/conformance/KIND.py``. Entries of tables are in
-``ADDITIONS`` of ``tests/extensions/NAME/additions.py``, by the names that `additions` is given.
+Modules are in folders that are named as the core's: ``tests/laws/conformance/KIND.py`` has
+instances of a kind of stage, and so has ``tests/extensions/NAME/conformance/KIND.py``. Entries of
+tables are in ``ADDITIONS`` of ``tests/extensions/NAME/additions.py``, by the names that `additions`
+is given.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ TESTS = Path(__file__).parent
 
 
 def folders(name: str) -> list[Path]:
-    """Return the folders of a name, the core's first."""
-    return [TESTS / name, *sorted(TESTS.glob(f"extensions/*/{name}"))]
+    """Return the folders of a name, the core's first, which may be among the laws."""
+    core = TESTS / "laws" / name
+    return [core if core.is_dir() else TESTS / name, *sorted(TESTS.glob(f"extensions/*/{name}"))]
 
 
 def name_of(module: Path) -> str:

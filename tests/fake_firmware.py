@@ -21,7 +21,7 @@ from protonn_edge.chips.emulator import EmulatedUno
 from protonn_edge.device import protocol
 
 FIRMWARE = CHECKOUT / "firmware"
-FAKE_MODEL = Path(__file__).parent / "firmware" / "fake_model"
+FAKE_MODEL = Path(__file__).parent / "chips" / "firmware" / "fake_model"
 CFLAGS = [
     *("-mmcu=atmega328p", "-DF_CPU=16000000L", "-std=gnu99", "-O2"),
     *("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fstack-usage"),

@@ -2,7 +2,8 @@
 
 `build`, `hil` and `report` each analyse the firmware that they compile, and many tests do that with
 the same model. A result is kept by all that the analysis reads: the code, its symbols and marks,
-and the .su files beside it. What the analysis refuses is not kept. ``tests/avr`` calls it itself.
+and the .su files beside it. What the analysis refuses is not kept. ``tests/chips/avr`` calls it
+itself.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 A C or C++ compiler makes the same files of the same words, sources, headers, scripts, libraries
 and parts of itself, whatever the folder; so what it made once is copied, in the way of ccache's
 direct mode. Only a run that succeeded without a word is kept. ``PROTONN_EDGE_KEPT_BUILDS`` names
-another folder, an empty one for a run that compiles everything; ``tests/toolchain`` calls compilers
-themselves.
+another folder, an empty one for a run that compiles everything; ``tests/chips/toolchain`` calls
+compilers themselves.
 """
 
 from __future__ import annotations

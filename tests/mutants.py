@@ -99,8 +99,8 @@ LIBRARIES = (
     "sklearn.datasets",
 )
 
-CONFORMANCE = "tests/conformance/test_stages.py"
-KNOWN_COSTS = "tests/conformance/test_known_costs.py"
+CONFORMANCE = "tests/laws/conformance/test_stages.py"
+KNOWN_COSTS = "tests/laws/conformance/test_known_costs.py"
 KINDS = "tests/kinds/test_integers.py"
 KNOWN_MODELS = "tests/model/quantization/test_known_models.py"
 CODEGEN = "tests/codegen/test_golden.py tests/codegen/test_generated_c.py"
@@ -108,22 +108,22 @@ QUANTIZERS = "tests/model/quantization tests/policy/rejection/test_thresholds.py
 # The tests nearest to a folder or module, as lines of arguments for pytest: first what fails fast.
 # A module has the tests of the longest name that it begins with.
 NEAREST = {
-    "chips/avr": ["tests/avr tests/codegen/linkage"],
+    "chips/avr": ["tests/chips/avr tests/codegen/linkage"],
     "extensions/conversion": ["tests/extensions/conversion"],
     "extensions/lab": ["tests/extensions/lab"],
     "extensions/proof": ["tests/extensions/proof/equality"],
     "extensions/research": ["tests/extensions/research -k 'not uno'"],
     "extensions/teaching": ["tests/extensions/teaching -k 'not uno'"],
     "data": [
-        "tests/corpus",
+        "tests/laws/corpus",
         "tests/data",
-        "tests/regression/test_tables.py -k 'not emulat and not board'",
+        "tests/data/test_tables_people_have.py -k 'not emulat and not board'",
     ],
     "codegen/projects": [
         "tests/codegen/projects/test_plan_file.py tests/model/test_remedies.py",
         (
             "tests/model/test_budget.py tests/codegen/linkage tests/codegen/projects "
-            "tests/firmware/test_build.py"
+            "tests/chips/firmware/test_build.py"
         ),
     ],
     "codegen": [
@@ -141,7 +141,7 @@ NEAREST = {
     "codegen/renderer": [f"{CODEGEN} tests/codegen/test_prefix.py -k 'renders or prefix'"],
     "codegen/context": [
         f"{CODEGEN} tests/codegen/test_context.py tests/codegen/test_sending.py -k 'not emul'",
-        "tests/regression/test_libraries.py",
+        "tests/codegen/export/test_numbers_of_libraries.py",
     ],
     "codegen/families": ["tests/extensions/pico tests/codegen/linkage tests/cli/test_upload.py"],
     "extensions/sensing/editing": ["tests/extensions/sensing/editing"],
@@ -164,7 +164,7 @@ NEAREST = {
         "tests/extensions/sensing/live/test_sources.py",
     ],
     "device/protocol": [
-        "tests/device/test_protocol.py tests/fuzz/test_fuzzers.py -k 'protocol or frames'",
+        "tests/device/test_protocol.py tests/laws/fuzz/test_fuzzers.py -k 'protocol or frames'",
         "tests/device",
     ],
     "codegen/kernels/words": ["tests/extensions/pico"],
@@ -224,8 +224,8 @@ NEAREST |= {
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
         (
             "tests/codegen/test_plans_worth_trying.py "
-            "tests/assembly tests/codegen/matvec tests/features/gradients/test_listing.py "
-            "tests/regression/test_bounds.py"
+            "tests/chips/assembly tests/codegen/matvec tests/features/gradients/test_listing.py "
+            "tests/codegen/test_found_bounds.py"
         ),
     ],
     "kinds": [
@@ -261,7 +261,7 @@ NEAREST |= {
         f"tests/codegen/test_golden.py {KNOWN_COSTS} -k 'renders or costs and {kind}'",
         f"{CONFORMANCE} -k 'test_stage and {kind}'",
         others,
-        "tests/assembly/test_statements.py",
+        "tests/chips/assembly/test_statements.py",
     ]
     for folder, kind, others in (
         ("extensions/sound/features/audio", "audio", "tests/extensions/sound"),

@@ -18,14 +18,15 @@ PACKAGE = TESTS.parent / "protonn_edge"
 
 # What takes longest: a process that began it last would be the only one that still runs.
 _LONGEST_FIRST = (
-    *("docs/test_blocks", "words/test_kernels", "conformance", "kinds/test_command", "web"),
-    *("codegen/export", "docs/test_site", "corpus", "extensions/proof/equality"),
-    *("extensions/agents", "extensions/lab/bench", "faults", "emulator"),
-    *("extensions/proof/agreement", "extensions/arduino", "device/test_uploaded"),
-    *("tuning/test_dask", "fuzz", "docs", "extensions/sensing/export", "cli/test_commands"),
-    *("extensions/proof", "cli/test_tune", "firmware", "cli/test_best", "toolchain", "advice"),
+    *("laws/docs/test_blocks", "codegen/words/test_kernels", "laws/conformance"),
+    *("kinds/test_command", "report/web", "codegen/export", "laws/docs/test_site", "laws/corpus"),
+    *("extensions/proof/equality", "extensions/agents", "extensions/lab/bench", "laws/faults"),
+    *("chips/emulator", "extensions/proof/agreement", "extensions/arduino"),
+    *("device/test_uploaded", "learn/tuning/test_dask", "laws/fuzz", "laws/docs"),
+    *("extensions/sensing/export", "cli/test_commands", "extensions/proof", "cli/test_tune"),
+    *("chips/firmware", "cli/test_best", "chips/toolchain", "learn/advice"),
     *("extensions/observation", "kinds/forest/test_floats", "model/test_every_file", "kinds"),
-    *("tuning", "wheel", "portability", "extensions/pico", "extensions/teaching"),
+    *("learn/tuning", "laws/wheel", "laws/portability", "extensions/pico", "extensions/teaching"),
     *("policy/test_every_rule", "cli/test_start", "extensions/studio"),
     *("extensions/research/basis_images", "learn/test_types"),
 )
@@ -33,7 +34,7 @@ _LONGEST_FIRST = (
 # Folders whose files run in one process, because they share what takes long to make: programs and
 # what the emulator says of them, emulators compiled anew, the Arduino core, a browser's pages.
 _TOGETHER = (
-    *("conformance", "emulator", "codegen/export", "firmware", "web"),
+    *("laws/conformance", "chips/emulator", "codegen/export", "chips/firmware", "report/web"),
     *("extensions/pico", "extensions/proof/agreement", "extensions/sensing/export"),
 )
 _FOLDERS_TOGETHER = {f"tests/{name}" for name in _TOGETHER}

@@ -31,7 +31,7 @@ def system_browser() -> Iterator[Browser]:
 
 def axe_source() -> str:
     """Return axe-core's source: fetched by npm once, kept in the user's cache."""
-    folder = npm_packages("axe-core", Path(__file__).parent / "web")
+    folder = npm_packages("axe-core", Path(__file__).parent / "report" / "web")
     return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8")
 
 

@@ -1,6 +1,6 @@
 """Write the golden files anew: ``python tests/codegen/renew_golden.py``; read the difference.
 
-One program is there to be read; that all others are right is what `tests/conformance` checks.
+One program is there to be read; that all others are right is what `tests/laws/conformance` checks.
 """
 
 from __future__ import annotations

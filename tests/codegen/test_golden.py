@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from avr_tools import needs_avr_gcc
-from conformance.instances import KINDS, programs_of
 from generated_programs import write_c
+from laws.conformance.instances import KINDS, programs_of
 
 RENEW = runpy.run_path(str(Path(__file__).with_name("renew_golden.py")))
 # The checks of `conformance` let no warning through at the other levels, either.

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conformance.instances import KINDS, programs_of
+from laws.conformance.instances import KINDS, programs_of
 
 from protonn_edge.chips.cores import WORD_CORES
 from protonn_edge.codegen.renderer import render_c

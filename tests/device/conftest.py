@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from fake_device import MODEL_HASH, FakeDevice, make_device, quick_to_close
+from fake_firmware import build, start
 
-__all__ = ["make_device", "quick_to_close"]
+__all__ = ["build", "make_device", "quick_to_close", "start"]
 
 
 @pytest.fixture

@@ -16,15 +16,15 @@ import pytest
 from any_order import build_on_host, check_calls, random_calls
 from avr_tools import needs_emulated_avr
 from command_line import run_json, succeed
-from conformance.checks import (
+from generated_programs import answers_in_bytes, compile_checked, predicting, printed_by_uno
+from laws.conformance.checks import (
     assert_avr_agrees,
     assert_cycles_are_bounded,
     assert_host_agrees,
     run_of,
 )
-from conformance.decision import instance_of
-from conformance.instances import Program
-from generated_programs import answers_in_bytes, compile_checked, predicting, printed_by_uno
+from laws.conformance.decision import instance_of
+from laws.conformance.instances import Program
 from model_factory import random_inputs, random_model, random_points
 from stored_models import RULES, model_with, rules_of
 

@@ -2,8 +2,8 @@
 
 The C around listings is compiled only after a plan is chosen, so a kernel states what this C does:
 how many functions it calls, how many turns its loops take, and what it divides. The figures are
-means of avr-gcc 5.4 at -O2 over the programs of `tests/conformance`, whose cycles on the emulator
-plans may differ from by some half.
+means of avr-gcc 5.4 at -O2 over the programs of `tests/laws/conformance`, whose cycles on the
+emulator plans may differ from by some half.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from assembly.decoding import decoded
+from chips.assembly.decoding import decoded
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from advice.readers import Reader
 from command_line import run
+from learn.advice.readers import Reader
 
 from protonn_edge.data.options import TableOptions, texts_of
 from protonn_edge.extensions.agents.confinement import ALLOWED, OPTIONS, Confinement

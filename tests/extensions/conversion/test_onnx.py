@@ -22,7 +22,7 @@ from extensions.conversion.onnx_factory import (
     written,
 )
 from finite_differences import assert_slope
-from fuzz.sentences import check_refusal
+from laws.fuzz.sentences import check_refusal
 from refusals import refused_by
 from row_tables import rows
 from sklearn.neural_network import MLPClassifier

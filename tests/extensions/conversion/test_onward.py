@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import succeed
-from conformance.instances import KINDS, instances_of
 from judging_rules import Weak, both_orders, judged_by_both
+from laws.conformance.instances import KINDS, instances_of
 from model_factory import random_model
 
 from protonn_edge import to_onnx

@@ -13,7 +13,7 @@ import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
 from checkout import CHECKOUT
 from click.testing import CliRunner
-from words.chips import CHIPS, HOW
+from codegen.words.chips import CHIPS, HOW
 
 from protonn_edge.data.points.dataset import Dataset
 

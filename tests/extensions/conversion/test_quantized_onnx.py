@@ -17,7 +17,7 @@ import pytest
 from command_line import run
 from extensions.conversion.files import refused
 from extensions.conversion.onnx_factory import network, node, onnx, perceptron
-from fuzz.sentences import check_refusal
+from laws.fuzz.sentences import check_refusal
 from refusals import refused_by
 
 from protonn_edge import from_network

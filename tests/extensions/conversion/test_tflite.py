@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from extensions.conversion.files import refused
 from extensions.conversion.tflite_factory import FLOAT32, INT32, network, tensor
-from fuzz.sentences import check_refusal
+from laws.fuzz.sentences import check_refusal
 from refusals import refused_by
 
 from protonn_edge import from_network

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from codegen.test_raw_inputs import model_of_decimals, model_of_many_scales, model_of_raw_ranges
-from conformance.instances import KINDS, instances_of
 from extensions.micropython.interpreters import INTERPRETERS, Interpreter, module_of, write_files
 from kinds.kind import kind_of, kinds_with_models
+from laws.conformance.instances import KINDS, instances_of
 from model_factory import random_inputs
 from random_chains import with_value
 

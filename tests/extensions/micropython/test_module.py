@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from chains import replace
 from command_line import run
-from conformance.instances import KINDS, instances_of
 from extensions.micropython.interpreters import HOW, module_of, program
+from laws.conformance.instances import KINDS, instances_of
 from model_factory import (
     plain_model,
     random_inputs,

@@ -9,8 +9,8 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
-from advice.readers import Reader, set_options
 from command_line import run
+from learn.advice.readers import Reader, set_options
 
 from protonn_edge.data.options import LISTS, TableOptions, names_in
 from protonn_edge.extensions.studio.actions import ACTIONS, words_of

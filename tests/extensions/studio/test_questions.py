@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import succeed
-from corpus.cases import cases
+from laws.corpus.cases import cases
 
 from protonn_edge.data.options import SHOWN, options_of_texts
 from protonn_edge.data.reading import load_dataset

@@ -20,8 +20,8 @@ from extensions.studio.boards import Board
 from extensions.studio.conftest import serving
 from extensions.studio.ends import End, StandIn
 from extensions.studio.shown import DESK, PHONE, STAGES, Shown, opened
+from laws.sentences.test_sentences import LISTED
 from playwright.sync_api import Browser, Locator, Page, expect
-from sentences.test_sentences import LISTED
 
 from protonn_edge.codegen.projects.built import built_file
 from protonn_edge.device.connection import LinkError

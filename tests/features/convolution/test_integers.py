@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from chains import replace
-from conformance import convolution, pooling
 from convolution_factory import random_convolution
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws.conformance import convolution, pooling
 from refusals import refused_by
 
 from protonn_edge.features.convolution.integers import IntegerConvolution, packed

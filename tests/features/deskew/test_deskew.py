@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conformance.deskew import shifts_by_the_formula
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from laws.conformance.deskew import shifts_by_the_formula
 from refusals import refused_by
 
 from protonn_edge.features.deskew.integers import SIDE_LIMIT, IntegerDeskew, row_shifts

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from chains import replace
-from conformance.gradients import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws.conformance.gradients import reference
 from model_factory import random_gradients_model, random_images
 from refusals import refused_by
 

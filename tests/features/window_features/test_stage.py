@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from conformance.window_features import features_by_the_definition
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from laws.conformance.window_features import features_by_the_definition
 from model_factory import random_windows, scaled, window_features_of, with_points
 from refusals import refused_by
 

@@ -7,9 +7,9 @@ import re
 import numpy as np
 import pytest
 from chains import replace
-from conformance.instances import instances_of
 from hypothesis import given
 from hypothesis import strategies as st
+from laws.conformance.instances import instances_of
 from model_factory import random_model, random_points, tiny_integer_model
 from refusals import refused_by
 

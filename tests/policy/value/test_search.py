@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import run, run_json, succeed
+from learn.tuning.trials import judged
 from policy.value.numbers import points, write_table
-from tuning.trials import judged
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.learn.folds import search_folds

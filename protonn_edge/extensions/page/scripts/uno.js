@@ -1,7 +1,7 @@
 /*
  * An Arduino Uno with a firmware in it, on avr8js, and the serial line to it.
  *
- * It is used by the report's page, by emulator.js (without simavr), and by tests/avr8js, which compares
+ * It is used by the report's page, by emulator.js (without simavr), and by tests/chips/avr8js, which compares
  * it with simavr. avr8js is passed in, so that this file depends on no package. It differs from the chip
  * in a few ways; each correction below has a comment.
  */

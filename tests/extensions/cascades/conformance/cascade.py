@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import linear_factory
 import numpy as np
-from conformance.instances import Instance, maker_of
 from extensions.cascades.cascade_factory import cascade_of
 from extensions.research import bonsai_factory
+from laws.conformance.instances import Instance, maker_of
 from model_factory import random_gradients_model, random_images, random_inputs
 
 from protonn_edge.extensions.cascades.kinds.cascade.integers import IntegerCascade

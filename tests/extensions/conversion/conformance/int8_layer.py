@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from operator import mul
 
 import numpy as np
-from conformance.instances import Instance
 from convolution_factory import random_images_of, random_model
 from extensions.conversion.int8_factory import random_int8_layer, whole_window
+from laws.conformance.instances import Instance
 
 from protonn_edge.extensions.conversion.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.features.convolution.making import layered

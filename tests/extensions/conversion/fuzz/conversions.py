@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fuzz.mutation import mutated_array, mutated_bytes, mutated_json, mutated_text, pick
-from fuzz.sentences import REFUSALS, check_refusal
+from laws.fuzz.mutation import mutated_array, mutated_bytes, mutated_json, mutated_text, pick
+from laws.fuzz.sentences import REFUSALS, check_refusal
 from model_factory import random_model
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression

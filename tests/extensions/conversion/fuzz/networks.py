@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from extensions.conversion.onnx_factory import network, node, onnx
-from fuzz.sentences import check_refusal
+from laws.fuzz.sentences import check_refusal
 
 from protonn_edge.extensions.conversion.networks.networks import _equalized, _of_bytes, _rectified
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network

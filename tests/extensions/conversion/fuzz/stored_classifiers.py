@@ -12,8 +12,8 @@ import numpy as np
 from extensions.conversion.files import BOOSTERS, NETWORKS
 from extensions.conversion.onnx_factory import network, stated, written
 from extensions.conversion.test_quantized_onnx import NETWORKS as QUANTIZED
-from fuzz.mutation import mutated_bytes, mutated_text, pick
-from fuzz.sentences import REFUSALS, check_refusal
+from laws.fuzz.mutation import mutated_bytes, mutated_text, pick
+from laws.fuzz.sentences import REFUSALS, check_refusal
 from row_tables import rows
 
 from protonn_edge import from_network

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from extensions.micropython.interpreters import module_of
 from extensions.micropython.test_exact import raw_floats, raw_points
-from fuzz.sentences import check_refusal
+from laws.fuzz.sentences import check_refusal
 from random_chains import points_of, random_chain
 
 from protonn_edge.extensions.micropython.trial import loaded

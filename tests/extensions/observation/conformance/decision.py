@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 from chains import replace
-from conformance.decision import instance_of, with_wide_scores
-from conformance.instances import Instance
+from laws.conformance.decision import instance_of, with_wide_scores
+from laws.conformance.instances import Instance
 from model_factory import random_inputs, random_model, rejecting_some
 
 from protonn_edge.extensions.observation.answers import ExpectedAnswers, IntegerExpected

@@ -18,7 +18,6 @@ from functools import cache
 from multiprocessing import Pool
 from typing import NamedTuple
 
-from conformance.instances import KINDS
 from extensions.proof.agreement.agreement import compare, prove
 from extensions.proof.agreement.case import Case, Stage
 from extensions.proof.agreement.proven import (
@@ -30,6 +29,7 @@ from extensions.proof.agreement.proven import (
     unexecuted,
 )
 from extensions.proof.agreement.sources import Function, cases_of, stage_of
+from laws.conformance.instances import KINDS
 
 from protonn_edge.extensions.proof.forms import Unproven
 

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from conformance.instances import KINDS
 from extensions.proof.agreement.call import Call, To
 from extensions.proof.agreement.case import Case, Stage, ends_of
+from laws.conformance.instances import KINDS
 
 from protonn_edge.features.gradients.loop import COUNT, NEXT_CELL, SHARED
 

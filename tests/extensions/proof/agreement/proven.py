@@ -16,9 +16,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from conformance.instances import KINDS, Program, programs_of
 from extensions.proof.agreement.sources import Function, functions, functions_of
 from extensions.proof.equality.programs import linked
+from laws.conformance.instances import KINDS, Program, programs_of
 
 from protonn_edge.chips.avr.instructions import Decoded
 from protonn_edge.chips.avr.program import LinkedProgram

@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from conformance.instances import KINDS, Program, programs_of
 from extensions.proof.agreement.calls import calls_of
 from extensions.proof.agreement.case import Case, Stage
 from extensions.proof.agreement.linked import Forms, linked_forms
+from laws.conformance.instances import KINDS, Program, programs_of
 
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.model.integer_chain import named_stages

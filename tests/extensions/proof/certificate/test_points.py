@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from conformance.instances import programs_of
+from laws.conformance.instances import programs_of
 
 from protonn_edge.extensions.proof.boxes import standing
 from protonn_edge.extensions.proof.certificate.points import point_claims

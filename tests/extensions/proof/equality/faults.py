@@ -25,10 +25,10 @@ from tempfile import TemporaryDirectory
 import click
 import numpy as np
 from avr_programs import compile_text
-from conformance.instances import programs_of
 from elftools.elf.elffile import ELFFile
 from extensions.proof.equality.fuzz import encoded
 from generated_programs import answers_in_bytes, write_c
+from laws.conformance.instances import programs_of
 
 from protonn_edge.chips.avr.instructions import Decoded
 from protonn_edge.chips.avr.program import LinkedProgram, read_program

@@ -6,8 +6,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from conformance.instances import Program
 from generated_programs import write_c
+from laws.conformance.instances import Program
 
 from protonn_edge.chips.avr.program import LinkedProgram, read_program
 from protonn_edge.codegen.plan import Plan

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from avr_tools import needs_avr_gcc
-from conformance.instances import programs_of
 from extensions.proof.agreement.sources import functions_of
 from extensions.proof.equality.programs import linked
 from extensions.proof.faults import faults
+from laws.conformance.instances import programs_of
 
 from protonn_edge.extensions.proof.difference import prove
 from protonn_edge.extensions.proof.forms import Unproven

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc
 from chains import forest_chain, linear_chain
-from conformance.instances import programs_of
 from extensions.proof.equality import programs
 from extensions.proof.equality.fuzz import Example, encoded, program_of
+from laws.conformance.instances import programs_of
 
 from protonn_edge.chips.avr.program import LinkedProgram, read_program
 from protonn_edge.extensions.proof.algebra import Algebra

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
-from conformance.instances import Program, instances_of, programs_of
 from extensions.proof.equality.faults import run
 from extensions.proof.equality.fuzz import encoded, fuzz
 from extensions.proof.equality.instructions import compare
 from extensions.proof.equality.programs import linked_program
 from extensions.proof.equality.sketches import FLAGS, tallied
 from extensions.proof.equality.values import byte_of, value_of
+from laws.conformance.instances import Program, instances_of, programs_of
 
 from protonn_edge.chips.avr.names import declared_in
 from protonn_edge.chips.avr.paths import paths_through

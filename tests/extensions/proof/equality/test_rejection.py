@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc
-from conformance.instances import instances_of
 from extensions.proof.equality.fuzz import encoded
 from extensions.proof.equality.programs import linked
 from extensions.proof.equality.values import Inputs, value_of
 from judging_rules import Weak, add_templates, both_orders, judged_by_both
+from laws.conformance.instances import instances_of
 from model_factory import rejecting_some
 
 from protonn_edge.chips.avr.program import LinkedProgram

@@ -9,9 +9,9 @@ import dataclasses
 
 import pytest
 from avr_tools import needs_avr_gcc
-from conformance.instances import programs_of
 from extensions.proof.equality.fuzz import Example, encoded, program_of
 from extensions.proof.equality.programs import linked_program
+from laws.conformance.instances import programs_of
 
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.extensions.proof.difference import prove

@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc
-from conformance.instances import instances_of
 from extensions.observation.conformance.decision import observing
 from extensions.proof.equality.programs import linked
+from laws.conformance.instances import instances_of
 
 from protonn_edge.chips.avr.program import LinkedProgram
 from protonn_edge.codegen.planner import plan_of

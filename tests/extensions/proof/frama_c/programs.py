@@ -1,4 +1,4 @@
-"""The programs that are proven: every kernel of every kind, in chains of `tests/conformance`."""
+"""The programs that are proven: every kernel of each kind, in chains of `laws.conformance`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 from chains import replace
-from conformance.instances import KINDS, programs_of
 from extensions.observation.conformance.decision import observing
 from extensions.research.bonsai_factory import random_bonsai_model
 from forest_factory import random_forest_model
+from laws.conformance.instances import KINDS, programs_of
 from linear_factory import random_linear_model
 from model_factory import (
     random_inputs,

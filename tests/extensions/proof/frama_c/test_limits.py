@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from avr_tools import skip_without
-from conformance.instances import Program, programs_of
 from extensions.proof.faults import Fault, faults
 from generated_programs import write_c
+from laws.conformance.instances import Program, programs_of
 
 CC = ["cc", "-std=c99", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 

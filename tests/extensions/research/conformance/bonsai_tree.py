@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from conformance.instances import Instance
 from extensions.research.bonsai_factory import (
     ends_of_range,
     random_bonsai_chain,
     random_kernel_chain,
 )
+from laws.conformance.instances import Instance
 from model_factory import random_inputs
 
 from protonn_edge.extensions.research.kinds.bonsai.integers import IntegerBonsaiTree

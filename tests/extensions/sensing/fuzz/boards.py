@@ -12,8 +12,8 @@ from unittest.mock import patch
 
 import numpy as np
 from extensions.sensing.lines import Line, live, logger, sent, window
-from fuzz.mutation import mutated_bytes, pick
-from fuzz.sentences import REFUSALS, check_refusal
+from laws.fuzz.mutation import mutated_bytes, pick
+from laws.fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.device.protocol import encode_frame
 from protonn_edge.extensions.sensing.listener import Listener

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fuzz.mutation import pick
+from laws.fuzz.mutation import pick
 
 from protonn_edge.data.options import TableOptions, options_of_texts
 from protonn_edge.data.points.dataset import Dataset

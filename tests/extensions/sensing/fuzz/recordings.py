@@ -7,8 +7,8 @@ import wave
 from pathlib import Path
 
 import numpy as np
-from fuzz.mutation import NUMBERS, TEXTS, encoded, mutated_bytes, mutated_text, pick
-from fuzz.sentences import check_command
+from laws.fuzz.mutation import NUMBERS, TEXTS, encoded, mutated_bytes, mutated_text, pick
+from laws.fuzz.sentences import check_command
 
 BRIEF_CASES = 20
 

@@ -8,9 +8,9 @@ from importlib import resources
 from pathlib import Path
 
 import numpy as np
-from fuzz.board_files import changed_file
-from fuzz.mutation import pick
-from fuzz.sentences import REFUSALS, check_refusal
+from laws.fuzz.board_files import changed_file
+from laws.fuzz.mutation import pick
+from laws.fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator.replayed import packed_sensors

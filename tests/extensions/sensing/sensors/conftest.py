@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from emulator.conftest import compile_firmware, connect
+from chips.emulator.conftest import compile_firmware, connect
 
 __all__ = ["compile_firmware", "connect"]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from assembly.sources import assert_rules_hold, preprocessed
 from avr_tools import needs_emulated_avr
+from chips.assembly.sources import assert_rules_hold, preprocessed
 from extensions.sensing.logger_builds import (
     answers_of,
     assert_computed,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import floor, log2
 
-from conformance.instances import Instance
 from extensions.sound.audio_factory import audio_of, extreme_clips, random_audio_model, random_clips
+from laws.conformance.instances import Instance
 
 from protonn_edge.extensions.sound.features.audio.integers import IntegerAudio
 from protonn_edge.model.quantization import quantize

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chains import replace
-from conformance.instances import Instance
-from conformance.prototypes import instance_of
+from laws.conformance.instances import Instance
+from laws.conformance.prototypes import instance_of
 from model_factory import random_inputs, random_model, rejecting_some, with_large_labels
 
 from protonn_edge.model.quantization import quantize
