@@ -13,7 +13,7 @@ import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { argv, stdin, stdout } from "node:process";
 
-import { Uno, flashWith } from "../../protonn_edge/extensions/page/scripts/uno.js";
+import { Uno, flashWith } from "../../../protonn_edge/extensions/page/scripts/uno.js";
 
 const [packages, firmware] = argv.slice(2);
 const require = createRequire(resolve(packages, "package.json"));

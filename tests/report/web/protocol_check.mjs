@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { stdin, stdout } from "node:process";
 
-import { frameOf, helloRequest, readHello, readScores } from "../../protonn_edge/extensions/page/scripts/protocol.js";
+import { frameOf, helloRequest, readHello, readScores } from "../../../protonn_edge/extensions/page/scripts/protocol.js";
 
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
 const bytes = (text) => Uint8Array.from(Buffer.from(text, "hex"));
