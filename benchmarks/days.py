@@ -122,10 +122,10 @@ def _dataset(points: Points) -> Dataset:
 def _promise(dataset: Dataset, kind: str, new: Points) -> float:
     """Return how far the promised accuracy of a classifier is above that of new days."""
     learner = metric_of(dataset, "accuracy").estimators[kind](random_state=0)
-    learner.fit(dataset.X_train, dataset.as_targets(dataset.y_train))
+    model = learner.fit(dataset.X_train, dataset.as_targets(dataset.y_train)).to_model()
 
     def accuracy(X: Any, y: NDArray[Any]) -> float:
-        answers = learner.predict(X)
+        answers = model.predict(X)
         if y.dtype.kind != "f":
             return float((answers == y).mean())
         return max(-1.0, float(1 - np.square(answers - y).mean() / dataset.y_train.var()))

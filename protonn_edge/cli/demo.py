@@ -21,12 +21,13 @@ from protonn_edge.codegen.projects.project import build
 from protonn_edge.codegen.verification.agreement import disagreement, verify_host
 from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.data.points.splits import load_digits_dataset
+from protonn_edge.learn.calibration import with_accuracy_floor
 from protonn_edge.learn.evaluation.measurement import measure
 from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.model.registry import ESTIMATORS
+from protonn_edge.model.registry import LEARNERS
 from protonn_edge.system.errors import InputError, Interrupted
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import missing
@@ -70,8 +71,8 @@ def demo_command(
     check_options(classifier, dataset)
     if stopped := fit_classifier(classifier, dataset, out):
         raise Interrupted(f"stopped after {stopped}; no model is kept")
-    classifier.set_accuracy_floor(dataset.X_test, dataset.y_test)
     model = classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
+    model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
     model = replace(model, record={**model.record, "demo": True})
     save_model(model, model_file)
     with out.status(f"building for {board.name}"):
@@ -126,7 +127,7 @@ def _reported(
 
 def _untrained() -> Any:
     """Return the default kind of classifier, with the settings that it knows."""
-    kind = ESTIMATORS[next(iter(ESTIMATORS))]
+    kind = LEARNERS[next(iter(LEARNERS))]
     settings = {name: value for name, value in _SETTINGS.items() if name in kind.parameters}
     return kind(random_state=_SEED, **settings)
 

@@ -8,16 +8,13 @@ import re
 import signal
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
-
-from sklearn.exceptions import ConvergenceWarning
+from typing import TYPE_CHECKING, Any
 
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import with_group_column
@@ -37,8 +34,8 @@ from protonn_edge.data.roles.groups import (
     with_groups,
     with_own_groups,
 )
-from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.features import AUTO, LONGEST_WINDOW, FeatureRequest, in_place_of_long
+from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.learn.progress import EpochReport, TrainingStopped, was_stopped
 from protonn_edge.learn.refusals import check_compatible
@@ -142,13 +139,13 @@ def of_data(model: Model, dataset: Dataset) -> Model:
     return replace(model, feature_names=names, instrument=dataset.instrument, record=record)
 
 
-def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, object]:
+def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, Any]:
     """Return the parameters for features of samples that follow from the points, if needed.
 
     Raises `InputError` if clips of sound would begin at another level than the data's: the board
     would begin its clips elsewhere.
     """
-    settings_of_data: dict[str, object] = {}
+    settings_of_data: dict[str, Any] = {}
     if settings.features is None and _has_windows(dataset, settings):
         settings_of_data["features"] = AUTO
         settings = settings.frozen(features=AUTO)
@@ -221,7 +218,7 @@ def _has_windows(dataset: Dataset, settings: FeatureParameters) -> bool:
     return is_window and dataset.onset is None and dataset.point_shape[0] <= LONGEST_WINDOW
 
 
-def with_found_features(learner: DeviceClassifier, dataset: Dataset, seed: int) -> Dataset:
+def with_found_features(learner: Learner, dataset: Dataset, seed: int) -> Dataset:
     """Have a classifier use the features that the training points choose, if it asks for that.
 
     Points of a group or, without groups, overlapping windows are never divided. Returns the data
@@ -236,7 +233,7 @@ def with_found_features(learner: DeviceClassifier, dataset: Dataset, seed: int) 
     points, _, labels = learner.target.labels.of(y).given(learner, dataset.X_train, y, None)
     points = replace(points, group=groups)
     found = found_features(learner.frozen(), points, labels, seed)
-    learner.set_params(features=found.text)
+    learner.features = found.text
     notice = Notice("features", str(found))
     return replace(dataset, notices=(*dataset.notices, notice))
 
@@ -302,7 +299,7 @@ def _are_in_series(names: Sequence[str]) -> bool:
     return all(before < after for (*_, before), (*_, after) in pairwise(numbered))
 
 
-def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingRequest:
+def check_options(classifier: Learner, dataset: Dataset) -> TrainingRequest:
     """Refuse options that cannot be combined, by their command-line names; return the request."""
     case = TrainingRequest(
         settings=classifier.frozen(),
@@ -315,7 +312,7 @@ def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingReq
 
 
 def fit_classifier(
-    classifier: DeviceClassifier,
+    classifier: Learner,
     dataset: Dataset,
     out: Output,
     *,
@@ -335,8 +332,7 @@ def fit_classifier(
     words_of = classifier.target.labels.words_of
     tested = verbose and len(dataset.y_test) > 0
     test = (dataset.X_test, dataset.as_targets(dataset.y_test)) if tested else None
-    with warnings.catch_warnings(), ExitStack() as stack:
-        warnings.simplefilter("ignore", ConvergenceWarning)  # reported below, without a stack trace
+    with ExitStack() as stack:
         stop = stack.enter_context(stopped_by_ctrl_c())
         bar, stopped = None, list[str]()
         if not verbose:

@@ -26,15 +26,15 @@ from protonn_edge.learn.parameters import (
 from protonn_edge.learn.search import ANY, BEST
 from protonn_edge.model.registry import (
     PARAMETERS,
-    REGRESSORS,
-    estimator_with,
+    VALUE_LEARNERS,
+    learner_with,
     parameters_with,
     variants,
 )
 from protonn_edge.system.errors import InputError
 
 if TYPE_CHECKING:
-    from protonn_edge.learn.base import DeviceClassifier
+    from protonn_edge.learn.learner import Learner
     from protonn_edge.model.features import Features
 
 
@@ -149,27 +149,27 @@ class GivenClassifier(NamedTuple):
             )
         )
 
-    def untrained(self, seed: int, estimator: str = "Classifier") -> DeviceClassifier:
+    def untrained(self, seed: int, estimator: str = "Classifier") -> Learner:
         """Return a classifier or a regressor of this kind with these parameters, and a seed."""
         parameters = self.parameters()
         if estimator == "Classifier":
-            kind = estimator_with(self.name, parameters)
+            kind = learner_with(self.name, parameters)
         else:
             self.check_regressor()
-            kind = REGRESSORS[self.name]
-        made: DeviceClassifier = kind(random_state=seed, **parameters)
+            kind = VALUE_LEARNERS[self.name]
+        made: Learner = kind(random_state=seed, **parameters)
         return made
 
     def check_regressor(self) -> None:
         """Refuse a kind that does not predict numbers, and parameters of classes."""
         if self.name not in PARAMETERS:
             return
-        if self.name not in REGRESSORS:
+        if self.name not in VALUE_LEARNERS:
             raise InputError(
                 f"the kind {self.name!r} cannot predict a number, but the labels are numbers; "
-                f"choose --classifier {' or '.join(REGRESSORS)}, or train with --target class"
+                f"choose --classifier {' or '.join(VALUE_LEARNERS)}, or train with --target class"
             )
-        own = REGRESSORS[self.name].parameters
+        own = VALUE_LEARNERS[self.name].parameters
         if strange := next((each for each in self.parameters() if each not in own), ""):
             flag = flags()[strange]
             raise InputError(f"{flag} is for points of one class each; leave {flag} out")

@@ -16,8 +16,8 @@ from protonn_edge.data.naming import Notice
 from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.data.points.division import Division
 from protonn_edge.learn.advice import better_kind
-from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.calibration import with_accuracy_floor
+from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.targets import Target
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
@@ -32,10 +32,10 @@ def train_model(given: TrainOptions, out: Output) -> None:
     steps = _steps(given, target, dataset)
     if given.start_from is not None and learner.starts_from:
         start = _start_model(learner, given.start_from, dataset)
-        learner.set_params(initial_model=start)
+        learner = replace(learner, initial_model=start)
         dataset = dataset.matched(start.feature_names, str(given.data))
         out.notice(_known_points(start, dataset))
-    learner.set_params(**fitting.settled_samples(dataset, learner))
+    learner = replace(learner, **fitting.settled_samples(dataset, learner))
     dataset = fitting.with_found_features(learner, dataset, given.seed)
     if given.groups is None:  # the file's own groups are not for moving points between them
         dataset = replace(dataset, groups=None)
@@ -73,7 +73,7 @@ def train_model(given: TrainOptions, out: Output) -> None:
     out.finish(record, Interrupted(kept) if stopped else None)
 
 
-def _learner_and_data(given: TrainOptions) -> tuple[DeviceClassifier, Target, Dataset]:
+def _learner_and_data(given: TrainOptions) -> tuple[Learner, Target, Dataset]:
     """Return what learns, the target of its training, and the data set."""
     learner = given.classifier.untrained(given.seed)
     target, dataset = fitting.load_for(given, learner.frozen().target)
@@ -99,7 +99,7 @@ def _save(model: Model, path: Path) -> None:
     save_model(model, path)
 
 
-def _start_model(learner: DeviceClassifier, path: Path, dataset: Dataset) -> Model:
+def _start_model(learner: Learner, path: Path, dataset: Dataset) -> Model:
     """Return the model to continue from: a model file, or a folder of the reference's files."""
     if not path.is_dir():
         model = load_model(path)

@@ -29,9 +29,9 @@ from protonn_edge.cli.tune_given import TuneOptions
 from protonn_edge.codegen.verification.agreement import PROVEN
 from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.data.points.splits import of_held_out
-from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.evaluation.fidelity import Promise
 from protonn_edge.learn.folds import search_folds, with_groups_to_divide
+from protonn_edge.learn.learner import LEARNERS
 from protonn_edge.learn.parameters import SharedParameters
 from protonn_edge.learn.search import ANY, BEST
 from protonn_edge.learn.search import choice as choices
@@ -119,7 +119,7 @@ def train_best(given: TrainOptions, out: Output) -> None:
         "choose": BEST,
     }
     shared = {each.name: getattr(given, each.name, None) for each in fields(TuneOptions)}
-    slow = tuple(name for name, kind in CLASSIFIERS.items() if kind.is_slow)
+    slow = tuple(name for name, kind in LEARNERS.items() if kind.is_slow)
     tune_model(TuneOptions(**{**shared, **own}), out, left_out=slow)
 
 

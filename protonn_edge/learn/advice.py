@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc
 
 from protonn_edge.data.naming import NO_CLASS, Notice
 from protonn_edge.data.points.dataset import Dataset
-from protonn_edge.learn.base import CLASSIFIERS
+from protonn_edge.learn.learner import LEARNERS
 from protonn_edge.learn.points import Float32, sample_with_all_classes
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, why_floats_alone
@@ -37,7 +38,7 @@ def better_kind(model: Model, dataset: Dataset, seed: int) -> Notice | None:
     right = _integers_right(model, X, y)
     if not _could_lead(right):
         return None
-    for name, kind in CLASSIFIERS.items():
+    for name, kind in LEARNERS.items():
         trial = kind.quick_trial(seed)
         if trial is None or name == model.head.kind:
             continue
@@ -69,8 +70,9 @@ def leads(right: NDArray[np.bool_], others: NDArray[np.bool_]) -> bool:
     won, lost = int((right & ~others).sum()), int((others & ~right).sum())
     if won - lost < _LEAST_LEAD * len(right) or won == 0:
         return False
-    by_chance = float(betainc(won, lost + 1, 0.5))  # to win this often or more
-    return by_chance < _BY_CHANCE
+    n = won + lost
+    ways = sum(math.comb(n, k) for k in range(won, n + 1))  # to win this often or more
+    return bool(ways / 2**n < _BY_CHANCE)
 
 
 def _could_lead(right: NDArray[np.bool_]) -> bool:

@@ -1,107 +1,38 @@
-"""The base of all classifiers for devices: from `fit` to a model with its record.
+"""The base of all estimators for Python: a learner with the methods of scikit-learn.
 
-A kind of classifier is a subclass in its own folder, which the registry finds. It declares its
-parameters as fields, with constraints and command-line names, from which scikit-learn's constraints
-and docstrings are generated. Its `learn` returns the head of a model for prepared points.
+The command line, searches and the page train learners, which do not import scikit-learn: that takes
+longer than most trainings. An estimator checks its arguments as scikit-learn does, warns of remarks
+on its training, and predicts.
 """
 
 from __future__ import annotations
 
 import ast
-import hashlib
 import inspect
-import json
 import re
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import MutableMapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
 
-import joblib
 import numpy as np
-import sklearn
-from numpy.typing import ArrayLike
-from sklearn.base import clone
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-import protonn_edge
-from protonn_edge.data.naming import Notice, label_text
-from protonn_edge.data.points.dataset import Dataset
-from protonn_edge.data.roles.groups import group_numbers
-from protonn_edge.learn import parameters as declared
-from protonn_edge.learn.answers import Answers
-from protonn_edge.learn.clipping import AUTO, ClipChoice, chosen_clip
-from protonn_edge.learn.features import AutoRequest
-from protonn_edge.learn.given_points import labels_are_classes
-from protonn_edge.learn.points import Float32, Targets
-from protonn_edge.learn.progress import EpochReport, Learned, Restart, was_stopped
-from protonn_edge.learn.refusals import check_compatible
-from protonn_edge.learn.searched import FEATURES_BEGUN, FEATURES_SEARCHED, SearchSpec, SearchTask
-from protonn_edge.learn.training_request import TrainingRequest
-from protonn_edge.learn.training_set import TrainingSet
-from protonn_edge.model import stored
-from protonn_edge.model.features import Features
-from protonn_edge.model.file import model_bytes
+from protonn_edge.data.naming import NO_CLASS
+from protonn_edge.learn.calibration import softmax, with_accuracy_floor
+from protonn_edge.learn.deployment import Deployable
+from protonn_edge.learn.given_points import class_indices, labels_are_classes
+from protonn_edge.learn.learner import Learner
+from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.model.model import Model
-from protonn_edge.model.policy import with_rules
 from protonn_edge.model.registry import ESTIMATORS
-from protonn_edge.model.rule_kinds import fitted_rules
-from protonn_edge.system.rounding import one_thread
-from protonn_edge.system.schema import JsonObject
-from protonn_edge.system.scikit import checking_parameters
-
-if TYPE_CHECKING:
-    from protonn_edge.learn.found_features import FoundFeatures
-
-
-class _Number(Interval):
-    def is_satisfied_by(self, val: object) -> bool:  # True, which counts as 1, is none
-        return not isinstance(val, bool | np.bool_) and super().is_satisfied_by(val)
-
-
-class _Some(Options):
-    """A constraint: a sequence of some of these words."""
-
-    def __init__(self, words: tuple[str, ...]) -> None:
-        self.words = words
-        super().__init__(tuple, set())
-
-    def is_satisfied_by(self, val: object) -> bool:
-        """Return whether a value is one."""
-        return (
-            isinstance(val, tuple | list)
-            and 0 < len(val) == len(set(map(str, val)))
-            and all(word in self.words for word in val)
-        )
-
-    def __str__(self) -> str:
-        return f"a tuple of one or more of {', '.join(map(repr, self.words))}"
-
-
-def constraints(parameters: Mapping[str, declared.Parameter]) -> dict[str, list[Any]]:
-    """Return the value of ``_parameter_constraints``."""
-    return {name: list(map(_constraint, each.values)) for name, each in parameters.items()}
-
-
-def _constraint(values: Any) -> Any:
-    if isinstance(values, declared.Number):
-        number = Integral if values.type is int else Real
-        return _Number(number, values.low, values.high, closed=values.closed)
-    if isinstance(values, declared.Choices):
-        are_texts = all(isinstance(each, str) for each in values.values)
-        return (
-            StrOptions(set(values.values)) if are_texts else Options(Integral, set(values.values))
-        )
-    if isinstance(values, declared.Subset):
-        return _Some(values.words)
-    if isinstance(values, declared.Sides):
-        return tuple  # whose length depends on the points
-    return {declared.MODEL: Model, declared.FEATURES: Features}.get(values, values)
-
+from protonn_edge.system.arrays import Array
+from protonn_edge.system.errors import InputError
+from protonn_edge.system.scikit import BaseEstimator, ClassifierMixin, available_if
 
 _PARAMETERS = "Parameters\n----------\n"
 _NEXT_SECTION = re.compile(r"^[A-Z]\w+\n-+\n", re.MULTILINE)
@@ -142,57 +73,12 @@ def _sections(text: str | None) -> tuple[str, str, str]:
     return (before.strip(), inside, after) if heading else (inside, "", after)
 
 
-_CALIBRATION_POINTS = 10_000
-_RECORDED_REPORTS = 5_000  # maximum reports in a model file, which limits the record's size
-CHOSEN = ("clip", "features")
-"""The parameters that a training can choose, if they are ``"auto"``."""
-
-_UNRECORDED = ("callback", "network_callback", "random_state")
-
-
-def training_record(
-    parameters: Mapping[str, Any], learned: Learned, *, seed: int, n_train: int, data_sha256: str
-) -> JsonObject:
-    """Return the record of a model: the estimator's parameters, and facts about the training."""
-    settings = {name: value for name, value in parameters.items() if name not in _UNRECORDED}
-    step = -(-len(learned.history) // _RECORDED_REPORTS)
-    history = learned.history[::-step][::-1]  # always including the last one
-    return {
-        "versions": {
-            "protonn-edge": protonn_edge.__version__,
-            "numpy": np.__version__,
-            "scikit-learn": sklearn.__version__,
-        },
-        "settings": json.loads(json.dumps(settings, default=_plain)),
-        "seed": seed,
-        "restarts": [str(restart) for restart in learned.restarts],
-        **({"remarks": list(learned.remarks)} if learned.remarks else {}),
-        **({"stopped": learned.history[-1].place} if was_stopped(learned.history) else {}),
-        "n_train": n_train,
-        "data_sha256": data_sha256,
-        "history": {
-            "objective": [round(report.objective, 6) for report in history],
-            "accuracy": [round(report.accuracy, 6) for report in history],
-        },
-        **learned.facts,
-    }
-
-
-def _plain(value: object) -> Any:
-    """Return a JSON form of a value: a number, or a description with a digest."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, Model):
-        return f"model {hashlib.sha256(model_bytes(value)).hexdigest()}"
-    if isinstance(value, np.ndarray):
-        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
-        return f"array {value.shape} {digest}"
-    own = stored.digest(value) if isinstance(value, Features) else joblib.hash(value)
-    return f"{type(value).__name__} {own}"
+def _has_classes(estimator: Any) -> bool:
+    return bool(estimator.target.labels.are_classes)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DeviceClassifier(Answers, declared.SharedParameters, ABC):
+class DeviceClassifier(ClassifierMixin, BaseEstimator, Learner, Deployable):
     """Base of classifiers with models that run on devices.
 
     Targets are classes, or sets of labels (multi-label): a matrix of zeros and ones, or a sequence
@@ -223,69 +109,13 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         Remarks on the training, such as restarts, which were also issued as `ConvergenceWarning`.
     """
 
-    history_: tuple[EpochReport, ...] = field(init=False)
-    restarts_: tuple[Restart, ...] = field(init=False)
-    remarks_: tuple[str, ...] = field(init=False)
-    n_iter_: int = field(init=False)
-    clip_: ClipChoice | None = field(init=False)
-    features_: FoundFeatures = field(init=False)
-
-    is_slow: ClassVar[bool] = False  # whether a few minutes are too short for trials of a search
-    starts_from: ClassVar[str] = ""  # the kind of models that training can continue
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    # what answers in place of the model, as a device that was changed would, until the next `fit`
+    on_device_: Any = field(init=False, default=None)
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
-        cls._parameter_constraints = constraints(cls.parameters)
         cls.__doc__ = with_parameters_of_bases(cls)
 
-    @classmethod
-    def searched(cls, task: SearchTask) -> SearchSpec:  # noqa: ARG003 (other kinds use it)
-        """Return the search space of this kind, with its first trials; kinds extend it."""
-        return SearchSpec(FEATURES_SEARCHED, (FEATURES_BEGUN,))
-
-    @abstractmethod
-    def learn(self, data: TrainingSet) -> Learned:
-        """Learn from normalized points; return the head with a record of the training.
-
-        It is called on frozen settings, a copy of the estimator; their callback is called after
-        each epoch.
-        """
-
-    def check_sizes(self, dataset: Dataset, given: Collection[str]) -> Sequence[Notice]:  # noqa: ARG002
-        """Refuse sizes that would fail only after the training; return what to notice before it.
-
-        - `dataset`: the points to train on.
-        - `given`: the names of the parameters that the caller chose.
-        """
-        return ()
-
-    @classmethod
-    def quick_trial(cls, seed: int) -> Any:  # noqa: ARG003 (some kinds use it)
-        """Return a classifier of scikit-learn that predicts in floats how good this kind may be.
-
-        None if nothing predicts it much faster than a training.
-        """
-        return None
-
-    @property
-    def planned_epochs(self) -> int:
-        """Number of epochs by the last report: the parameter, if there is one."""
-        return int(getattr(self, "epochs", 1))
-
-    @property
-    def learns_strangers(self) -> bool:
-        """Whether training uses `strangers`: synthetic points without a class."""
-        return False
-
-    def stand_in_for(self, model: Model) -> Self:
-        """Return a classifier that learns from some of a model's points, without reports."""
-        settings = model.record.get("settings", {})
-        found = {name: settings.get(name) for name in CHOSEN if getattr(self, name) == AUTO}
-        stand_in: Self = clone(self).set_params(callback=None, network_callback=None, **found)
-        return stand_in
-
-    @checking_parameters
     def fit(
         self,
         X: ArrayLike,
@@ -324,83 +154,170 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             If X or y are unusable, a parameter is out of range or conflicts with another one, or
             training diverges.
         """
-        if y is None and self.target.assumed_label:
-            y = np.full(np.shape(X)[:1], self.target.assumed_label)
-        labels = self.target.labels.of(y)
-        request = TrainingRequest(
-            settings=self.frozen(), predicts=labels.predicts, in_groups=groups is not None
-        )
-        check_compatible(request)
-        return self.fit_accepted(X, y, sample_weight, groups=groups, evaluate_on=evaluate_on)
-
-    @checking_parameters
-    def fit_accepted(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-        evaluate_on: tuple[ArrayLike, ArrayLike] | None = None,
-    ) -> Self:
-        """Train as `fit` does, with settings and points that `check_compatible` accepts."""
-        chooses_clip, target = self.clip == AUTO, self.target
-        settings = self.frozen(clip=0.0) if chooses_clip else self.frozen()
-        self.__dict__.pop("model_", None)  # if training is stopped, the old one has other classes
-        labels = target.labels.of(y)
-        given, self.classes_, labels = labels.given(self, X, y, sample_weight)
-        numbers = None if groups is None else group_numbers(groups, len(given))
-        target.check(self.classes_)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        with labels_are_classes(), one_thread():  # faster for small products, and reproducible
-            if isinstance(settings.asked, AutoRequest):
-                from protonn_edge.learn.found_features import found_features
-
-                in_groups = replace(given, group=numbers)
-                self.features_ = found_features(settings, in_groups, labels, seed)
-                settings = settings.frozen(features=self.features_.text)
-            if settings.group_shift > 0 and labels.are_classes:
-                given = replace(given, group=numbers)
-            test = None
-            if evaluate_on is not None:
-                test = labels.reported(self, *evaluate_on, self.classes_)
-            n_classes = len(self.classes_)
-            data = TrainingSet.of(settings, given, labels, n_classes, seed=seed, test=test)
-            self.clip_ = chosen_clip(settings, data) if chooses_clip else None
-            if self.clip_ is not None and self.clip_.share:
-                settings = settings.frozen(clip=self.clip_.share)
-                data = TrainingSet.of(settings, given, labels, n_classes, seed=seed, test=test)
-            learned = settings.learn(data)
-        self._keep(learned, data, settings, n_train=len(given))
-        if labels.are_classes:
-            some = data.given.some(_CALIBRATION_POINTS)
-            self._fit_rules(some.X, some.y)
+        super().fit(X, y, sample_weight, groups=groups, evaluate_on=evaluate_on)
+        for remark in self.remarks_:
+            warnings.warn(remark, ConvergenceWarning, stacklevel=2)
         return self
 
-    def _fit_rules(self, points: Float32, targets: Targets) -> None:
-        """Add the rules that every training fits; see `protonn_edge.policy`."""
-        self.model_ = with_rules(self.model_, *fitted_rules(self, points, targets))
+    def matrix_of(self, X: ArrayLike, *, reset: bool) -> Float32:
+        """See `Learner.matrix_of`."""
+        points: Float32 = validate_data(
+            self, X, reset=reset, dtype=np.float32, ensure_all_finite=False
+        )
+        return points
+
+    def column_of(self, y: ArrayLike | None, n: int) -> Array:
+        """See `Learner.column_of`."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        column: Array = column_or_1d(y, warn=True)
+        check_consistent_length(range(n), column)
+        if self.target.labels.are_classes:
+            assert_all_finite(column, input_name="y")
+            with labels_are_classes():
+                check_classification_targets(column)
+        return column
+
+    @property
+    def sharpness_(self) -> float:
+        """The factor on scores before the softmax of `predict_proba`."""
+        return float(self.model_.policy.logits(np.ones(1))[0])
+
+    @available_if(_has_classes)
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the scores of points X (n, D).
+
+        Returns the scores; for two classes the second minus the first, as in scikit-learn. A higher
+        score ranks a label higher.
+        """
+        scores = self._scores(X)
+        if len(self.classes_) == 2 and self.model_.policy.predicts == "class":
+            difference: NDArray[np.float64] = scores[:, 1] - scores[:, 0]
+            return difference
+        return scores
+
+    def predict(self, X: ArrayLike, *, unknown: object = None) -> Array:
+        """Return the label with the highest score for each of the points X (n, D).
+
+        After training with sets of labels: a matrix (n, L), 1 where a point has the label. The
+        threshold maximizes F1 on the training points.
+
+        Parameters
+        ----------
+        X : array of shape (n, D)
+            Raw features.
+        unknown : object, optional
+            The label for points to which the model's policy gives no class, such as -1. Without it
+            every point gets one of the classes.
+
+        Raises
+        ------
+        InputError
+            If `unknown` is given, but the policy always gives a class, or it is a class.
+        """
+        if unknown is None:
+            scores = self._scores(X)
+            others: Array | None = self.model_.policy.values(scores)
+            return self.classes_[scores.argmax(axis=1)] if others is None else others
+        check_is_fitted(self)
+        if not self.model_.policy.other_answers:
+            raise InputError(
+                f"predict was called with unknown={unknown!r}, but the model's policy always gives "
+                "a class; choose thresholds first"
+            )
+        if unknown in self.classes_.tolist():
+            raise InputError(
+                f"the label for unknown points, {unknown!r}, is a class; choose another label"
+            )
+        points = validate_data(self, X, reset=False, dtype=np.float32)
+        indices = (self.on_device_ or self.model_).predict(points)
+        is_unknown = indices == NO_CLASS
+        labels, label = self.classes_[np.where(is_unknown, 0, indices)], np.asarray(unknown)
+        if (label.dtype.kind in "iuf") != (labels.dtype.kind in "iuf"):
+            label, labels = label.astype(object), labels.astype(object)  # not -1 as a text
+        return np.where(is_unknown, label, labels)
+
+    @available_if(_has_classes)
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the probabilities, shape (n, L), of the classes for points X (n, D).
+
+        They are the softmax of the scores if these were trained as logits; otherwise the scores are
+        first multiplied by `sharpness_`; see `protonn_edge.learn.calibration`. For sets of
+        labels each label has its own probability, a sigmoid's.
+        """
+        scores = self._scores(X)
+        for rule in self.model_.policy.rules:
+            of_labels = rule.probabilities(scores, are_logits=self.scores_are_logits)
+            if of_labels is not None:
+                return of_labels
+        return softmax(self.model_.policy.logits(scores))
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy on points X (n, D); sets of labels have to be equal."""
+        given = self.target.labels.of(y).to_score(y, self.classes_)
+        return float(super().score(X, given, sample_weight))
+
+    def set_accuracy_floor(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Record the minimum accuracy of a device with this model.
+
+        Parameters
+        ----------
+        X : array of shape (n, D)
+            Points not used for training.
+        y : array of shape (n,)
+            Their labels.
+
+        Returns
+        -------
+        DeviceClassifier
+            This estimator, with an ``accuracy_floor`` in its model's record, unless it cannot run
+            on a device: see `protonn_edge.learn.calibration`.
+        """
+        check_is_fitted(self)
+        points = validate_data(self, X, reset=False, dtype=np.float32)
+        check_consistent_length(points, y)
+        of_classes = self.model_.policy.predicts == "class"
+        places = class_indices(np.asarray(y), self.classes_, "y") if of_classes else None
+        self.model_ = with_accuracy_floor(self.model_, points, places)
+        return self
+
+    def to_model(
+        self, *, classes: Sequence[str] | None = None, feature_names: Sequence[str] | None = None
+    ) -> Model:
+        """Return the trained model, with other display names if given.
+
+        Parameters
+        ----------
+        classes : sequence of L str, optional
+            Names in the order of `classes_`, by default the labels themselves, followed by names
+            for classes that only a device learns.
+        feature_names : sequence of D str, optional
+            By default, the names of X in training, if any.
+
+        Raises
+        ------
+        InputError
+            If the number of names does not match, or a name is not printable.
+        """
+        check_is_fitted(self)
+        return super().to_model(classes=classes, feature_names=feature_names)
+
+    def _labelled(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Indices]:
+        """Return points and class indices; in a one-class model, any other label means unknown."""
+        check_is_fitted(self)
+        points: Float32 = validate_data(self, X, reset=False, dtype=np.float32)
+        return points, self.indices_of(y, len(points))
+
+    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        points = validate_data(self, X, reset=False, dtype=np.float32)
+        scores: NDArray[np.float64] = (self.on_device_ or self.model_).scores(points)
+        return scores[:, : len(self.classes_)]  # without classes of its owner
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
-
-    def _keep(self, learned: Learned, data: TrainingSet, settings: Self, *, n_train: int) -> None:
-        """Store the results, and warn about the remarks."""
-        self.history_, self.restarts_ = learned.history, learned.restarts
-        self.n_iter_ = learned.history[-1].epoch
-        self.remarks_ = (*map(str, learned.restarts), *learned.remarks)
-        for remark in self.remarks_:
-            warnings.warn(remark, ConvergenceWarning, stacklevel=4)
-        record = training_record(
-            {name: getattr(settings, name, value) for name, value in self.get_params().items()},
-            learned,
-            seed=data.seed,
-            n_train=n_train,
-            data_sha256=data.data_sha256,
-        )
-        classes = tuple(label_text(str(label)) for label in self.classes_)
-        model = data.model_of(learned, classes, getattr(self, "feature_names_in_", ()))
-        self.model_ = replace(model, record=record)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -409,4 +326,4 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
 
 
 CLASSIFIERS: MutableMapping[str, type[DeviceClassifier]] = ESTIMATORS
-"""The kinds of classifiers, by their names on the command line; the first one is the default."""
+"""The estimators of the kinds of classifiers, by their names on the command line."""

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from protonn_edge.data.naming import Notice
 from protonn_edge.data.points.dataset import Dataset
@@ -87,6 +86,8 @@ def fold_numbers(
             "points of that class, or leave the class out"
         )
     n_folds = min(n_folds, least)
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold  # takes a second
+
     if groups is None:
         splitter: Any = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     else:

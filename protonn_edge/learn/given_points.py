@@ -7,15 +7,10 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_consistent_length, column_or_1d
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from protonn_edge.data.naming import label_text
 from protonn_edge.learn.points import Float32, Indices, Points, check_finite
@@ -24,7 +19,18 @@ from protonn_edge.system.errors import InputError
 
 _WEIGHT_RATIO = 1e30  # of float32 weights
 ClassWeight = Mapping[Any, float] | str | None
-_TAKEN: dict[str, object] = {"dtype": np.float32, "ensure_all_finite": False}
+
+
+class Taker(Protocol):
+    """What takes the arguments of `fit`, see `Learner`."""
+
+    class_weight: ClassWeight
+
+    def matrix_of(self, X: ArrayLike, *, reset: bool) -> Float32:
+        """Return points as a matrix (n, D)."""
+
+    def column_of(self, y: ArrayLike | None, n: int) -> Array:
+        """Return targets (n,)."""
 
 
 def digest_of(points: Points, dtype: str) -> str:
@@ -40,15 +46,15 @@ def digest_of(points: Points, dtype: str) -> str:
 
 
 def given_points(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None
+    learner: Taker, X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> tuple[Points, Array]:
     """Return raw points, checked, and their classes (L,) in the order of the scores.
 
-    Sets the estimator's number and names of features. A class is dropped if all of its points have
+    Sets the learner's number and names of features. A class is dropped if all of its points have
     weight 0.
     """
-    points, labels = labelled_points(estimator, X, y)
-    class_weight: ClassWeight = estimator.class_weight
+    points, labels = labelled_points(learner, X, y)
+    class_weight: ClassWeight = learner.class_weight
     weights = point_weights(points, labels, sample_weight, class_weight)
     classes = np.unique(labels if weights is None else labels[weights > 0])
     y = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)  # of weight 0
@@ -56,14 +62,11 @@ def given_points(
 
 
 def labelled_points(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, *, reset: bool = True
+    learner: Taker, X: ArrayLike, y: ArrayLike | None, *, reset: bool = True
 ) -> tuple[Float32, Array]:
     """Return points and labels, checked."""
-    points, labels = validate_data(estimator, X, y, reset=reset, **_TAKEN)
-    check_finite(points)
-    with labels_are_classes():
-        check_classification_targets(labels)
-    return points, labels
+    points = checked_points(learner, X, "X", reset=reset)
+    return points, learner.column_of(y, len(points))
 
 
 def point_weights(
@@ -75,14 +78,20 @@ def point_weights(
     """Return a weight for each point, or None if all are equal."""
     if sample_weight is None and class_weight is None:
         return None
-    weights: NDArray[np.float64] = _check_sample_weight(
-        sample_weight, points, dtype=np.float64, ensure_non_negative=True
-    ).copy()
+    weights = np.ones(len(points))
+    if sample_weight is not None:
+        from sklearn.utils.validation import _check_sample_weight
+
+        weights = _check_sample_weight(
+            sample_weight, points, dtype=np.float64, ensure_non_negative=True
+        ).copy()
     classes, y = np.unique(labels, return_inverse=True)
     if class_weight == "balanced":
         totals = np.bincount(y, weights=weights)
         weights /= np.where(totals > 0, totals, 1.0)[y]
     elif isinstance(class_weight, Mapping):
+        from sklearn.utils.class_weight import compute_class_weight
+
         weights *= compute_class_weight(dict(class_weight), classes=classes, y=labels)[y]
     positive = weights[weights > 0]
     if not len(positive):
@@ -110,21 +119,17 @@ def labels_are_classes() -> Iterator[None]:
         yield
 
 
-def checked_points(estimator: BaseEstimator, X: ArrayLike, what: str, *, reset: bool) -> Float32:
+def checked_points(learner: Taker, X: ArrayLike, what: str, *, reset: bool) -> Float32:
     """Return points without labels, checked."""
-    points: Float32 = validate_data(estimator, X, reset=reset, **_TAKEN)
+    points = learner.matrix_of(X, reset=reset)
     check_finite(points, what)
     return points
 
 
-def points_to_report_on(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, classes: Array
-) -> Points:
+def points_to_report_on(learner: Taker, X: ArrayLike, y: ArrayLike, classes: Array) -> Points:
     """Return raw points to report on, with classes as in training."""
-    points = checked_points(estimator, X, "evaluate_on", reset=False)
-    labels = column_or_1d(y)
-    check_consistent_length(points, labels)
-    indices = class_indices(labels, classes, "evaluate_on")
+    points = checked_points(learner, X, "evaluate_on", reset=False)
+    indices = class_indices(learner.column_of(y, len(points)), classes, "evaluate_on")
     return Points(points, indices)
 
 

@@ -13,10 +13,6 @@ import warnings
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import svds
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import Ridge
-from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from protonn_edge.learn.clusters import cluster_centres
 from protonn_edge.learn.objective import Parameters
@@ -169,6 +165,9 @@ def neighbourhood_projection(
     rows = np.union1d(rows, np.unique(y, return_index=True)[1])  # every class is included
     spread = float(np.sqrt(np.square(X[rows] @ start.T).sum(axis=1).mean()))
     begun = start / np.float32(spread or 1.0)  # otherwise other points are too far away to matter
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.neighbors import NeighborhoodComponentsAnalysis
+
     analysis = NeighborhoodComponentsAnalysis(
         len(start), init=begun, max_iter=_NEIGHBOURHOOD_ITERATIONS
     )
@@ -241,6 +240,8 @@ def sleec_projection(
     unit: NDArray[np.float64] = Y / np.where(norms > 0, norms, 1.0)
     embedded = unit @ _leading_directions(unit, min(n_projections, *unit.shape)).T
     solver = "cholesky" if X.shape[1] <= _FEATURES_SOLVED else "sparse_cg"
+    from sklearn.linear_model import Ridge
+
     ridge = Ridge(_RIDGE, fit_intercept=False, solver=solver)
     W: Float32 = ridge.fit(X, embedded, sample_weight=weights).coef_.astype(np.float32)
     missing = n_projections - len(W)
@@ -260,6 +261,8 @@ def _leading_directions(matrix: Array, count: int) -> NDArray[np.float64]:
         gram = (matrix.T @ matrix).astype(np.float64)
         vectors = np.linalg.eigh(gram)[1][:, ::-1][:, :count].T
     else:
+        from scipy.sparse.linalg import svds
+
         start = np.full(min(matrix.shape), 1.0)
         count = min(count, *(size - 1 for size in matrix.shape))
         vectors = svds(matrix.astype(np.float64), k=count, v0=start)[2][::-1]

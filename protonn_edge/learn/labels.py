@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 
-from protonn_edge.learn.given_points import given_points, points_to_report_on
+from protonn_edge.learn.given_points import Taker, given_points, points_to_report_on
 from protonn_edge.learn.objective import Loss, cross_entropy, cross_entropy_or_none
 from protonn_edge.learn.points import Points, Targets
 from protonn_edge.model.model import Model
@@ -36,7 +35,7 @@ class ClassLabels:
 
     def given(
         self,
-        estimator: BaseEstimator,
+        learner: Taker,
         X: ArrayLike,
         y: ArrayLike | None,
         sample_weight: ArrayLike | None,
@@ -45,17 +44,17 @@ class ClassLabels:
 
         Last comes what the labels are, with what only the targets can show.
         """
-        return *given_points(estimator, X, y, sample_weight), self
+        return *given_points(learner, X, y, sample_weight), self
 
     def reported(
         self,
-        estimator: BaseEstimator,
+        learner: Taker,
         X: ArrayLike,
         y: ArrayLike,
         labels: Array,
     ) -> Points:
         """Return points to report on, with targets like those of the training."""
-        return points_to_report_on(estimator, X, y, labels)
+        return points_to_report_on(learner, X, y, labels)
 
     def to_score(self, y: ArrayLike, labels: Array) -> ArrayLike:  # noqa: ARG002
         """Return the right answers y of `score` in the form of predictions."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import logsumexp
 
 from protonn_edge.learn.added_points import with_copies, with_strangers
-from protonn_edge.learn.answers import with_new_names
 from protonn_edge.learn.augmentation import ImageAugmentation
 from protonn_edge.learn.given_points import digest_of
 from protonn_edge.learn.input_space import InputSpace
@@ -27,6 +26,12 @@ from protonn_edge.system.checks import check
 
 EPOCH_POINTS = 1_000  # at most, by which an epoch is judged
 _MEASURED_POINTS = 10_000
+
+
+def with_new_names(classes: Sequence[str], count: int) -> tuple[str, ...]:
+    """Return the names of classes, followed by unused names for `count` more classes."""
+    names = (f"new {number}" for number in itertools.count(1))
+    return (*classes, *itertools.islice((name for name in names if name not in classes), count))
 
 
 def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None:
@@ -177,7 +182,8 @@ class TrainingSet:
         """Return the same with the mean logistic loss of all points, and a penalty."""
         points = self.points
         scores = head.scores(points.X)
-        losses = logsumexp(scores, axis=1) - scores[np.arange(len(points)), points.y]
+        differences = scores - scores[np.arange(len(points)), points.y][:, None]
+        losses = np.logaddexp.reduce(differences, axis=1)
         return self.report(head, float(np.average(losses, weights=points.weight)) + penalty)
 
     def part(self, rows: Any) -> Self:

@@ -19,6 +19,8 @@ class Kind(NamedTuple):
     training: str = "train"
     # whether the kind has its own models, and not only an estimator that trains another kind's
     has_models: bool = True
+    # whether it trains without scikit-learn, by a learner; otherwise, the estimator is its learner
+    has_learner: bool = False
 
 
 class Variant(NamedTuple):

@@ -19,8 +19,10 @@ By convention, the folder of a kind of classifier has in
 ``quantize``  ``quantize(model)``, which returns its `IntegerChain`, and, if this has more than two
               steps, ``scores_by_step(model, integers, X)``, as `scores_in_two_steps`
 ``parameters``  ``<Prefix>Parameters``, its parameters, declared without heavy imports
-``train``     ``<Prefix>Classifier``, the estimator, of which they are a base
-``value.train``  ``<Prefix>Regressor``, the estimator that predicts a number, if there is one
+``train``     ``<Prefix>Classifier``, the estimator for Python, of which they are a base
+``learner``   ``<Prefix>Learner``, beside it, if the kind has one: a base of the estimator
+``value``     the same for numbers, if the kind predicts any: ``<Prefix>Regressor`` in ``train``,
+              and perhaps ``<Prefix>ValueLearner`` in ``learner``
 
 and the folder of a stage in
 
@@ -129,6 +131,20 @@ REGRESSORS = Imported(
 )
 """The estimators that predict a number, of the kinds that can."""
 
+
+def _learner(kind: str, estimator: str) -> str:
+    """Return the place of what trains for an estimator of a kind."""
+    if not KINDS[kind].has_learner:
+        return estimator
+    module, name = estimator.split(":")
+    name = name.removesuffix("Classifier").replace("Regressor", "Value")
+    return f"{module.rpartition('.')[0]}.learner:{name}Learner"
+
+
+LEARNERS = Imported({name: _learner(name, each) for name, each in ESTIMATORS.data.items()})
+VALUE_LEARNERS = Imported({name: _learner(name, each) for name, each in REGRESSORS.data.items()})
+"""What trains both; `learn.learner` has them with their type."""
+
 PARAMETERS = Imported({name: _place(name, "parameters", "Parameters") for name in ESTIMATORS})
 """The parameters of the estimators, which are imported at once."""
 
@@ -179,16 +195,20 @@ EXPORTS: Mapping[str, str] = (
 """The modules of what `protonn_edge` offers of them, by name."""
 
 
+def _of_variants(kind: str, module: str, name: str) -> Iterator[str]:
+    for folder, each in _VARIANTS:
+        if each.kind == kind:
+            yield f"{folder}.{module}:{each.prefix}{name}"
+
+
 def variants(kind: str) -> Iterator[Any]:
     """Yield the parameters of a kind's variants, importing each when it is asked for."""
-    found = ((folder, each.prefix) for folder, each in _VARIANTS if each.kind == kind)
-    yield from (imported(f"{folder}.parameters:{prefix}Parameters") for folder, prefix in found)
+    yield from map(imported, _of_variants(kind, "parameters", "Parameters"))
 
 
 def variant_estimators(kind: str) -> Iterator[Any]:
     """Yield the estimators of a kind's variants, importing each when it is asked for."""
-    found = ((folder, each.prefix) for folder, each in _VARIANTS if each.kind == kind)
-    yield from (imported(f"{folder}.{_TRAINING}:{prefix}Classifier") for folder, prefix in found)
+    yield from map(imported, _of_variants(kind, _TRAINING, "Classifier"))
 
 
 def parameters_with(kind: str, names: Collection[str]) -> Any:
@@ -197,6 +217,14 @@ def parameters_with(kind: str, names: Collection[str]) -> Any:
     A variant is imported only if the kind lacks one of them.
     """
     return _with(names, chain([PARAMETERS[kind]], variants(kind)))
+
+
+def learner_with(kind: str, names: Collection[str]) -> Any:
+    """Return the learner that `parameters_with` belongs to."""
+    of_variants = (
+        imported(_learner(kind, each)) for each in _of_variants(kind, _TRAINING, "Classifier")
+    )
+    return _with(names, chain([LEARNERS[kind]], of_variants))
 
 
 def estimator_with(kind: str, names: Collection[str]) -> Any:

@@ -1,4 +1,4 @@
-"""The base classes and decorators of scikit-learn, with the types that it does not declare.
+"""The base classes and a decorator of scikit-learn, with the types that it does not declare.
 
 An estimator of an untyped base is anything to mypy: neither the arguments of its constructor nor
 what its methods return would be checked, here and in programs that use it.
@@ -41,10 +41,6 @@ if TYPE_CHECKING:
         def fit_transform(self, X: ArrayLike, y: object = None, **options: Any) -> Any: ...  # noqa: D102
         def set_output(self, *, transform: str | None = None) -> Self: ...  # noqa: D102
 
-    def checking_parameters(fit: Method) -> Method:
-        """Let a method check the estimator's parameters first."""
-        ...
-
     def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
         """Let an estimator have a method only if a check returns True."""
         ...
@@ -55,11 +51,8 @@ else:
         ClassifierMixin,
         RegressorMixin,
         TransformerMixin,
-        _fit_context,
     )
     from sklearn.utils.metaestimators import available_if
-
-    checking_parameters = _fit_context(prefer_skip_nested_validation=True)
 
 __all__ = [
     "BaseEstimator",
@@ -67,5 +60,4 @@ __all__ = [
     "RegressorMixin",
     "TransformerMixin",
     "available_if",
-    "checking_parameters",
 ]

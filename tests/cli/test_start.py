@@ -9,9 +9,11 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command_line import every_command
 from extension_parts import needs
+from sklearn.datasets import load_iris
 
 import protonn_edge
 from protonn_edge.cli import COMMANDS, MODULES
@@ -94,6 +96,33 @@ def test_what_is_wrong_at_a_glance_is_refused_before_training_is_imported(
 ) -> None:
     _, packages, _ = started(*map(str, words), code=2)
     assert not {"sklearn", "scipy", "optuna"} & packages
+
+
+@pytest.fixture(scope="module")
+def tour(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a table of irises, a model of it, and its built project."""
+    folder = tmp_path_factory.mktemp("tour")
+    X, y = load_iris(return_X_y=True)
+    table = np.column_stack([X, y])
+    np.savetxt(folder / "iris.csv", table, "%g", ",", header="a,b,c,d,label", comments="")
+    started("train", f"{folder}/iris.csv", "-o", f"{folder}/m.npz")
+    started("build", f"{folder}/m.npz", "-o", f"{folder}/p")  # keeps what a linear program gives
+    return folder
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "train {}/iris.csv -o {}/m.npz",
+        "train {}/iris.csv -o {}/dense.npz --classifier dense",
+        "build {}/m.npz -o {}/p",
+        "verify {}/m.npz {}/iris.csv",
+        "hil {}/iris.csv --project {}/p --emulate -o {}/results.csv",
+    ],
+)
+def test_the_tour_of_a_table_imports_no_scikit_learn(tour: Path, words: str) -> None:
+    _, packages, _ = started(*words.replace("{}", str(tour)).split())
+    assert not {"sklearn", "scipy", "pandas", "joblib", "matplotlib"} & packages
 
 
 def test_inspecting_a_model_imports_nothing_that_reads_data() -> None:

@@ -16,7 +16,7 @@ from command_line import run
 from programs import interruptible, started
 
 from protonn_edge.cli import COMMANDS, inspect
-from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.progress import TrainingStopped
 from protonn_edge.model.file import load_model
 from protonn_edge.policy.rejection import steps
@@ -240,7 +240,7 @@ def test_nothing_is_written_where_nothing_was_finished(
     def interrupted(*_: object, **__: object) -> None:
         raise TrainingStopped
 
-    monkeypatch.setattr(DeviceClassifier, "fit_accepted", interrupted)
+    monkeypatch.setattr(Learner, "fit_accepted", interrupted)
     done = run("train", folder / "train.csv", "-o", folder / "nothing.npz")
     sentence = "error: stopped before an epoch was finished; nothing is written\n"
     assert (done.exit_code, done.stderr.splitlines(keepends=True)[-1]) == (130, sentence)

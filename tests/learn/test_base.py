@@ -23,7 +23,8 @@ from protonn_edge.cli.train_options import (
 )
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
+from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.learn.learner import LEARNERS
 from protonn_edge.learn.parameters import Number, parameter
 from protonn_edge.learn.progress import EpochReport, Learned
 from protonn_edge.learn.training_set import TrainingSet
@@ -114,14 +115,16 @@ def test_a_model_for_floats_alone_has_no_floor() -> None:
 @pytest.fixture
 def make(monkeypatch: pytest.MonkeyPatch) -> click.Command:
     """Give a command that makes a classifier of its options, of one kind more."""
-    monkeypatch.setitem(CLASSIFIERS, "means", NearestMean)
+    monkeypatch.setitem(LEARNERS, "means", NearestMean)
     monkeypatch.setitem(PARAMETERS, "means", NearestMean)
 
     declared = every_classifier()
 
     @command("make", ClassifierCommand)
     def made(given: GivenClassifier = declared) -> None:
-        click.echo(f"{given.untrained(7)}")
+        made = given.untrained(7)
+        changed = {name: getattr(made, name) for name in given.parameters()}
+        click.echo(f"{type(made).__name__} {made.random_state} {changed}")
 
     return made.extended
 
@@ -129,12 +132,12 @@ def make(monkeypatch: pytest.MonkeyPatch) -> click.Command:
 @pytest.mark.parametrize(
     ("options", "made"),
     [
-        ([], "ProtoNNClassifier(random_state=7)"),
-        (["--epochs", "9"], "ProtoNNClassifier(epochs=9, random_state=7)"),
-        (["--classifier", "means"], "NearestMean(random_state=7)"),
+        ([], "ProtoNNLearner 7 {}"),
+        (["--epochs", "9"], "ProtoNNLearner 7 {'epochs': 9}"),
+        (["--classifier", "means"], "NearestMean 7 {}"),
         (
             ["--classifier", "means", "--width", "2", "--clip", "0.25"],
-            "NearestMean(clip=0.25, random_state=7, width=2.0)",
+            "NearestMean 7 {'clip': 0.25, 'width': 2.0}",
         ),
     ],
 )

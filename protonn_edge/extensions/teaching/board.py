@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from protonn_edge.data.points.dataset import Float32
 from protonn_edge.extensions.teaching.examples import CRC_BYTES, Store, Taught, Teaching
@@ -93,12 +92,12 @@ class TaughtBoard:
 
 def taught_board(classifier: Any, X: ArrayLike, y: ArrayLike) -> TaughtBoard:
     """Return a device with a fitted classifier's model, after teaching it raw points X, too."""
-    check_is_fitted(classifier)
+    model = classifier.to_model()
     points, labels = given_points.labelled_points(classifier, X, y, reset=False)
     targets = given_points.class_indices(labels, classifier.classes_, "y")
     before: TaughtBoard | None = classifier.on_device_
-    model = quantize(classifier.model_) if before is None else before.model
-    return TaughtBoard(after_teaching(model, model.quantize(points), targets))
+    taught = quantize(model) if before is None else before.model
+    return TaughtBoard(after_teaching(taught, taught.quantize(points), targets))
 
 
 def store_of(model: IntegerChain) -> Store:

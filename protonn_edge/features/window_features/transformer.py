@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.features.window_features.making import fitted_to, names_of
 from protonn_edge.features.window_features.windows import FeatureSet
+from protonn_edge.learn.constraints import check_parameters
+from protonn_edge.learn.parameters import Number, Parameter
 from protonn_edge.model.features import Features
 from protonn_edge.system.arrays import Array
-from protonn_edge.system.scikit import BaseEstimator, TransformerMixin, checking_parameters
+from protonn_edge.system.scikit import BaseEstimator, TransformerMixin
 
 
 class WindowFeatures(TransformerMixin, BaseEstimator):
@@ -50,10 +50,10 @@ class WindowFeatures(TransformerMixin, BaseEstimator):
            [  -2,  510,  127]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "features": [str],
-        "channels": [Interval(Integral, 1, None, closed="left")],
-        "rate": [Interval(Real, 0, None, closed="neither"), None],
+    parameters: ClassVar[dict[str, Parameter]] = {
+        "features": Parameter((str,)),
+        "channels": Parameter((Number(int, 1, closed="left"),)),
+        "rate": Parameter((Number(float, 0, closed="neither"), None)),
     }
 
     def __init__(
@@ -67,9 +67,9 @@ class WindowFeatures(TransformerMixin, BaseEstimator):
         self.channels = channels
         self.rate = rate
 
-    @checking_parameters
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002  (scikit-learn's)
         """Find the range of each channel in raw windows X, (n, window * channels)."""
+        check_parameters(self, self.parameters)
         windows = validate_data(self, X, dtype="numeric")
         shape = windows.shape[1] // self.channels, self.channels
         self.stage_: Features = fitted_to(windows, FeatureSet.of(self.features), shape, self.rate)

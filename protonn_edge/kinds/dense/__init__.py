@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from protonn_edge.model.entries import Kind
 
-KINDS = (Kind("dense", "Dense", 2),)
+KINDS = (Kind("dense", "Dense", 2, has_learner=True),)
 STAGES = {"dense": ""}

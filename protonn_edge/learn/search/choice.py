@@ -7,8 +7,6 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sklearn.exceptions import ConvergenceWarning
-
 from protonn_edge.chips.avr.program import Sections
 from protonn_edge.chips.boards import Board
 from protonn_edge.codegen.families import family_of
@@ -146,7 +144,7 @@ def refit(
         if len(reasons) == _ATTEMPTS:
             break
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", UserWarning)  # of remarks
             classifier = points.untrained(candidate.settings, seed)
             classifier.fit(points.X, points.y, groups=points.groups)
         model = classifier.to_model(classes=classes, feature_names=feature_names)

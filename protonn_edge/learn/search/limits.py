@@ -25,10 +25,10 @@ from protonn_edge.codegen.renderer import render_c
 from protonn_edge.codegen.words import WordPlan
 from protonn_edge.data.naming import label_text, listed
 from protonn_edge.data.points.dataset import Dataset
-from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.learn.calibration import least_log_loss, with_accuracy_floor
 from protonn_edge.learn.evaluation.accuracy import Quality, confusion_matrix
 from protonn_edge.learn.evaluation.fidelity import Fidelity, fidelity_of
+from protonn_edge.learn.learner import LEARNERS, Learner
 from protonn_edge.model.head import Remedies, remedies_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
@@ -63,7 +63,7 @@ class Metric:
 
     unit: ClassVar[str] = " %"  # after `shown`
     # by the names of their kinds
-    estimators: ClassVar[Mapping[str, type[DeviceClassifier]]] = CLASSIFIERS
+    estimators: ClassVar[Mapping[str, type[Learner]]] = LEARNERS
 
     @classmethod
     def parse(cls, text: str, classes: Sequence[str]) -> Metric:

@@ -15,7 +15,6 @@ import numpy as np
 import optuna
 from numpy.typing import NDArray
 from optuna.storages import BaseStorage
-from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.learn.search.limits import Fit, Judged, fit_of
 from protonn_edge.learn.search.points import TrialPoints
@@ -141,7 +140,7 @@ class Objective:
         X_test = every[tested] + (0 if points.drift is None else points.drift[tested])
         classifier = points.untrained(settings, self.seed)
         with warnings.catch_warnings(), one_thread():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", UserWarning)  # of remarks
             groups = None if points.groups is None else points.groups[~tested]
             classifier.fit(X, y, groups=groups)
             model = quantize(classifier.model_)

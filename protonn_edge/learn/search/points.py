@@ -14,16 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.chips.boards import Board
 from protonn_edge.data.points.dataset import several_labels
 from protonn_edge.data.points.preparation import Preparation
-from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.features import NO_FEATURES
 from protonn_edge.learn.input_space import count_inputs
+from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.refusals import check_compatible
 from protonn_edge.learn.search import ANY
 from protonn_edge.learn.search.alternatives import alternatives
 from protonn_edge.learn.search.limits import ACCURACY, Metric, TuningLimits
 from protonn_edge.learn.searched import FEATURES, settings_of_kind
 from protonn_edge.learn.training_request import TrainingRequest
-from protonn_edge.model.registry import KINDS, estimator_with
+from protonn_edge.model.registry import KINDS, learner_with
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 
@@ -36,7 +36,7 @@ class Alternative:
     n_inputs: int  # D, the number of values that it makes of a point
 
 
-def _accepted(kind: type[DeviceClassifier], given: Mapping[str, Any]) -> Any:
+def _accepted(kind: type[Learner], given: Mapping[str, Any]) -> Any:
     """Return the settings of a classifier, which must be compatible."""
     settings = kind(**given).frozen()
     predicts = settings.target.labels.predicts
@@ -72,7 +72,7 @@ class TrialPoints:
             return self.X
         return self.preparation.refilled(self.X, self.gaps, rows)[1]
 
-    def untrained(self, settings: Mapping[str, Any], seed: int = 0) -> DeviceClassifier:
+    def untrained(self, settings: Mapping[str, Any], seed: int = 0) -> Learner:
         """Return an untrained classifier with the settings of a trial."""
         kind, drawn = settings_of_kind(settings)
         if self.classifier == ANY:
@@ -136,16 +136,16 @@ class TrialPoints:
         return {}
 
     @property
-    def estimators(self) -> Mapping[str, type[DeviceClassifier]]:
+    def estimators(self) -> Mapping[str, type[Learner]]:
         """The estimators for the labels, by their kinds."""
         return self.metric.estimators
 
-    def estimator(self, settings: Collection[str]) -> type[DeviceClassifier]:
+    def estimator(self, settings: Collection[str]) -> type[Learner]:
         """Return the estimator of the kind, or the variant that has all of these settings."""
         own = self.estimators[self.classifier]
-        found: type[DeviceClassifier] = own
+        found: type[Learner] = own
         if not own.parameters.keys() >= {*settings}:
-            found = estimator_with(self.classifier, settings)
+            found = learner_with(self.classifier, settings)
         return found
 
     @property

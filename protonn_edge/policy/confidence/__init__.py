@@ -9,7 +9,7 @@ from protonn_edge.model.rule_kinds import RuleKind
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from protonn_edge.learn.base import DeviceClassifier
+    from protonn_edge.learn.learner import Learner
     from protonn_edge.policy.confidence.rule import Sharpness
     from protonn_edge.system.arrays import Array
 
@@ -26,7 +26,7 @@ class ConfidenceKind(RuleKind):
 
         return Sharpness
 
-    def fitted(self, classifier: DeviceClassifier, points: ArrayLike, targets: Array) -> Sharpness:
+    def fitted(self, classifier: Learner, points: ArrayLike, targets: Array) -> Sharpness:
         """Return the rule for a classifier."""
         from protonn_edge.policy.confidence.train import fitted
 

@@ -12,12 +12,10 @@ from protonn_edge.policy.confidence.rule import Sharpness
 from protonn_edge.system.rounding import one_thread
 
 if TYPE_CHECKING:
-    from protonn_edge.learn.base import DeviceClassifier
+    from protonn_edge.learn.learner import Learner
 
 
-def fitted(
-    classifier: DeviceClassifier, points: ArrayLike, targets: NDArray[np.int64]
-) -> Sharpness:
+def fitted(classifier: Learner, points: ArrayLike, targets: NDArray[np.int64]) -> Sharpness:
     """Return the factor on scores before the softmax; see `predict_proba`."""
     with one_thread():  # reproducible
         scores = classifier.model_.scores(points)[:, : len(classifier.classes_)]

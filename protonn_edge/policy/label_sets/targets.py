@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_consistent_length
-from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_array
 
-from protonn_edge.learn.given_points import checked_points, point_weights
+from protonn_edge.learn.given_points import Taker, checked_points, point_weights
 from protonn_edge.learn.points import Float32, Points
 from protonn_edge.system.arrays import Array
-from protonn_edge.system.checks import check
+from protonn_edge.system.checks import check, check_shape
 from protonn_edge.system.errors import InputError, InvalidValue
 
 
 def given_sets(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    learner: Taker, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[Points, Array]:
     """Return points with sets of labels, checked, and the labels (L,); see `given_points`."""
-    points = checked_points(estimator, X, "X", reset=True)
+    points = checked_points(learner, X, "X", reset=True)
     sets, classes = label_matrix(y)
-    check_consistent_length(points, sets)
+    check_shape("the label matrix", sets.shape[:1], points.shape[:1])
     weights = point_weights(points, np.zeros(sets.shape[0]), sample_weight, None)
     if not (sets if weights is None else sets[weights > 0]).any():
         raise InvalidValue("the points", "no labels", "give each point its labels")
@@ -46,6 +42,11 @@ def are_label_sets(y: ArrayLike | None) -> bool:
         return False  # validation gives a better message
     if _are_collections(y):
         return True
+    if _has_numbers(y):
+        few = np.unique(y) if y.ndim == 2 and y.shape[1] > 1 else np.zeros(3)
+        return len(few) < 3 and bool((few == np.round(few)).all())
+    from sklearn.utils.multiclass import type_of_target
+
     with np.errstate(invalid="ignore"):  # it turns infinite values into integers
         return bool(type_of_target(y, input_name="y") == "multilabel-indicator")
 
@@ -60,7 +61,11 @@ def label_matrix(y: ArrayLike, classes: Array | None = None) -> tuple[Float32, A
     if _are_collections(y):
         return _matrix_of_collections(y, classes)
     given = y.toarray() if hasattr(y, "toarray") else y  # of scipy's matrices
-    Y = check_array(given, dtype=None, ensure_2d=False, input_name="y").astype(np.float32)
+    if not _has_numbers(given):
+        from sklearn.utils.validation import check_array
+
+        given = check_array(given, dtype=None, ensure_2d=False, input_name="y")
+    Y = given.astype(np.float32)
     fits = Y.ndim == 2 and bool(np.isin(Y, (0, 1)).all())
     found = f"{Y.ndim} dimensions" if Y.ndim != 2 else "other values"
     check(fits, "the label matrix", found, "zeros and ones, with a column per label")
@@ -100,6 +105,12 @@ def _are_collections(y: ArrayLike) -> bool:
     if not rows or not all(isinstance(labels, _COLLECTIONS) for labels in rows):
         return False
     return any(isinstance(labels, _SETS) for labels in rows) or not _is_table(rows)
+
+
+def _has_numbers(y: Any) -> TypeGuard[Array]:
+    """Return whether targets are an array of numbers or truths, and not another form of these."""
+    is_array = type(y) is np.ndarray and y.size > 0 and y.dtype.kind in "biuf"
+    return is_array and bool(np.isfinite(y).all())
 
 
 def _rows_of(y: ArrayLike) -> list[Any]:

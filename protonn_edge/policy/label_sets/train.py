@@ -6,10 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_consistent_length
 
-from protonn_edge.learn.given_points import checked_points
+from protonn_edge.learn.given_points import Taker, checked_points
 from protonn_edge.learn.labels import ClassLabels
 from protonn_edge.learn.objective import Loss, Matrix, mean_loss, through_logits
 from protonn_edge.learn.points import Points, Targets
@@ -22,6 +20,7 @@ from protonn_edge.policy.label_sets.targets import (
     label_matrix,
 )
 from protonn_edge.system.arrays import Array
+from protonn_edge.system.checks import check_shape
 
 _BRIER_WEIGHT = 4
 _THRESHOLD_SCORES = 4_000_000
@@ -34,22 +33,20 @@ class SetsOfLabels(ClassLabels):
 
     def given(
         self,
-        estimator: BaseEstimator,
+        learner: Taker,
         X: ArrayLike,
         y: ArrayLike | None,
         sample_weight: ArrayLike | None,
     ) -> tuple[Points, Array, ClassLabels]:
         """Return points and sets of labels, checked, and the labels (L,)."""
         assert y is not None  # or they would not be sets
-        return *given_sets(estimator, X, y, sample_weight), self
+        return *given_sets(learner, X, y, sample_weight), self
 
-    def reported(
-        self, estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, labels: Array
-    ) -> Points:
+    def reported(self, learner: Taker, X: ArrayLike, y: ArrayLike, labels: Array) -> Points:
         """Return points to report on, with their sets of these labels."""
-        points = checked_points(estimator, X, "evaluate_on", reset=False)
+        points = checked_points(learner, X, "evaluate_on", reset=False)
         matrix, _ = label_matrix(y, labels)
-        check_consistent_length(points, matrix)
+        check_shape("the label matrix", matrix.shape[:1], points.shape[:1])
         return Points(points, matrix)
 
     def to_score(self, y: ArrayLike, labels: Array) -> ArrayLike:

@@ -16,13 +16,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_consistent_length, column_or_1d
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.data.roles.groups import group_numbers
-from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.folds import check_classes_of_groups, fold_numbers
+from protonn_edge.learn.given_points import checked_points
+from protonn_edge.learn.learner import Learner
 from protonn_edge.model.head import settings_of
 from protonn_edge.model.model import Model
 from protonn_edge.policy.rejection import Statistic
@@ -40,7 +38,7 @@ FOLDS = 4  # scores are comparable between folds, accuracies less so
 
 _MEDIAN_POINTS = 5_000
 
-Classifier = TypeVar("Classifier", bound=DeviceClassifier)
+Classifier = TypeVar("Classifier", bound=Learner)
 
 
 def calibrate_rejection(
@@ -84,15 +82,13 @@ def calibrate_rejection(
     InputError
         If there are too few points for the rate, or the model has no integers.
     """
-    check_is_fitted(classifier)
-    check_statistics(classifier.model_, by)
-    points = validate_data(classifier, X, reset=False, dtype=np.float32)
+    check_statistics(classifier.to_model(), by)
+    points = checked_points(classifier, X, "X", reset=False)
     if y is None:
         statistics = statistics_of(classifier.model_, points)
     else:
         numbers = None if groups is None else group_numbers(groups, len(points))
-        labels = column_or_1d(y)
-        check_consistent_length(points, labels)
+        labels = classifier.column_of(y, len(points))
         statistics = held_out_statistics(
             classifier, points, labels, classifier.model_, groups=numbers, on_fold=on_fold
         )
@@ -133,7 +129,7 @@ def held_out_statistics(
         trained = ~held_out
         one = classifier.stand_in_for(model)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", UserWarning)  # of its remarks
             of_trained = None if groups is None else groups[trained]
             one.fit(X[trained], y[trained], groups=of_trained)
         stand_in = one.to_model()

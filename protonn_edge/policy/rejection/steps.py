@@ -12,9 +12,9 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.data.naming import NO_CLASS_NAME
 from protonn_edge.data.points.dataset import Dataset
-from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.learn.folds import check_classes_of_groups
+from protonn_edge.learn.learner import Learner
 from protonn_edge.model.model import Model
 from protonn_edge.policy.rejection import Statistic
 from protonn_edge.policy.rejection.calibration import (
@@ -41,7 +41,7 @@ class ThresholdChoice:
     rate: float
     by: tuple[Statistic, ...]
 
-    def prepare(self, learner: DeviceClassifier, dataset: Dataset) -> None:  # noqa: ARG002
+    def prepare(self, learner: Learner, dataset: Dataset) -> None:  # noqa: ARG002
         """Add outlier exposure if the optimizer supports it and the option is not given."""
         if was_given("strangers"):
             return
@@ -61,7 +61,7 @@ class ThresholdChoice:
         if dataset.groups is not None:
             check_classes_of_groups(np.array(dataset.classes)[dataset.y_train], dataset.groups)
 
-    def after(self, learner: DeviceClassifier, dataset: Dataset, out: Output) -> None:
+    def after(self, learner: Learner, dataset: Dataset, out: Output) -> None:
         """Choose thresholds on the training points, each scored by a model not trained on it."""
         with out.progress("calibrating", FOLDS) as bar:
             calibrate_rejection(

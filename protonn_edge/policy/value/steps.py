@@ -8,7 +8,7 @@ from typing import ClassVar
 from protonn_edge.cli.command import Output
 from protonn_edge.data.naming import Notice
 from protonn_edge.data.points.dataset import Dataset
-from protonn_edge.learn.base import DeviceClassifier
+from protonn_edge.learn.learner import Learner
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize, why_floats_alone
@@ -32,13 +32,13 @@ class ValueStep:
 
     tolerance: float | None = None  # of errors
 
-    def prepare(self, learner: DeviceClassifier, dataset: Dataset) -> None:
+    def prepare(self, learner: Learner, dataset: Dataset) -> None:
         """There is nothing to prepare."""
 
     def check(self, dataset: Dataset, *, floats_alone: bool) -> None:
         """There is nothing that could fail after the training."""
 
-    def after(self, learner: DeviceClassifier, dataset: Dataset, out: Output) -> None:  # noqa: ARG002
+    def after(self, learner: Learner, dataset: Dataset, out: Output) -> None:  # noqa: ARG002
         """Measure the interval on points that are held out."""
         model = with_interval(learner.model_, dataset)
         value = replace(value_of(model), tolerance=self.tolerance)

@@ -14,13 +14,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator
-from sklearn.linear_model import Ridge
-from sklearn.utils import RegressorTags, check_consistent_length, column_or_1d
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from protonn_edge.learn.given_points import checked_points, point_weights
+from protonn_edge.learn.given_points import Taker, checked_points, point_weights
 from protonn_edge.learn.labels import ClassLabels
 from protonn_edge.learn.objective import Loss, Matrix, Parameters, mean_loss, weighted
 from protonn_edge.learn.points import Float32, Indices, Points, Targets
@@ -30,8 +25,7 @@ from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.policy.value.figures import explained_share
 from protonn_edge.policy.value.rule import MOST_DECIMALS, Value
 from protonn_edge.system.arrays import Array
-from protonn_edge.system.errors import InputError, unneeded
-from protonn_edge.system.scikit import RegressorMixin
+from protonn_edge.system.errors import InputError
 
 _SLICES = 8
 _RIDGE = 1e-2  # of the regression of numbers on RBFs, for each point
@@ -59,13 +53,13 @@ class NumberLabels(ClassLabels):
 
     def given(
         self,
-        estimator: BaseEstimator,
+        learner: Taker,
         X: ArrayLike,
         y: ArrayLike | None,
         sample_weight: ArrayLike | None,
     ) -> tuple[Points, Array, ClassLabels]:
         """Return points and normalized numbers (n, 1), checked, and the name of the number."""
-        points, numbers = _numbered(estimator, X, y, "X", reset=True)
+        points, numbers = _numbered(learner, X, y, "X", reset=True)
         weights = point_weights(points, np.zeros(len(numbers)), sample_weight, None)
         mean = float(np.average(numbers, weights=weights))
         deviation = float(np.sqrt(np.average(np.square(numbers - mean), weights=weights)))
@@ -80,13 +74,13 @@ class NumberLabels(ClassLabels):
 
     def reported(
         self,
-        estimator: BaseEstimator,
+        learner: Taker,
         X: ArrayLike,
         y: ArrayLike,
         labels: Array,  # noqa: ARG002
     ) -> Points:
         """Return points to report on, with normalized numbers (n, 1)."""
-        points, numbers = _numbered(estimator, X, y, "evaluate_on", reset=False)
+        points, numbers = _numbered(learner, X, y, "evaluate_on", reset=False)
         value = self.value
         assert value is not None
         return Points(points, ((numbers - value.offset) / value.scale).astype(np.float32)[:, None])
@@ -132,9 +126,11 @@ class ValueTarget(Target):
         The means around the prototypes would be several times too large where RBFs overlap, and
         the first steps would then move the prototypes far away from all points.
         """
-        rbfs = np.exp(-cdist(X @ start.projection.T, start.prototypes.T, "sqeuclidean"))
-        ridge = Ridge(_RIDGE * len(X), fit_intercept=False)
-        Z = ridge.fit(rbfs, y[:, 0].astype(np.float64), sample_weight=weights).coef_
+        P, B = (each.astype(np.float64) for each in (X @ start.projection.T, start.prototypes.T))
+        rbfs = np.exp([-np.square(P - prototype).sum(axis=1) for prototype in B])
+        weighted_rbfs = rbfs if weights is None else rbfs * weights
+        gram = weighted_rbfs @ rbfs.T + _RIDGE * len(X) * np.eye(len(B))
+        Z = np.linalg.solve(gram, weighted_rbfs @ y[:, 0].astype(np.float64))
         return replace(start, labels=Z[None].astype(np.float32))
 
 
@@ -174,18 +170,13 @@ def decimals_for(deviation: float, mean: float) -> int:
 
 
 def _numbered(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike | None, what: str, *, reset: bool
+    learner: Taker, X: ArrayLike, y: ArrayLike | None, what: str, *, reset: bool
 ) -> tuple[Array, NDArray[np.float64]]:
     """Return points (n, D) and finite numbers (n,)."""
-    if y is None:
-        raise ValueError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None"
-        )
-    points = checked_points(estimator, X, what, reset=reset)
+    points = checked_points(learner, X, what, reset=reset)
     if reset and len(points) == 1:
         raise InputError("there is only 1 sample, from which nothing can be learned; give more")
-    numbers = column_or_1d(y, warn=True)
-    check_consistent_length(points, numbers)
+    numbers = learner.column_of(y, len(points))
     if numbers.dtype.kind in "mM":
         raise InputError("the targets are dates or times; give a number, such as seconds")
     try:
@@ -202,32 +193,13 @@ def _numbered(
     return points, numbers
 
 
-class DeviceRegressor(RegressorMixin):
-    """The methods of an estimator that predicts a number; a base before the classifier's."""
-
-    model_: Any
+class PredictsNumbers:
+    """The target of a learner that predicts a number; a base before the classifier's learner."""
 
     @property
     def target(self) -> ValueTarget:
         """The target of the training."""
         return ValueTarget()
-
-    def predict(self, X: ArrayLike, *, unknown: object = None) -> NDArray[np.float64]:
-        """Return the number (n,) that is predicted for each of the points X (n, D).
-
-        Raises `InputError` if `unknown` is given: a number is never unknown.
-        """
-        check_is_fitted(self)
-        if unknown is not None:
-            raise unneeded("unknown", f"is {unknown!r}, but a regressor always predicts a number")
-        points = validate_data(self, X, reset=False, dtype=np.float32)
-        return np.asarray(self.model_.predict(points))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
-        tags.classifier_tags = None
-        return tags
 
 
 def searched_without(spec: SearchSpec, names: str) -> SearchSpec:

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from protonn_edge.data.naming import Notice
 from protonn_edge.data.points.dataset import Dataset
-from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.evaluation.fidelity import Fidelity
+from protonn_edge.learn.learner import VALUE_LEARNERS, Learner
 from protonn_edge.learn.search.limits import ACCURACY, Judged, Metric
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
-from protonn_edge.model.registry import REGRESSORS
 from protonn_edge.policy.value.figures import explained_share
 from protonn_edge.policy.value.interval import predicted_by, with_interval
 from protonn_edge.policy.value.train import slices_of
@@ -34,7 +33,7 @@ class ExplainedShare(Metric):
 
     unit: ClassVar[str] = ""
     is_reported: ClassVar[bool] = True
-    estimators: ClassVar[Mapping[str, type[DeviceClassifier]]] = REGRESSORS
+    estimators: ClassVar[Mapping[str, type[Learner]]] = VALUE_LEARNERS
 
     def shown(self, score: float) -> str:
         """Return R2 as text."""

@@ -31,7 +31,7 @@ from protonn_edge import from_network
 from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.extensions.conversion.networks.networks import _equalized, _rectified
 from protonn_edge.extensions.conversion.networks.stored_networks import load_network
-from protonn_edge.kinds.dense.train import DenseNetwork
+from protonn_edge.kinds.dense.learner import DenseNetwork
 from protonn_edge.system.errors import CheckFailed, InputError
 
 DIGITS = load_digits_dataset()

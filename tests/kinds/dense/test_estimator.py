@@ -12,12 +12,8 @@ from refusals import refused_by
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.data.points.splits import load_digits_dataset
-from protonn_edge.kinds.dense.train import (
-    DenseClassifier,
-    DenseNetwork,
-    masks_within,
-    stored_bytes,
-)
+from protonn_edge.kinds.dense.learner import DenseNetwork, masks_within, stored_bytes
+from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.policy.value.train import squared_error
 
 DIGITS = load_digits_dataset()

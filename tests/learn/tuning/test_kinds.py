@@ -13,7 +13,7 @@ from command_line import run_json, succeed
 from learn.tuning.trials import drawn
 
 from protonn_edge.data.points.splits import load_digits_dataset
-from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
+from protonn_edge.learn.learner import LEARNERS, Learner
 from protonn_edge.learn.search import ANY
 from protonn_edge.learn.search.limits import Metric, TuningLimits
 from protonn_edge.learn.search.objective import Objective
@@ -31,7 +31,7 @@ from protonn_edge.learn.searched import (
 from protonn_edge.model.file import load_model
 
 
-class Kind(DeviceClassifier):
+class Kind(Learner):
     """A kind that draws numbers in a range."""
 
     n: Any
@@ -80,26 +80,28 @@ def test_every_kind_is_begun_with_and_trained(make_points):
     points = TrialPoints(given.X, given.y, given.folds, given.board, TuningLimits(), classifier=ANY)
     space = SearchSpace(points)
     starts = space.starts
-    expected = [kind for kind in CLASSIFIERS if kind != "basis-images"]  # they are of images
+    expected = [kind for kind in LEARNERS if kind != "basis-images"]  # they are of images
     first = starts[: len(expected)]
     assert [start[KIND] for start in first] == expected
     for start in first:
-        assert type(points.untrained(start)) is CLASSIFIERS[start[KIND]]
+        assert type(points.untrained(start)) is LEARNERS[start[KIND]]
         assert Objective(space).sketch(start).figures.flash_bytes > 0
     for start in starts:
         kinds = {name.partition(".")[0] for name in start} - {KIND}
         assert kinds <= {start[KIND]}
 
 
-@pytest.mark.parametrize("kind", CLASSIFIERS)
+@pytest.mark.parametrize("kind", LEARNERS)
 def test_a_search_begins_with_the_defaults_of_a_kind(make_points, kind):
     points = replace(make_points(), classifier=kind, fixed={"epochs": 7} if kind == "dense" else {})
     study = new_study()
     SearchSpace(points).begin(study)
     settings = SearchSpace(points).draw(study.ask())
     assert settings == {}
-    plain = CLASSIFIERS[kind](random_state=0, **points.fixed)
-    assert points.untrained(settings).get_params() == plain.get_params()
+    plain = LEARNERS[kind](random_state=0, **points.fixed)
+    made = points.untrained(settings)
+    assert type(made) is type(plain)
+    assert all(getattr(made, name) == getattr(plain, name) for name in plain.parameters)
 
 
 def test_what_is_fixed_is_so_for_every_kind(make_points):
@@ -120,7 +122,7 @@ def test_kinds_that_do_not_go_with_the_points_are_left_out(make_points):
     points = TrialPoints(
         given.X, given.y, given.folds, given.board, TuningLimits(), fixed, None, ANY
     )
-    assert 0 < len(points.kinds) <= len(CLASSIFIERS)
+    assert 0 < len(points.kinds) <= len(LEARNERS)
 
 
 @needs_avr_gcc

@@ -94,10 +94,10 @@ def test_labels_of_text_may_be_unknown_by_text_or_none_at_all() -> None:
 
 def test_what_cannot_be_asked_for_is_refused(calibrated: ProtoNNClassifier) -> None:
     digits = load_digits_dataset()
-    with refused_by("learn.answers"):
+    with refused_by("learn.base"):
         calibrated.predict(digits.X_test, unknown=3)
     fitted = classifier(epochs=1).fit(digits.X_train[:200], digits.y_train[:200])
-    with refused_by("learn.answers"):
+    with refused_by("learn.base"):
         fitted.predict(digits.X_test, unknown=-1)
     with refused_by("policy.rejection.calibration"):
         calibrate_rejection(fitted, digits.X_train[:20], rate=0.01)

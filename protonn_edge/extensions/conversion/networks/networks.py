@@ -32,7 +32,7 @@ from protonn_edge.features.convolution.train.rounding import Bits, integer_stage
 from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.head import DenseHead
-from protonn_edge.kinds.dense.train import DenseNetwork
+from protonn_edge.kinds.dense.learner import DenseNetwork
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.learn.normalization import normalizer_from
 from protonn_edge.learn.points import Float32, Indices

@@ -14,7 +14,7 @@ from protonn_edge.extensions.conversion.networks.networks import FloatNetwork
 from protonn_edge.extensions.conversion.networks.perceptron import perceptron
 from protonn_edge.extensions.conversion.numbers import NumberRule, as_numbers, scale_of
 from protonn_edge.extensions.conversion.search import Candidate, ModelSearch, Readers, number_of
-from protonn_edge.kinds.dense.train import DenseNetwork
+from protonn_edge.kinds.dense.learner import DenseNetwork
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.policy.value.rule import Value

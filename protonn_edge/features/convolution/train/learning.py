@@ -21,7 +21,7 @@ from protonn_edge.features.convolution.train.rounding import Bits, integer_stage
 from protonn_edge.features.images.pixel_scale import PixelScale
 from protonn_edge.features.pooling.integers import IntegerAveragePooling, IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
-from protonn_edge.kinds.dense.train import DenseNetwork
+from protonn_edge.kinds.dense.learner import DenseNetwork
 from protonn_edge.learn.augmentation import SignalMovement, move
 from protonn_edge.learn.loop import Steps, descend, points_a_step
 from protonn_edge.learn.network_head import NetworkHead

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from protonn_edge.kinds.dense.train import DenseClassifier
-from protonn_edge.policy.value.train import DeviceRegressor
+from protonn_edge.kinds.dense.value.learner import DenseValueLearner
+from protonn_edge.policy.value.regressor import DeviceRegressor
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DenseRegressor(DeviceRegressor, DenseClassifier):
+class DenseRegressor(DeviceRegressor, DenseValueLearner, DenseClassifier):
     """A number from a network of one or two hidden layers with rectified units.
 
     The prediction is ``offset + scale * (w v + b)``, with v the values of the last hidden layer.
@@ -24,5 +25,3 @@ class DenseRegressor(DeviceRegressor, DenseClassifier):
     >>> bool(regressor.score(X[400:], y[400:]) > 0.8)
     True
     """
-
-    scores_are_logits = False

@@ -15,7 +15,8 @@ from protonn_edge.kinds.forest.train import ForestClassifier, new_ensemble
 from protonn_edge.learn.points import Float32, Points
 from protonn_edge.learn.searched import Among, SearchSpec, SearchTask
 from protonn_edge.learn.training_request import TrainingRequest
-from protonn_edge.policy.value.train import DeviceRegressor, searched_without
+from protonn_edge.policy.value.regressor import DeviceRegressor
+from protonn_edge.policy.value.train import searched_without
 from protonn_edge.system.schema import JsonObject
 
 _REGRESSORS = {

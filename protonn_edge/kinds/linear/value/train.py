@@ -13,7 +13,7 @@ from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.learn.progress import Learned
 from protonn_edge.learn.training_set import TrainingSet
-from protonn_edge.policy.value.train import DeviceRegressor
+from protonn_edge.policy.value.regressor import DeviceRegressor
 
 _PASSES = 10  # of coordinate descent, for one of the solvers of classification
 

@@ -24,7 +24,7 @@ from protonn_edge.features.convolution.train.layers import Rectifier
 from protonn_edge.features.convolution.train.network import Network, layers_of
 from protonn_edge.features.convolution.train.notation import read_layers
 from protonn_edge.features.images.pixel_scale import PixelScale
-from protonn_edge.kinds.dense.train import DenseNetwork
+from protonn_edge.kinds.dense.learner import DenseNetwork
 
 SHAPE = (6, 5)
 

@@ -21,7 +21,7 @@ from protonn_edge.features.convolution.train.network import (
     layers_of,
 )
 from protonn_edge.features.convolution.train.notation import Layout, read_layers
-from protonn_edge.kinds.dense.train import DenseNetwork
+from protonn_edge.kinds.dense.learner import DenseNetwork
 from protonn_edge.learn.objective import Parameters
 
 LAYERS = ["3x3", "2x5p", "4x3/2", "3x3/2p", "dw3", "dw5/2p", "2x1", "window 2x5/2p", "window dw3"]

@@ -16,7 +16,7 @@ from protonn_edge.features.convolution.train.rounding import (
     integer_stages,
     sum_ends,
 )
-from protonn_edge.kinds.dense.train import DenseNetwork
+from protonn_edge.kinds.dense.learner import DenseNetwork
 from protonn_edge.model.shapes import ImageShape
 
 BITS = [Bits(8, 8), Bits(4, 8), Bits(2, 8), Bits(4, 4), Bits(2, 4)]

@@ -37,7 +37,8 @@ from protonn_edge.features.convolution.train.notation import (
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.features.convolution.train.rounding import integer_stages
 from protonn_edge.features.images.pixel_scale import PixelScale
-from protonn_edge.kinds.dense.train import DenseClassifier, DenseNetwork
+from protonn_edge.kinds.dense.learner import DenseNetwork
+from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.learn.features import FeatureData
 from protonn_edge.learn.points import Float32, Indices
 from protonn_edge.learn.progress import Learned
