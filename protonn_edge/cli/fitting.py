@@ -360,11 +360,16 @@ def fit_classifier(
         classifier.callback = classifier.network_callback = on_report
         y = dataset.as_targets(dataset.y_train)
         classifier.fit_accepted(dataset.X_train, y, groups=dataset.groups, evaluate_on=test)
-    for remark in (*classifier.remarks_, *filter(None, [classifier.clip_])):
-        out.say(str(remark))
+    say_remarks(classifier, out)
     if was_stopped(classifier.history_):
         stopped.append(classifier.history_[-1].place)
     return " and ".join(stopped) or ("all epochs" if stop.made else "")
+
+
+def say_remarks(classifier: DeviceClassifier, out: Output) -> None:
+    """Print what a training remarks, and which clipping it chose."""
+    for remark in (*classifier.remarks_, *filter(None, [classifier.clip_])):
+        out.say(str(remark))
 
 
 def _task(report: EpochReport) -> str:

@@ -27,6 +27,7 @@ class Choice:
     by_chance: float  # the most probable alarm if both are equally good
     lead: float = 0.0  # the least difference of the mean errors
     is_relative: bool = False  # whether the lead is a share of the milder setting's mean error
+    least: int = 0  # points; fewer leave the mildest setting
 
     def taken(
         self, errors: Iterable[tuple[Setting, Array]], weights: Array | None = None
@@ -41,16 +42,29 @@ class Choice:
                 milder = each
         return milder[0]
 
-    def is_better(self, errors: Array, milder: Array, weights: Array | None = None) -> bool:
-        """Return whether errors (n,) are significantly smaller than those of a milder setting."""
+    def is_better(
+        self,
+        errors: Array,
+        milder: Array,
+        weights: Array | None = None,
+        groups: Array | None = None,
+    ) -> bool:
+        """Return whether errors (n,) are significantly smaller than those of a milder setting.
+
+        The points of a group, if there are any, are no independent evidence, but one gain.
+        """
         gains = np.subtract(milder, errors, dtype=np.float64)
         gain = float(np.average(gains, weights=weights))
         scale = float(np.average(milder, weights=weights)) if self.is_relative else 1.0
-        return gain > 0 and gain >= self.lead * scale and chance_of(gains) < self.by_chance
+        if not 0 < gain >= self.lead * scale or len(gains) < self.least:
+            return False
+        if groups is not None:
+            gains = np.bincount(groups, gains).astype(np.float64)
+        return chance_of(gains) < self.by_chance
 
-    def could_improve(self, errors: Array) -> bool:
+    def could_improve(self, errors: Array, groups: Array | None = None) -> bool:
         """Return whether answers without an error would be better than these."""
-        return self.is_better(np.zeros_like(errors), errors)
+        return self.is_better(np.zeros_like(errors), errors, groups=groups)
 
 
 def chance_of(gains: NDArray[np.float64]) -> float:

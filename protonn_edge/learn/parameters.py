@@ -364,6 +364,8 @@ class SharedParameters(FeatureParameters):
     group_shift: float = field(init=False, default=0.0)
     strangers: float = field(init=False, default=0.0)
     takes: ClassVar[frozenset[str]] = frozenset({"class"})  # answers that it learns to give
+    # answers for which `train` tries it beside the default kind
+    tried_for: ClassVar[frozenset[str]] = frozenset()
     # of a normalized feature, so that its sums and squares fit float32
     largest_normalized: ClassVar[float] = 1e12
     initial_model: Model | None = field(init=False, default=None)

@@ -9,12 +9,15 @@ import pytest
 from checkout import CHECKOUT
 from scipy.stats import binomtest, wilcoxon
 
-from protonn_edge.learn import clipping
+from protonn_edge.learn import better_kind, clipping
 from protonn_edge.learn.choices import Choice, chance_of
 
 PACKAGE = CHECKOUT / "protonn_edge"
 
-CHOICES = {"learn/clipping.py": (clipping.CHOICE,)}
+CHOICES = {
+    "learn/better_kind.py": tuple(better_kind.CHOICES.values()),
+    "learn/clipping.py": (clipping.CHOICE,),
+}
 """Every choice between settings by rows at random, by the module that makes it."""
 
 OTHERS = {
@@ -41,7 +44,7 @@ def test_equally_good_settings_leave_the_mildest(choice: Choice) -> None:
         choice.taken((setting, errors(rng, 0.2, 300, choice)) for setting in range(4))
         for _ in range(300)
     ]
-    assert np.mean(np.array(taken) > 0) <= 3 * choice.by_chance
+    assert np.count_nonzero(taken) <= 3 * (choice.by_chance * len(taken) + 1)
 
 
 @EVERY
@@ -81,6 +84,18 @@ def test_other_gains_have_the_signed_rank_test() -> None:
         gains = np.round(rng.normal(shift, 1, 200), 1)  # with ties, and some without a gain
         expected = wilcoxon(gains, alternative="greater", method="asymptotic", correction=False)
         assert chance_of(gains) == pytest.approx(expected.pvalue, rel=1e-6)
+
+
+def test_points_of_a_group_are_no_independent_evidence() -> None:
+    choice = Choice(0.01)
+    milder, better = np.ones(500), np.zeros(500)
+    for groups, is_better in ((5, False), (20, True)):
+        assert choice.is_better(better, milder, groups=np.arange(500) % groups) == is_better
+
+
+def test_few_points_leave_the_mildest() -> None:
+    for n, is_better in ((99, False), (100, True)):
+        assert Choice(0.01, least=100).is_better(np.zeros(n), np.ones(n)) == is_better
 
 
 def test_weights_count_for_the_gain() -> None:
