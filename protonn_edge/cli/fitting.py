@@ -51,6 +51,8 @@ _SHORTEST = "the remaining steps are shortened so that a complete model is writt
 DEFAULT_SHARE = 0.2  # of the points, or of the groups, that are held out
 _NUMBERED = re.compile(r"(.*?)(\d+(?:\.\d+)?)(\D*)")  # a name, by its last number
 _AXES = 2  # samples and channels of a window, height and width of an image
+# of arrays that are taken for windows without more evidence: samples, also for each channel
+_LEAST_SAMPLES, _SAMPLES_A_CHANNEL = 8, 2
 
 
 def load_for(given: TrainOptions | TuneOptions, target: Target) -> tuple[Target, Dataset]:
@@ -214,8 +216,17 @@ def _has_windows(dataset: Dataset, settings: FeatureParameters) -> bool:
     starts = getattr(settings, "initial_model", None) is not None
     if starts or settings.image_shape is not None or was_given("image_shape"):
         return False
-    is_window = len(dataset.point_shape) == _AXES and _is_signal(dataset)
-    return is_window and dataset.onset is None and dataset.point_shape[0] <= LONGEST_WINDOW
+    is_window = _is_signal(dataset) or _is_shaped_as_window(dataset)
+    is_window = is_window and len(dataset.point_shape) == _AXES and dataset.onset is None
+    return is_window and dataset.point_shape[0] <= LONGEST_WINDOW
+
+
+def _is_shaped_as_window(dataset: Dataset) -> bool:
+    """Return whether an array has far more samples than channels; images are seldom so narrow."""
+    if len(dataset.point_shape) != _AXES or dataset.pixels:
+        return False
+    samples, channels = dataset.point_shape
+    return samples >= max(_LEAST_SAMPLES, _SAMPLES_A_CHANNEL * channels)
 
 
 def with_found_features(learner: Learner, dataset: Dataset, seed: int) -> Dataset:
@@ -242,17 +253,25 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
     """Return the data set with notices about assumptions on its windows.
 
     Without features, each sample of a window is a feature, which users seldom want. Rows of a table
-    may be windows of one channel, or something else. The features may assume
-    something about their points, too.
+    may be windows of one channel, or something else, and arrays windows or images. The features may
+    assume something about their points, too.
     """
     notices = []
-    of_samples = of_windows(dataset, asked)
-    is_long = len(dataset.point_shape) == _AXES and dataset.point_shape[0] > LONGEST_WINDOW
-    if not of_samples and dataset.sample_rate is not None and is_long:
+    of_samples, shape = of_windows(dataset, asked), dataset.point_shape
+    has_axes, is_signal = len(shape) == _AXES, _is_signal(dataset) or _is_shaped_as_window(dataset)
+    if not of_samples and has_axes and is_signal and shape[0] > LONGEST_WINDOW:
         text = (
             "the features are the individual samples of the windows, which are longer than the "
             f"{LONGEST_WINDOW} samples of features of windows; "
-            f"{in_place_of_long(dataset.point_shape)}"
+            f"{in_place_of_long(shape)}"
+        )
+        notices.append(Notice("samples", text))
+    is_told = was_given("image_shape") or was_given("window_shape") or dataset.pixels
+    if asked is None and has_axes and not (is_signal or is_told):
+        sides = "x".join(map(str, shape))
+        text = (
+            f"each of the {sides} values of a point is a feature; give --window SAMPLESxCHANNELS "
+            f"if they are windows, or --image-shape {sides} if they are images"
         )
         notices.append(Notice("samples", text))
     if of_samples and not dataset.point_shape and not was_given("window_shape"):
@@ -356,11 +375,16 @@ def fit_classifier(
         classifier.callback = classifier.network_callback = on_report
         y = dataset.as_targets(dataset.y_train)
         classifier.fit_accepted(dataset.X_train, y, groups=dataset.groups, evaluate_on=test)
-    for remark in (*classifier.remarks_, *filter(None, [classifier.clip_])):
-        out.say(str(remark))
+    say_remarks(classifier, out)
     if was_stopped(classifier.history_):
         stopped.append(classifier.history_[-1].place)
     return " and ".join(stopped) or ("all epochs" if stop.made else "")
+
+
+def say_remarks(classifier: Learner, out: Output) -> None:
+    """Print what a training remarks, and which clipping it chose."""
+    for remark in (*classifier.remarks_, *filter(None, [classifier.clip_])):
+        out.say(str(remark))
 
 
 def _task(report: EpochReport) -> str:

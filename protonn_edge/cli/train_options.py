@@ -17,6 +17,7 @@ from protonn_edge.learn.parameters import (
     AUTO,
     ByteCount,
     Choices,
+    FeatureParameters,
     Number,
     Parameter,
     SharedParameters,
@@ -130,6 +131,13 @@ class GivenClassifier(NamedTuple):
         others = {"features", "image_shape"} & {*given} or was_given("start_from")
         is_window = "window_shape" in given and not others
         return {"features": "auto", **given} if is_window else given
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a training may take another kind: neither one nor an option of one is given."""
+        of_features = FeatureParameters.parameters
+        given = was_given("classifier") or was_given("start_from")
+        return not given and all(name in of_features for name in self.parameters())
 
     def check(self, *, in_groups: bool) -> None:
         """Refuse parameters that exclude each other, before points are read; import no training."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from protonn_edge.cli.trained import describe, detection_report, sentence_of
 from protonn_edge.data.naming import Notice
 from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.data.points.division import Division
-from protonn_edge.learn.advice import better_kind
+from protonn_edge.learn.better_kind import better_kind
 from protonn_edge.learn.calibration import with_accuracy_floor
 from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.targets import Target
@@ -24,6 +25,7 @@ from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.system.errors import InputError, Interrupted, unneeded
 from protonn_edge.system.extensions import extensions
+from protonn_edge.system.schema import JsonObject
 
 
 def train_model(given: TrainOptions, out: Output) -> None:
@@ -51,22 +53,24 @@ def train_model(given: TrainOptions, out: Output) -> None:
         learner, dataset, out, verbose=given.verbose, on_progress=report.say
     )
     report.say()
+    kinds: JsonObject = {}
     if not stopped:
         try:
+            learner, kinds = _of_better_kind(given, steps, learner, dataset, out)
             for step in steps:
                 step.after(learner, dataset, out)
         except KeyboardInterrupt:
             stopped = "all epochs"
     model = learner.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
     model = with_accuracy_floor(fitting.of_data(model, dataset), dataset.X_test, dataset.y_test)
+    facts = dict(kinds)
     if stopped:
         stopped += "".join(f", before {step.flag}" for step in steps)
-        model = replace(model, record={**model.record, "stopped": stopped})
+        facts["stopped"] = stopped
+    model = replace(model, record={**model.record, **facts})
     _save(model, given.output)
     described, proportions = describe(model, dataset, out)
-    if dataset.predicts == "class" and not stopped:
-        out.notice(filter(None, [better_kind(model, dataset, given.seed)]))
-    record = described | {"data": report.to_json()}
+    record = described | kinds | {"data": report.to_json()}
     said = [*detection_report(record), sentence_of(record), *proportions]
     out.say(*said, f"wrote {given.output}")
     kept = f"stopped after {stopped}; the best model so far is kept in {given.output}"
@@ -81,6 +85,27 @@ def _learner_and_data(given: TrainOptions) -> tuple[Learner, Target, Dataset]:
         learner = given.classifier.untrained(given.seed, dataset.estimator)
         target = learner.frozen().target
     return learner, target, dataset
+
+
+def _of_better_kind(
+    given: TrainOptions,
+    steps: Sequence[Any],
+    learner: Learner,
+    dataset: Dataset,
+    out: Output,
+) -> tuple[Learner, JsonObject]:
+    """Return a trained learner, or one of a clearly better kind, and facts about this choice.
+
+    A rule that classes need is asked for with a kind in mind.
+    """
+    if not given.classifier.is_open or any(step.needs_classes for step in steps):
+        return learner, {}
+    better = better_kind(learner, dataset, given.seed)
+    if better is None:
+        return learner, {}
+    out.notice([better.notice()])
+    fitting.say_remarks(better.learner, out)
+    return better.learner, better.to_record()
 
 
 def _steps(given: TrainOptions, target: Target, dataset: Dataset) -> list[Any]:

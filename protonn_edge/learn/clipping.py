@@ -1,32 +1,34 @@
 """Which share of outliers to clip, chosen by held-out training points where it matters.
 
 An integer has 255 steps from the smallest to the largest value of a feature. If few of them are
-left for most values, clipping the rest often helps, but not where rare, large values decide.
+left for most values, clipping the rest often helps, but not where rare, large values decide, or
+where another device has a wider range.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from protonn_edge.learn.choices import Choice
 from protonn_edge.learn.folds import fold_numbers
 from protonn_edge.learn.points import Float32, Points, sample_with_all_classes
 from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.quantization import quantize
+from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.figures import percent
 
 AUTO = "auto"
 
-_SHARES = (0.0, 0.02, 0.05, 0.1)
+CHOICE = Choice(by_chance=0.01)
+_SHARES = (0.0, 0.001, 0.003, 0.01)
 _PARTS = 4  # of the points; one is held out
 _SHORTER = {"epochs": 60, "max_iterations": 30}  # at most, of a trial
 _MOST_POINTS = 10_000  # the same
-_LEAST_VARIANCE = 0.01  # of an answer, so that few points without a mistake are no proof
 
 _TAIL = 0.05  # of the values at either end
 _FEW_STEPS = 64  # for the values between
@@ -37,7 +39,7 @@ _JUDGED_POINTS = 2_000
 class ClipChoice:
     """The share of outliers that was chosen, and the accuracy on held-out training points."""
 
-    share: float  # 0 unless another one is better by more than a standard error
+    share: float  # 0 unless another one is significantly better
     accuracy: float  # of the integers with it, 0..1
     without: float  # the same without clipping
     n: int  # points held out
@@ -71,14 +73,13 @@ def chosen_clip(settings: Any, data: TrainingSet) -> ClipChoice | None:
     given = given.part(some)
     try:
         held_out = fold_numbers(given.y, _PARTS, data.seed, given.group) == 0
-        right = {share: _share_right(settings, share, given, held_out, data) for share in _SHARES}
+        wrong = {share: _wrong(settings, share, given, held_out, data) for share in _SHARES}
     except InputError:  # too few points to hold some out
         return None
-    n, without = int(held_out.sum()), right[0.0]
-    best = max(_SHARES, key=right.__getitem__)
-    error = math.sqrt(max(without * (1 - without), _LEAST_VARIANCE) / n)
-    share = best if right[best] > without + error else 0.0
-    return ClipChoice(share, right[share], without, n)
+    weights = given.weights(held_out)
+    share = CHOICE.taken(wrong.items(), weights)
+    right, without = (1 - float(np.average(wrong[each], weights=weights)) for each in (share, 0.0))
+    return ClipChoice(share, right, without, int(held_out.sum()))
 
 
 def have_few_steps(X: Float32) -> bool:
@@ -95,10 +96,8 @@ def have_few_steps(X: Float32) -> bool:
     return bool(((steps < _FEW_STEPS) & (steps < different)).any())
 
 
-def _share_right(
-    settings: Any, share: float, given: Points, held_out: Any, data: TrainingSet
-) -> float:
-    """Return the accuracy on held-out points of integers that learned from the others."""
+def _wrong(settings: Any, share: float, given: Points, held_out: Any, data: TrainingSet) -> Array:
+    """Return which held-out points (n,) integers misclassify that learned from the others."""
     shorter = {
         name: min(most, getattr(settings, name))
         for name, most in _SHORTER.items()
@@ -108,5 +107,5 @@ def _share_right(
     kept = TrainingSet.of(trial, given.part(~held_out), data.labels, data.n_classes, seed=data.seed)
     model = kept.model_of(trial.learn(kept), map(str, range(data.n_classes)))
     integers, tested = quantize(model), given.part(held_out)
-    answers = integers.predict(integers.quantize(tested.X))
-    return float(np.average(answers == tested.y, weights=tested.weight))
+    wrong: Array = integers.predict(integers.quantize(tested.X)) != tested.y
+    return wrong

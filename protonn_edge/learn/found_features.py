@@ -2,8 +2,8 @@
 
 The points are divided into folds, whole groups if they have any, and a linear discriminant with a
 shrunken covariance (for numbers, a ridge regression) judges each list of features: it is cheap, and
-chooses as well as a forest or ProtoNN does. Of the lists within half a standard error of the best,
-the one with the fewest features is taken.
+chooses as well as a forest or ProtoNN does. The list with the fewest errors is taken or, among many
+points, of the lists within half a standard error of it the one with the fewest features.
 
 Features that are learned are learned again in each fold, without the tested points. They take more
 of a device than a list, so a list without an error stays, and among few points they must be better
@@ -40,6 +40,7 @@ from protonn_edge.system.rounding import one_thread
 
 _LEAST_POINTS = 50  # fewer choose worse than the mean of many data sets
 _FEW_POINTS = 100  # of fewer, learned features need to be better by `_WITHIN`
+_MANY_POINTS = 500  # from which on lists within `_WITHIN` are equal; fewer features cost accuracy
 _MOST_POINTS = 2_000  # to compare
 _MOST_FEATURES = 1_024  # more do not fit an Uno, nor a quick comparison
 _FOLDS = 5
@@ -120,7 +121,8 @@ def found_features(
     wanted = errors[best] - (doubts[best] if n < _FEW_POINTS else 0)
     chosen = [text for text in errors if text not in lists and errors[text] <= wanted]
     if not chosen or not errors[best]:
-        chosen = [text for text in lists if errors[text] <= errors[best] + doubts[best]]
+        most = errors[best] + (doubts[best] if n >= _MANY_POINTS else 0)
+        chosen = [text for text in lists if errors[text] <= most]
     return replace(found, text=min(chosen, key=n_features.__getitem__), errors=errors)
 
 

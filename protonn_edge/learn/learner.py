@@ -96,14 +96,6 @@ class Learner(declared.SharedParameters, ABC):
         """
         return ()
 
-    @classmethod
-    def quick_trial(cls, seed: int) -> Any:  # noqa: ARG003 (some kinds use it)
-        """Return a classifier of scikit-learn that predicts in floats how good this kind may be.
-
-        None if nothing predicts it much faster than a training.
-        """
-        return None
-
     @property
     def planned_epochs(self) -> int:
         """Number of epochs by the last report: the parameter, if there is one."""

@@ -329,8 +329,9 @@ class SharedParameters(FeatureParameters):
         Share of the training points at either end of each feature's range that are treated as
         outliers: their values are clamped to the range of the others, in training and on the
         device. Use this for sensors with spikes, which would otherwise determine the scale of a
-        feature. "auto" chooses 0, 0.02, 0.05 or 0.1 by held-out training points, if the middle 90 %
-        of a feature's values share fewer than 64 of 255 steps; otherwise it is 0.
+        feature. "auto" takes the smallest of 0, 0.001, 0.003 and 0.01 than which no larger one is
+        significantly better on held-out training points, if the middle 90 % of a feature's values
+        share fewer than 64 of 255 steps; otherwise it is 0.
     class_weight : dict, "balanced" or None, default=None
         Weight of the points of a class, by its label; "balanced" weights a class by the inverse of
         its size.
@@ -363,6 +364,8 @@ class SharedParameters(FeatureParameters):
     group_shift: float = field(init=False, default=0.0)
     strangers: float = field(init=False, default=0.0)
     takes: ClassVar[frozenset[str]] = frozenset({"class"})  # answers that it learns to give
+    # answers for which `train` tries it beside the default kind
+    tried_for: ClassVar[frozenset[str]] = frozenset()
     # of a normalized feature, so that its sums and squares fit float32
     largest_normalized: ClassVar[float] = 1e12
     initial_model: Model | None = field(init=False, default=None)

@@ -60,7 +60,9 @@ class Interface:
         if self is COMMAND_LINE:
             return sentence
         for aside in filter(_OPTION.search, _ASIDE.findall(sentence)):
-            sentence = sentence.replace(aside, self._advised(aside))
+            kept = "; ".join(filter(None, map(self._advised, aside.strip(" ()").split("; "))))
+            begin = aside.partition("(")[0]
+            sentence = sentence.replace(aside, kept and f"{begin}({kept})")
         fault, *remedies = sentence.split("; ")
         parts = (_TOLD.sub(self._named, fault), *map(self._ways, remedies))
         return "; ".join(filter(None, parts))

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import Result
-from command_line import refusal, run, succeed
+from command_line import refusal, run, run_json, succeed
 from extension_parts import additions, needs
 from small_images import write_images
 
@@ -179,6 +179,24 @@ def test_features_of_windows_ask_if_columns_are_no_samples_in_order(
     assert "--window 12x1" in sentence
     succeed(*words, "--features", "mean,deviation", "--window", "12x1")
     succeed(*words)
+
+
+@pytest.mark.parametrize(
+    ("shape", "notice"),
+    [((32, 3), "features"), ((16, 8), "features"), ((8, 8), "samples"), ((300, 2), "samples")],
+)
+def test_arrays_without_a_rate_are_windows_or_a_notice_names_their_shape(
+    tmp_path: Path, shape: tuple[int, int], notice: str
+) -> None:
+    X, y = np.random.default_rng(0).normal(size=(70, *shape)), np.arange(70) % 2
+    np.savez(tmp_path / "arrays.npz", X=X.astype(np.float32), y=y)
+    words = ("train", tmp_path / "arrays.npz", "-o", tmp_path / "m.npz", "--classifier", "linear")
+    (found,) = (each for each in run_json(*words)["notices"] if each["kind"] == notice)
+    assert load_model(tmp_path / "m.npz").features is None or notice == "features"
+    if notice == "samples" and shape[0] < 256:
+        assert found["text"].endswith("or --image-shape 8x8 if they are images")
+        told = run_json(*words, "--window", "8x8", "--features", "mean,max")
+        assert notice not in {each["kind"] for each in told["notices"]}
 
 
 def test_a_share_is_written_as_people_write_it(data: Path) -> None:

@@ -60,7 +60,8 @@ def test_frequencies_choose_features_and_strokes_choose_averages_or_samples(
     assert re.search("bands|crossings", of_waves.text)
     assert of_strokes.text in ("pool:16x2", "samples")
     for each in (of_waves, of_strokes):
-        assert each.errors[each.text] <= min(each.errors.values()) + 0.03
+        lists = {text: error for text, error in each.errors.items() if "kernels" not in text}
+        assert each.errors[each.text] == min(lists.values())  # among fewer than 500 windows
         assert str(each).startswith(f"features 'auto' chose {each.text}: ")
 
 

@@ -143,8 +143,9 @@ TOOLS: Mapping[str, Tool] = {
         verdicts.of_windows,
     ),
     "train": Tool(
-        "Train a model file (.npz); a fifth of the points is held out for the accuracy. "
-        "'forest' answers fastest, 'protonn' is small, 'best' compares kinds for minutes.",
+        "Train a model file (.npz); a fifth of the points is held out for the accuracy. Without "
+        "classifier, 'protonn', or a kind that is clearly better; 'forest' answers fastest, "
+        "'protonn' is small, 'best' compares kinds for minutes.",
         (
             *("train", "{data}", "--output={model}", "--classifier={classifier}"),
             *("--label={label}", "--groups={groups}", "--drop={drop}"),
@@ -152,7 +153,7 @@ TOOLS: Mapping[str, Tool] = {
         {
             "data": _text(),
             "model": _text("The file to write, such as model.npz."),
-            "classifier": _choice(*ESTIMATORS, "best", default=next(iter(ESTIMATORS))),
+            "classifier": _choice(*ESTIMATORS, "best"),
             **_LABEL,
             "groups": _text("A column of persons or days, to hold out whole groups."),
             "drop": _text("Columns to leave out, separated by commas."),

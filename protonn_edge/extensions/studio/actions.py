@@ -37,7 +37,7 @@ ACTIONS: dict[str, str] = {
     # cut, train
     "windows": "windows {data} -o {windows} --window={window} --stride={stride}? "
     "--onset={onset}? --rate={rate}? --name={names}?",
-    "train": "train {points} -o {model} --classifier={classifier} --features={features}? "
+    "train": "train {points} -o {model} --classifier={classifier}? --features={features}? "
     "--epochs={epochs}? --size={size}? --name={names}? --label={column}? --target={target}? "
     "--keep={keep_columns}? --drop={drop}? --one-hot={one_hot}? --missing={missing}? "
     "--session={session}? --time={time}? --delimiter={delimiter}? --decimal={decimal}? "

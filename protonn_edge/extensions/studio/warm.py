@@ -28,6 +28,7 @@ _LATER = (  # what these commands import when they run, with the libraries that 
     *("cli.training", "data.points.drift", "kinds.protonn.train.classifier", "report.page"),
     *("features.window_features.making", "features.window_features.train", "model.sensor_counts"),
     *("cli.progress", "policy.value.steps", "policy.rejection.steps", "policy.label_sets.train"),
+    *("kinds.linear.train", "kinds.forest.train"),
 )
 
 

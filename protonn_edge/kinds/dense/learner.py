@@ -48,6 +48,9 @@ from protonn_edge.system.errors import InvalidValue
 _PRUNING = (0.2, 0.6)
 _ROUNDS = 8
 _LOST = 10.0  # relative to the loss of a guess
+# The share of weights' magnitudes in the loss of numbers, for one point; less for more points, as
+# their noise averages out. Without it, a network learns the noise of numbers by heart.
+_PENALTY = 0.1
 _NO_SHARPNESS = np.zeros(1, np.float32)
 
 Mask = NDArray[np.bool_]
@@ -170,6 +173,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
         super().__init__(network.parameters, factors, data, settings, generator)
         self.network, self._budget, self._round = network, settings.size_budget, 0
         self._is_pruned = False
+        self._penalty = 0.0 if data.labels.are_classes else _PENALTY / math.sqrt(len(data))
         self._masks = [np.ones(W.shape, np.bool_) for W in network.weights[:-1]]
         # the loss if all scores are 0
         Y = data.targets()
@@ -184,6 +188,9 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
     def _gradient(self, rows: Indices) -> tuple[float, list[Matrix]]:
         Y, weights = self._data.targets(rows), self._data.points.weights(rows)
         loss, _, gradient = self.network.backward(self._points(rows), Y, weights)
+        if self._penalty:
+            for slope, W in zip(gradient, self.network.weights, strict=False):
+                np.add(slope, self._penalty * np.sign(W), out=slope)
         return loss, gradient
 
     def _constrain(self, progress: float) -> None:  # noqa: ARG002

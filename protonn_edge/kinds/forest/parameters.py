@@ -47,6 +47,7 @@ class ForestParameters(declared.SharedParameters):
     """
 
     largest_normalized: ClassVar[float] = math.inf  # values are only compared
+    tried_for: ClassVar[frozenset[str]] = frozenset({"class", "value"})
 
     normalization: str = "none"
     ensemble: str = declared.parameter(

@@ -33,8 +33,6 @@ _HALF = 0.5 - 1e-9  # of a step, slightly less because halves are rounded up
 _FIRST_TREES, _FIRST_POINTS = 10, 5_000  # at most, of the forest whose thresholds place the steps
 _LARGEST_EXPONENT = 100  # of its features; float32 has up to 127
 
-
-_TRIAL_TREES = 20
 _BOOSTED_DEPTH = 3  # default depth for boosting
 
 
@@ -249,11 +247,6 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
             ),
             columns={"ensemble": ("ensemble",), "trees": ("n_trees",), "bytes": ("size_budget",)},
         )
-
-    @classmethod
-    def quick_trial(cls, seed: int) -> RandomForestClassifier:
-        """See `DeviceClassifier.quick_trial`."""
-        return RandomForestClassifier(_TRIAL_TREES, random_state=seed)
 
     @property
     def scores_are_logits(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from protonn_edge.learn.parameters import (
     CLIP,
@@ -40,6 +41,8 @@ class LinearParameters(SharedParameters):
     tolerance : float, default=3e-3
         Training stops when a pass changes less than this; see scikit-learn's ``tol``.
     """
+
+    tried_for: ClassVar[frozenset[str]] = frozenset({"class"})
 
     clip: float | str = CLIP("auto")
     regularization: float = parameter(

@@ -402,7 +402,7 @@ def test_another_sensors_logger_is_rebuilt_for_the_sensor_of_the_data(
 
 def test_stop_keeps_what_is_finished_and_says_so(shown: Shown, walk: Walk) -> None:
     page = shown.page
-    model = (walk.folder / "recording-protonn.npz").read_bytes()
+    model = (walk.folder / "recording-model.npz").read_bytes()
     shown.go("train")
     page.locator("[name=classifier]").select_option("best")
     page.get_by_role("button", name="Train again").click()
@@ -410,7 +410,7 @@ def test_stop_keeps_what_is_finished_and_says_so(shown: Shown, walk: Walk) -> No
     page.keyboard.press("Escape")
     expect(page.locator("#stage-train .alert .notice p")).to_contain_text("stopped")
     expect(page.locator(".job")).to_be_hidden()
-    assert (walk.folder / "recording-protonn.npz").read_bytes() == model
+    assert (walk.folder / "recording-model.npz").read_bytes() == model
     (walk.folder / "recording-best.npz").unlink(missing_ok=True)
 
 

@@ -113,7 +113,7 @@ def test_a_table_is_asked_what_it_does_not_state(shown: Shown, tmp_path: Path) -
     expect(page.locator("#stage-train .job")).to_be_visible()
     expect(page.locator("#stage-train .job")).to_be_hidden()
     train = next(line for line in shown.lines() if " train prices" in line)
-    assert {"--target=value", "--session=place", "prices-protonn.npz"} <= {*train.split()}
+    assert {"--target=value", "--session=place", "prices-model.npz"} <= {*train.split()}
     # A new tab, which has no memory, reads the table as its model was trained.
     tab = shown.tab()
     tab.locator("[data-stage=data]").click()

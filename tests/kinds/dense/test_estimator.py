@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.kinds.dense.learner import DenseNetwork, masks_within, stored_bytes
 from protonn_edge.kinds.dense.train import DenseClassifier
+from protonn_edge.kinds.dense.value.train import DenseRegressor
 from protonn_edge.policy.value.train import squared_error
 
 DIGITS = load_digits_dataset()
@@ -86,3 +87,11 @@ def test_steps_that_are_too_large_are_made_smaller() -> None:
 def test_steps_that_stay_too_large_are_refused() -> None:
     with refused_by("learn.loop"):
         fitted(learning_rate=1e9, epochs=4)
+
+
+def test_noise_of_numbers_is_not_learned_by_heart() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_000, 30))
+    y = X[:, :5].sum(axis=1) + rng.normal(0, 2, 1_000)
+    regressor = DenseRegressor(random_state=0).fit(X[:600], y[:600])
+    assert regressor.score(X[600:], y[600:]) > 0.15  # at most 0.56; the noise by heart: below 0

@@ -119,7 +119,7 @@ export class Train extends Stage {
             this.show();
         };
         const kinds = studio.state.classifiers.map((name) => [name, TITLES[name] ?? name]);
-        const kind = choice("classifier", kinds, this.kind, change("classifier"), { "aria-label": "Kind of model" });
+        const kind = choice("classifier", [["", "the usual kind"], ...kinds], this.kind ?? "", change("classifier"), { "aria-label": "Kind of model" });
         const tests = choice("test", this.#tests(), fields.test ?? "", change("test"));
         const parts = studio.isOfSamples
             ? [
@@ -133,9 +133,9 @@ export class Train extends Stage {
         this.#showMore(change);
     }
 
+    /** The kind that is asked for; without one, training takes ProtoNN or a clearly better kind. */
     get kind() {
-        const { classifiers = [] } = this.studio.state;
-        return this.fields.classifier ?? (classifiers.includes("protonn") ? "protonn" : classifiers[0]);
+        return this.fields.classifier || undefined;
     }
 
     get sees() {
@@ -178,7 +178,7 @@ export class Train extends Stage {
 
     /** The file of the model, which another kind or other data do not replace. */
     get #file() {
-        return `${this.studio.state.base}-${this.kind}.npz`;
+        return `${this.studio.state.base}-${this.kind ?? "model"}.npz`;
     }
 
     steps() {
