@@ -312,7 +312,7 @@ class Failed(click.ClickException):
         self.exit_code = exit_code  # type: ignore[misc]
         self._as_json = as_json
 
-    def show(self, file: IO[Any] | None = None) -> None:  # noqa: ARG002
+    def show(self, _file: IO[Any] | None = None) -> None:
         """Print the sentence on standard error and, if wanted, a JSON object."""
         if self._as_json:
             with suppress(OSError):  # the output itself may have failed

@@ -32,7 +32,7 @@ The C of a stage is ``STAGE.j2`` in its folder, or ``STAGE/STAGE.j2`` in ``templ
 from __future__ import annotations
 
 from collections import UserDict
-from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -133,6 +133,7 @@ PARAMETERS = Imported({name: _place(name, "parameters", "Parameters") for name i
 """The parameters of the estimators, which are imported at once."""
 
 _TRAINING = "train.classifier"  # the module of a variant's estimator, in its folder
+ESTIMATOR = f"{_TRAINING}:{{}}Classifier"
 _VARIANTS: list[tuple[str, Variant]] = [
     (folder, each) for folder, found in _FOLDERS.items() for each in getattr(found, "VARIANTS", ())
 ]
@@ -179,16 +180,14 @@ EXPORTS: Mapping[str, str] = (
 """The modules of what `protonn_edge` offers of them, by name."""
 
 
-def variants(kind: str) -> Iterator[Any]:
-    """Yield the parameters of a kind's variants, importing each when it is asked for."""
-    found = ((folder, each.prefix) for folder, each in _VARIANTS if each.kind == kind)
-    yield from (imported(f"{folder}.parameters:{prefix}Parameters") for folder, prefix in found)
+def variants(kind: str, of: str = "parameters:{}Parameters") -> Iterator[Any]:
+    """Yield the parameters of a kind's variants, importing each when it is asked for.
 
-
-def variant_estimators(kind: str) -> Iterator[Any]:
-    """Yield the estimators of a kind's variants, importing each when it is asked for."""
-    found = ((folder, each.prefix) for folder, each in _VARIANTS if each.kind == kind)
-    yield from (imported(f"{folder}.{_TRAINING}:{prefix}Classifier") for folder, prefix in found)
+    `of` may be the place of another class of theirs, such as `ESTIMATOR`.
+    """
+    for folder, each in _VARIANTS:
+        if each.kind == kind:
+            yield imported(f"{folder}.{of.format(each.prefix)}")
 
 
 def parameters_with(kind: str, names: Collection[str]) -> Any:
@@ -196,16 +195,14 @@ def parameters_with(kind: str, names: Collection[str]) -> Any:
 
     A variant is imported only if the kind lacks one of them.
     """
-    return _with(names, chain([PARAMETERS[kind]], variants(kind)))
+    found = chain([PARAMETERS[kind]], variants(kind))
+    return next((each for each in found if each.parameters.keys() >= set(names)), None)
 
 
 def estimator_with(kind: str, names: Collection[str]) -> Any:
     """Return the estimator that `parameters_with` belongs to."""
-    return _with(names, chain([ESTIMATORS[kind]], variant_estimators(kind)))
-
-
-def _with(names: Collection[str], classes: Iterable[Any]) -> Any:
-    return next((each for each in classes if each.parameters.keys() >= set(names)), None)
+    found = chain([ESTIMATORS[kind]], variants(kind, ESTIMATOR))
+    return next((each for each in found if each.parameters.keys() >= set(names)), None)
 
 
 def quantizer_of(kind: str) -> ModuleType:

@@ -25,7 +25,7 @@ class Answered:
 
     read_as: ClassVar[Literal["value"] | None] = None  # what labels are; None as they seem to be
 
-    def policy(self, answers: Answers) -> FloatPolicy:  # noqa: ARG002
+    def policy(self, _answers: Answers) -> FloatPolicy:
         """Return what a model concludes from scores, given the estimator's answers to points."""
         return FloatPolicy()
 
@@ -64,7 +64,7 @@ class Answered:
         word = "lost" if lost >= 0 else "gained"
         return f"{word} {100 * abs(lost):.2f} percentage points of accuracy"
 
-    def completed(self, model: Model, answers: Answers, expected: Answers) -> Model:  # noqa: ARG002
+    def completed(self, model: Model, _answers: Answers, _expected: Answers) -> Model:
         """Return the model with what its answers to points that it was not made of show."""
         return model
 

@@ -47,7 +47,7 @@ class NumberAnswers(Answered):
         assert values is not None
         return values
 
-    def of_labels(self, estimator: object, y: ArrayLike, n: int) -> Numbers:  # noqa: ARG002
+    def of_labels(self, _estimator: object, y: ArrayLike, n: int) -> Numbers:
         """Return labels of n points as numbers (n,)."""
         labels = np.asarray(y)
         check_shape("labels", labels.shape, (n,))
@@ -89,7 +89,7 @@ class NumberRule(Rule):
     answered: ClassVar[Answered] = NumberAnswers()
     not_tuned: ClassVar[str] = "predicts numbers"
 
-    def for_numbers(self, name: str) -> Self:  # noqa: ARG002
+    def for_numbers(self, _name: str) -> Self:
         """See `Rule.for_numbers`."""
         return self
 
