@@ -26,7 +26,7 @@ _CAUSES = range(1, 16)  # the flags of MCUSR; at least one is set
 
 Key = TypeVar("Key")
 Reply = TypeVar("Reply", bound=Message)
-_Answer = protocol.PredictReply | protocol.ScoresReply
+_Answer = protocol.PredictReply | protocol.RepeatReply | protocol.ScoresReply
 
 
 @dataclass(frozen=True)
