@@ -13,7 +13,7 @@ from protonn_edge import __version__
 from protonn_edge.cli.train_options import flags_of, parameters_of
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.learn.parameters import SharedParameters
-from protonn_edge.model.registry import REGRESSORS, variant_estimators
+from protonn_edge.model.registry import ESTIMATOR, REGRESSORS, variants
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -117,7 +117,7 @@ def _within(source: list[str]) -> None:
         source[0] = source[0].replace(_SETTINGS, "\n\n".join(map(_settings_of, CLASSIFIERS)))
 
     if _ESTIMATORS in source[0]:
-        more = (each for kind in CLASSIFIERS for each in variant_estimators(kind))
+        more = (each for kind in CLASSIFIERS for each in variants(kind, ESTIMATOR))
         each = [*CLASSIFIERS.values(), *more, *REGRESSORS.values()]
         source[0] = source[0].replace(_ESTIMATORS, "\n".join(map(_described, each)))
 

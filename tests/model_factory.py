@@ -92,7 +92,7 @@ def forms_in_place_of(model: Model) -> list[DeviceForm]:
         except InputError:
             return False
 
-    return list(filter(is_possible, device_forms()))
+    return list(filter(is_possible, device_forms().values()))
 
 
 def random_images(seed: int, n: int, stage: Features) -> np.ndarray:

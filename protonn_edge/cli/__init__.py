@@ -71,11 +71,11 @@ MODULES = {name: module for name, module, _ in _FOUND}
 class _Commands(click.Group):
     """A group that imports a command's module when the command is called."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
+    def list_commands(self, _ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of this name, or None if there is none."""
         if cmd_name not in COMMANDS:
             return None
@@ -131,7 +131,7 @@ class _Commands(click.Group):
         except KeyboardInterrupt as error:
             raise _interrupted() from error
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the purpose of each command, in the order of work, without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))

@@ -58,7 +58,7 @@ def calibrate(given: TrainOptions, model_file: Path, out: Output) -> None:
     if expected is not None or not steps:  # too few points for a rule leave it as it is
         model = replace(model, expected=expected)
     if not steps:
-        for form in device_forms():
+        for form in device_forms().values():
             form.of(integers, model)  # refuses points from which nothing was measured
     save_model(model, output)
     share = share_of(integers.predict(Q), NO_CLASS)

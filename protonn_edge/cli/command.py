@@ -271,8 +271,12 @@ class Command(click.Command):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
 
+        def failed(sentence: str, exit_code: int) -> Failed:
+            as_json = bool(ctx.params.get("as_json")) and _PRINTED not in ctx.meta
+            return Failed(sentence, exit_code, as_json=as_json)
+
         def stopped() -> Failed:
-            return self._failed(ctx, str(Interrupted()), Interrupted.exit_code)
+            return failed(str(Interrupted()), Interrupted.exit_code)
 
         try:
             # Code that may overflow handles it itself; anywhere else an infinity or NaN would
@@ -294,14 +298,7 @@ class Command(click.Command):
             refusal = _refusal(error)
             if refusal is None and os.environ.get(TRACEBACK_VARIABLE):
                 raise
-            raise self._failed(
-                ctx, *(refusal or (bug(error, TRACEBACK_VARIABLE), BUG_EXIT_CODE))
-            ) from error
-
-    @staticmethod
-    def _failed(ctx: click.Context, sentence: str, exit_code: int) -> Failed:
-        as_json = bool(ctx.params.get("as_json")) and _PRINTED not in ctx.meta
-        return Failed(sentence, exit_code, as_json=as_json)
+            raise failed(*(refusal or (bug(error, TRACEBACK_VARIABLE), BUG_EXIT_CODE))) from error
 
 
 class Failed(click.ClickException):
@@ -312,7 +309,7 @@ class Failed(click.ClickException):
         self.exit_code = exit_code  # type: ignore[misc]
         self._as_json = as_json
 
-    def show(self, file: IO[Any] | None = None) -> None:  # noqa: ARG002
+    def show(self, _file: IO[Any] | None = None) -> None:
         """Print the sentence on standard error and, if wanted, a JSON object."""
         if self._as_json:
             with suppress(OSError):  # the output itself may have failed

@@ -27,13 +27,12 @@ class TrainAddition(AddedOptions):
     def check(self, dataset: Dataset) -> None:
         """Refuse a data set with labels that may be something else."""
 
-    def step(self, target: Target | None) -> Any:  # noqa: ARG002
+    def step(self, target: Target | None) -> Any:
         """Return what the options ask for, by default what the target does; None for nothing.
 
         A step has a `flag`; `prepare`, `check` and `after` for a training; `applied` for a trained
         model with points and their classes, and `facts` and `to_json` of the model after it.
         """
-        return None
 
 
 class SearchAddition(TrainAddition):

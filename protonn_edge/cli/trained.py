@@ -22,7 +22,7 @@ from protonn_edge.learn.evaluation.figures import (
 from protonn_edge.learn.evaluation.terminal import class_parts, fact_table
 from protonn_edge.model.head import matrices_of, paper_bytes
 from protonn_edge.model.model import Model
-from protonn_edge.model.quantization import quantize, why_floats_alone
+from protonn_edge.model.quantization import answers_of, quantize, why_floats_alone
 from protonn_edge.model.rule_kinds import answering_kind, described
 from protonn_edge.report.data_summary import repetitions
 from protonn_edge.system.figures import facts_of, percent
@@ -50,13 +50,14 @@ def describe(
     X, y, reason = dataset.X_test, dataset.y_test, why_floats_alone(model)
     parts = dataset.X_train, X
     answers = [model.predict(each) if len(each) else np.empty(0, np.int64) for each in parts]
-    of_device = answers if reason else [answers_of(model, each) for each in parts]
+    of_device = answers if reason else [device_answers(model, each) for each in parts]
+    unfaithful = [] if reason else fidelity_of(model, dataset.X_train, dataset.y_train).notices()
     out.notice(
         [
             *unlearned(dataset, *of_device, weighted=_is_weighted(model)),
             *unbalanced(model, dataset),
             *repeated_rows(dataset),
-            *unfaithful(model, dataset),
+            *unfaithful,
         ]
     )
     record = {
@@ -83,14 +84,9 @@ def describe(
     return record | {"quality": quality.to_json()}, [table, *class_parts(quality)]
 
 
-def answers_of(model: Model, X: Float32) -> NDArray[np.int64]:
+def device_answers(model: Model, X: Float32) -> NDArray[np.int64]:
     """Return the answers (n,) to raw points X (n, D) of a model's integers, if it has some."""
-    if not len(X):
-        return np.empty(0, np.int64)
-    if why_floats_alone(model) is not None:
-        return model.predict(X)
-    integers = quantize(model)
-    return integers.predict(integers.quantize(X))
+    return answers_of(model, X)[0] if len(X) else np.empty(0, np.int64)
 
 
 def _describe_integers(
@@ -99,12 +95,18 @@ def _describe_integers(
     """Return the record of a model's integers, with their answers to test points (n,)."""
     integers = quantize(model)
     tested = len(y) > 0
-    figures = _detection_figures(predicted == NO_CLASS, y == NO_CLASS) if tested else None
-    others = tested and bool(model.policy.other_answers)
+    found, others = predicted == NO_CLASS, y == NO_CLASS
+    detected = {
+        "normal": int((~others).sum()),
+        "false_alarms": int((found & ~others).sum()),
+        "others": int(others.sum()),
+        "found": int((found & others).sum()),
+    }
+    rejects = tested and bool(model.policy.other_answers)
     return {
         "accuracy": accuracy.share_right(predicted, y) if tested else None,
-        "unknown_share": accuracy.share_of(predicted, NO_CLASS) if others else None,
-        "one_class": figures if model.n_classes == 1 else None,
+        "unknown_share": accuracy.share_of(predicted, NO_CLASS) if rejects else None,
+        "one_class": detected if tested and model.n_classes == 1 else None,
         "model_bytes": integers.model_bytes,
         "model_sha256": integers.model_sha256,
     }
@@ -188,13 +190,6 @@ def _tested(dataset: Dataset) -> str:
     return "held-out points" if held_out else "test points"
 
 
-def unfaithful(model: Model, dataset: Dataset) -> list[Notice]:
-    """Return warnings if the integers are worse than the floats, or than a search promised."""
-    if why_floats_alone(model) is not None:
-        return []
-    return fidelity_of(model, dataset.X_train, dataset.y_train).notices()
-
-
 def _is_weighted(model: Model) -> bool:
     return model.record.get("settings", {}).get("class_weight") is not None
 
@@ -214,16 +209,6 @@ def unbalanced(model: Model, dataset: Dataset) -> list[Notice]:
     text += "" if tested else ", which 'train' prints if points are held out, and 'hil'"
     text += "" if weighted else ", and try --class-weight balanced"
     return [Notice("unbalanced", text, warning=True)]
-
-
-def _detection_figures(found: NDArray[np.bool_], others: NDArray[np.bool_]) -> dict[str, int]:
-    """Return the numbers of normal and other test points, and of those found to be others."""
-    return {
-        "normal": int((~others).sum()),
-        "false_alarms": int((found & ~others).sum()),
-        "others": int(others.sum()),
-        "found": int((found & others).sum()),
-    }
 
 
 def detection_report(record: JsonObject) -> list[RenderableType]:

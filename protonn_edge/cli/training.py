@@ -22,9 +22,10 @@ from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.targets import Target
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
+from protonn_edge.model.other_files import ForeignFolder
 from protonn_edge.model.quantization import quantize, why_floats_alone
 from protonn_edge.system.errors import InputError, Interrupted, unneeded
-from protonn_edge.system.extensions import extensions
+from protonn_edge.system.extensions import additions_to
 from protonn_edge.system.schema import JsonObject
 
 
@@ -135,10 +136,8 @@ def _start_model(learner: Learner, path: Path, dataset: Dataset) -> Model:
             )
         return model
     kind = learner.normalization if was_given("normalization") else "none"
-    for each in extensions():
-        made: Model | None = each.model_of_folder(dataset, path, kind)
-        if made is not None:
-            return made
+    for each in additions_to("start-from", ForeignFolder).values():
+        return each.model_of(dataset, path, kind)
     raise InputError(f"{path} is a folder, which no extension makes a model of; give a model file")
 
 

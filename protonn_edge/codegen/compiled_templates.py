@@ -27,7 +27,7 @@ class CompiledTemplates(BytecodeCache):
         self,
         environment: Environment,
         name: str,
-        filename: str | None,  # noqa: ARG002
+        _filename: str | None,
         source: str,
     ) -> Bucket:
         """Return the template's place in the cache, with its code if it is kept."""

@@ -109,18 +109,13 @@ class ProgramCost:
 
     @property
     def state_bytes(self) -> int:
-        """SRAM of the model's own variables."""
-        return self.predicting_bytes + self._own_buffer
+        """SRAM of the model's own variables, with the library's buffer of pushed features."""
+        return self.predicting_bytes + (self.feed.values if self.feed.held else 0)
 
     @property
     def predicting_bytes(self) -> int:
         """SRAM of the model's own variables in a program that only calls ``pnn_predict``."""
         return ENTRY_BYTES + sum(cost.state for cost in self.costs)
-
-    @property
-    def _own_buffer(self) -> int:
-        """SRAM of the library's buffer of pushed features, which firmware that holds all lacks."""
-        return self.feed.values if self.feed.held else 0
 
     @property
     def flash_bytes(self) -> int:
@@ -229,8 +224,12 @@ class PartialPlan:
         pushed = values if held else min(values, chunk or first.chunk)
         feed = Feed(values, pushed, held=first.holds_inputs)
         whole = self.behind(first, feed)
-        costs = (_with_entry(whole.costs[0], feed, first.core), *self.costs)
-        return Plan(feed, costs, first.core, whole.kernels)
+        # There is one public function for all if the stage reads the firmware's array. Otherwise,
+        # others begin and end the prediction, and the stage itself counts the calls that push.
+        calls, pushes = (1, 0) if feed.held else (2 + feed.whole, feed.calls)
+        entry = (_CALLED_CYCLES + first.core.call_cycles) * calls + _ENTRY_CYCLES * (calls + pushes)
+        cost = replace(whole.costs[0], cycles=whole.costs[0].cycles + entry)
+        return Plan(feed, (cost, *self.costs), first.core, whole.kernels)
 
     @cached_property
     def takes(self) -> tuple[float, int, int]:
@@ -265,14 +264,3 @@ def plan_with(kernels: Sequence[Kernel], chunk: int | None = None) -> Plan:
     for kernel in reversed(kernels[1:]):
         end = end.behind(kernel)
     return end.completed(kernels[0], chunk)
-
-
-def _with_entry(cost: Cost, feed: Feed, core: Core) -> Cost:
-    """Return the cost of the first stage and of the public functions, which feed it.
-
-    There is one function for all if the stage reads the firmware's array. Otherwise, others begin
-    and end the prediction, and the stage itself counts the calls that push.
-    """
-    calls, pushes = (1, 0) if feed.held else (2 + feed.whole, feed.calls)
-    entry = (_CALLED_CYCLES + core.call_cycles) * calls + _ENTRY_CYCLES * (calls + pushes)
-    return replace(cost, cycles=cost.cycles + entry)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.chips.cores import EXPORTED_CORES, UNO_CORE, Core
@@ -20,7 +21,7 @@ from protonn_edge.codegen.plan import (
 )
 from protonn_edge.model.integer_chain import IntegerChain, named_stages
 from protonn_edge.system.checks import check_choice
-from protonn_edge.system.extensions import extensions, parts_of
+from protonn_edge.system.extensions import additions_to, parts_of
 
 READABLE_BYTES = 0x10000
 """Flash from which the generated code can read constants: LPM has a 16-bit pointer."""
@@ -119,15 +120,19 @@ def device_plans(
     return plans(model, limits, **chosen)
 
 
+class OwnProgram(NamedTuple):
+    """What plans and renders an extension's models in place of kernels."""
+
+    last_stage: str  # the kind of the last own stage of these models
+    module: str  # with what `protonn_edge.codegen.words` has
+
+
 def own_program(model: IntegerChain, core: Core | None) -> Any:
     """Return the module that plans and renders a model; None if the planner chooses its kernels."""
-    programs = (each.program_of(model) for each in extensions())
-    added = next((program for program in programs if program is not None), None)
-    if added is not None or core is None or not core.in_words:
-        return added
-    from protonn_edge.codegen import words
-
-    return words
+    for each in additions_to("planner", OwnProgram).values():
+        if each.last_stage == model.own_stages[-1].kind:
+            return import_module(each.module)
+    return import_module("protonn_edge.codegen.words") if core and core.in_words else None
 
 
 def every_plan(model: IntegerChain, core: Core = UNO_CORE) -> Iterator[Plan]:

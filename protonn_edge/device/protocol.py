@@ -193,8 +193,11 @@ class PredictReply(Message, number=REPLY | PREDICT):
     cycles: U32  # CPU cycles that the prediction took
 
 
-class RepeatReply(PredictReply, number=REPLY | REPEAT):
-    """The answer to REPEAT: the `cycles` of all repetitions, modulo 2**32."""
+class RepeatReply(Message, number=REPLY | REPEAT):
+    """The answer to REPEAT."""
+
+    label: U8  # as in `PredictReply`
+    cycles: U32  # of all repetitions, modulo 2**32
 
 
 class ScoresReply(Message, number=REPLY | SCORES):

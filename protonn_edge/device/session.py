@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from protonn_edge.device import connection, protocol
 from protonn_edge.device.connection import REFLASH_HINT, Host, NoReplyError
 from protonn_edge.device.exchange import Exchange, RetryPolicy
 from protonn_edge.device.protocol import HelloReply, Message, ProtocolError, StatsReply
+from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.checks import check, check_range, check_shape
 from protonn_edge.system.errors import CheckFailed
 
@@ -25,7 +26,7 @@ _CAUSES = range(1, 16)  # the flags of MCUSR; at least one is set
 
 Key = TypeVar("Key")
 Reply = TypeVar("Reply", bound=Message)
-_Answer = protocol.PredictReply | protocol.ScoresReply
+_Answer = protocol.PredictReply | protocol.RepeatReply | protocol.ScoresReply
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,13 @@ class Prediction:
     label: int  # index of the class, or `NO_CLASS`
     cycles: int  # CPU cycles that the prediction took on the device
     scores: tuple[int, ...] | None = None  # one score per class, or None if not requested
+
+
+class Statement(NamedTuple):
+    """What a measurement asks a device at its end, for an extension."""
+
+    name: str  # in the result
+    of: Callable[[Session, IntegerChain], Any]
 
 
 class Session:

@@ -147,9 +147,7 @@ class _Trials:
         case = TrainingRequest(settings=settings, predicts=self.dataset.predicts)
         return not (is_refused(case) or case.asks_for("conv"))
 
-    def tried(
-        self, kind: type[Learner], milder: Array
-    ) -> tuple[Learner | None, Array]:
+    def tried(self, kind: type[Learner], milder: Array) -> tuple[Learner | None, Array]:
         """Return a learner that is better than these errors, if it is, and its own errors.
 
         A trial has some of the points; if it is better, the learner has all of them.

@@ -127,8 +127,3 @@ def checked_record(record: Any) -> JsonObject:
         raise InvalidValue("record", f"not JSON ({str(error)[:80]})") from error
     check_range("bytes of the record", size, 0, JSON_LIMIT_BYTES)
     return dict(parsed)
-
-
-def check_count(names: tuple[str, ...], what: str, count: int) -> None:
-    """Refuse a number of names other than `count`."""
-    check(len(names) == count, what, f"{len(names):,} names", f"{count:,}")

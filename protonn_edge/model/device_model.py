@@ -6,7 +6,7 @@ float model, everything that a device computes from the chain.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +31,7 @@ class DeviceModel:
         return remedies_of(self.floats)
 
 
-def with_integers(model: Model | DeviceModel, extensions: Iterable[str] = ()) -> DeviceModel:
+def with_integers(model: Model | DeviceModel, extensions: Collection[str] = ()) -> DeviceModel:
     """Return a model with its integers, as firmware with some extensions needs them.
 
     A `DeviceModel` is returned as it is. Raises `InputError` if there are no such integers.
@@ -42,7 +42,7 @@ def with_integers(model: Model | DeviceModel, extensions: Iterable[str] = ()) ->
     return DeviceModel(model, extended(chain, model, extensions))
 
 
-def load_device_model(path: Path | str, extensions: Iterable[str] = ()) -> DeviceModel:
+def load_device_model(path: Path | str, extensions: Collection[str] = ()) -> DeviceModel:
     """Read a model file, and return it with its integers; see `load_model`, `with_integers`."""
     model = load_model(path)
     return with_integers(model, extensions)

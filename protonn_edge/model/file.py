@@ -50,6 +50,7 @@ FORMAT_VERSION = 9
 _STATISTICS = tuple(field.name for field in fields(InputStatistics) if field.name != "whole")
 _FEATURES = "features"  # the JSON of features; names of their arrays begin with it, too
 _HEAD = "head"  # likewise
+_ANY_HEAD: type = Head  # an abstract class, whose kind is in the file
 _FLOATS = ("normalizer_offset", "normalizer_scale", *(f"inputs_{name}" for name in _STATISTICS))
 _ARRAYS = (
     *("format_version", _HEAD, "normalizer_kind", *_FLOATS, "classes"),
@@ -163,10 +164,11 @@ def _model_of(arrays: Arrays) -> Model:
     _check_names(arrays)
     for name in _FLOATS:
         check_type(arrays[name], name, "f8")
+    families: dict[type, Callable[[str], type]] = {Head: _head_class, IntegerStage: stage_class}
     exponents = arrays["raw_exponents"]  # which the model checks
     statistics: dict[str, Any] = {name: arrays[f"inputs_{name}"] for name in _STATISTICS}
     model = Model(
-        head=_head_in(arrays),
+        head=stored.from_arrays(_ANY_HEAD, arrays, _HEAD, families),
         normalizer=Normalizer(
             str(single_value(arrays["normalizer_kind"], "normalizer_kind", "U")),
             arrays["normalizer_offset"],
@@ -190,14 +192,6 @@ def _model_of(arrays: Arrays) -> Model:
     return replace(model, expected=ExpectedAnswers.of_array(expected, model.n_classes, n_inputs))
 
 
-def _head_in(arrays: Arrays) -> Head:
-    """Return the classifier of a model file."""
-    base: type = Head
-    families: dict[type, Callable[[str], type]] = {Head: _head_class, IntegerStage: stage_class}
-    head: Head = stored.from_arrays(base, arrays, _HEAD, families)
-    return head
-
-
 def _head_class(kind: str) -> type[Head]:
     """Return the class of a kind of classifier."""
     if kind not in HEADS:
@@ -212,7 +206,8 @@ def _head_class(kind: str) -> type[Head]:
 def _check_names(arrays: Arrays) -> None:
     for name in _ARRAYS:
         if name not in arrays:
-            raise _missing(name)
+            reason = "missing, so the file is incomplete"
+            raise InvalidValue(name, reason, "train the model again")
     allowed = {*_ARRAYS, *_OPTIONAL_ARRAYS, *(kind.array for kind in rule_kinds())}
     allowed.add(ExpectedAnswers.array)
     for name in arrays:
@@ -221,10 +216,6 @@ def _check_names(arrays: Arrays) -> None:
             if below and owner.isidentifier():
                 raise missing_extension(owner)
             raise InvalidValue(name[:40], "unknown", "train the model again")
-
-
-def _missing(name: str) -> InputError:
-    return InvalidValue(name, "missing, so the file is incomplete", "train the model again")
 
 
 def _texts(array: Array, name: str) -> tuple[str, ...]:

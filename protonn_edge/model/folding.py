@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.model.checks import set_checked
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_stage import IntArray
 from protonn_edge.model.matvec import range_of_products
@@ -134,29 +135,19 @@ class RoundedWeights:
     folded: FoldedMap
     unit: float
     most: int = RESIDUAL_MAXIMUM
+    residuals: NDArray[np.int64] = field(init=False)  # (d, D)
+    drift: FloatArray = field(init=False)  # (d,): mean rounding error of the values
+    # (d,): variance of the rounding error of the values, including the inputs' error
+    noise: FloatArray = field(init=False)
 
-    @cached_property
-    def residuals(self) -> NDArray[np.int64]:
-        """The weights, (d, D)."""
-        wide = np.rint(self.folded.weights / self.unit)
-        return np.clip(wide, -self.most, self.most).astype(np.int64)
-
-    @cached_property
-    def _rounding(self) -> FloatArray:
-        return self.unit * self.residuals - self.folded.weights
-
-    @property
-    def drift(self) -> FloatArray:
-        """Mean rounding error of the values, (d,)."""
-        return _dot(self._rounding, self.folded.mean)
-
-    @property
-    def noise(self) -> FloatArray:
-        """Variance of the rounding error of the values, (d,), including the inputs' error."""
-        of_weights = np.square(self._rounding) @ self.folded.variance
-        of_inputs = np.square(self.folded.weights).sum(axis=1) / 12 * self.folded.rounds
-        noise: FloatArray = of_weights + of_inputs
-        return noise
+    def __post_init__(self) -> None:
+        folded, wide = self.folded, np.rint(self.folded.weights / self.unit)
+        residuals = np.clip(wide, -self.most, self.most).astype(np.int64)
+        rounding = self.unit * residuals - folded.weights
+        of_inputs = np.square(folded.weights).sum(axis=1) / 12 * folded.rounds
+        set_checked(self, "residuals", residuals)
+        set_checked(self, "drift", _dot(rounding, folded.mean))
+        set_checked(self, "noise", np.square(rounding) @ folded.variance + of_inputs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,11 +215,10 @@ def _whole(numbers: FloatArray) -> bool:
 
 def _dot(matrix: FloatArray, vector: FloatArray) -> FloatArray:
     """Return matrix @ vector, correctly rounded, and therefore the same on every machine."""
-    return np.array([_sum(row) for row in (matrix * vector).tolist()])
-
-
-def _sum(numbers: list[float]) -> float:
-    try:
-        return math.fsum(numbers)
-    except (OverflowError, ValueError):  # not finite, or an intermediate overflow
-        return math.nan
+    products = []
+    for row in (matrix * vector).tolist():
+        try:
+            products.append(math.fsum(row))
+        except (OverflowError, ValueError):  # not finite, or an intermediate overflow
+            products.append(math.nan)
+    return np.array(products)

@@ -142,7 +142,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "LessOrEqual": np.less_equal,
     "Greater": np.greater,
     "Where": np.where,
-    "Cast": lambda x, *, to: x.astype(np.int64, copy=False),  # noqa: ARG005
+    "Cast": lambda x, **_to: x.astype(np.int64, copy=False),
     "Reshape": lambda x, shape: x.reshape(shape),
     "Transpose": lambda x, *, perm: x.transpose(perm),
     "Unsqueeze": lambda x, axes: np.expand_dims(x, _axes(axes)),

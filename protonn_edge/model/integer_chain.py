@@ -24,7 +24,7 @@ from protonn_edge.model.head import Head, Size, size_facts
 from protonn_edge.model.input_quantizer import InputQuantizer
 from protonn_edge.model.integer_stage import IntArray, IntegerStage, run_through, stage_names
 from protonn_edge.model.model import Model, units_of
-from protonn_edge.model.nearness import NearestStage, nearness_of, stage_scores
+from protonn_edge.model.nearness import NearestStage, nearness_of
 from protonn_edge.model.policy import IntegerPolicy, Units, in_integers
 from protonn_edge.model.raw_inputs import (
     Exponents,
@@ -200,12 +200,16 @@ def scores_and_nearest(chain: IntegerChain, Q: NDArray[np.uint8]) -> tuple[IntAr
     check_kind("quantized points", Q, "u", 2)
     check_shape("quantized points", Q.shape[1:], (chain.n_features,))
     check_range("quantized points", int(Q.max(initial=0)), 0, chain.quantizer.maximum)
+    last = chain.own_stages[-1]
     scores = np.zeros((len(Q), chain.n_classes), np.int64)
     nearest = np.zeros(len(Q), np.int64)
     for begin in range(0, len(Q), _ROWS_AT_ONCE):
         part = slice(begin, begin + _ROWS_AT_ONCE)
-        last = chain.own_stages[-1]
-        scores[part], nearest[part] = stage_scores(last, coordinates(chain, Q[part]))
+        x = coordinates(chain, Q[part])
+        if isinstance(last, NearestStage):
+            scores[part], nearest[part] = last.run_with_nearest(x)
+        else:
+            scores[part] = last.run(x)
     return scores, nearest
 
 

@@ -90,7 +90,7 @@ class IntegerStage(ABC):
     def output(self) -> Range:
         """The proven range of its values for any input."""
 
-    def formula(self, x: Operand) -> Operand:  # noqa: ARG002
+    def formula(self, _x: Operand, /) -> Operand:
         """Return its values (n, n_outputs) from those of the stage before: its arithmetic.
 
         `model.formulas` has the operands, and the result of a formula for each of them. Raises

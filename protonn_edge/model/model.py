@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.data.naming import check_names
 from protonn_edge.data.points.instruments import Instrument
 from protonn_edge.model import raw_inputs
-from protonn_edge.model.checks import check_count, checked_record, set_checked
+from protonn_edge.model.checks import checked_record, set_checked
 from protonn_edge.model.expected_answers import ExpectedAnswers
 from protonn_edge.model.features import Features
 from protonn_edge.model.head import Head, Size, size_facts
-from protonn_edge.model.nearness import NearestHead, head_scores
+from protonn_edge.model.nearness import NearestHead
 from protonn_edge.model.policy import FloatPolicy
 from protonn_edge.model.statistics import CHUNK_BYTES, InputStatistics, Normalizer
 from protonn_edge.system.arrays import Array
@@ -89,15 +89,15 @@ class Model(FactsRepr):
         set_checked(self, "feature_names", tuple(self.feature_names))
         set_checked(self, "record", checked_record(self.record))
         _check_sizes(self)
-        _check_features(self)
         self.policy.check(self.n_classes)
-        _check_raw_exponents(self)
-        _check_instrument(self)
-        check_count(self.classes, "classes", self.n_classes)
-        check_names(self.classes, "array 'classes'", distinct=True)
-        if self.feature_names:
-            check_count(self.feature_names, "feature_names", self.n_features)
-            check_names(self.feature_names, "array 'feature_names'", distinct=False)
+        _check_units(self)
+        for names, of, number in (
+            (self.classes, "classes", self.n_classes),
+            (self.feature_names, "feature_names", self.n_features),
+        ):
+            if names or of == "classes":
+                check(len(names) == number, of, f"{len(names):,} names", f"{number:,}")
+                check_names(names, f"array {of!r}", distinct=of == "classes")
         least = 1 if isinstance(self.head, NearestHead) or self.policy.predicts == "value" else 2
         if self.n_classes < least:
             raise InputError(
@@ -175,9 +175,9 @@ def units_of(model: Model) -> raw_inputs.Exponents:
     """Return the exponents k, (n,); a sketch passes raw values times 10**k, rounded."""
     if model.raw_exponents is not None:
         return model.raw_exponents
-    inputs = model.inputs
-    ends = _raw_ends(model, inputs.lower, inputs.upper, inputs.background)
-    return raw_inputs.choose_exponents(*raw_ends(model), raw_inputs.decimals_of_ranges(*ends))
+    ends = raw_ends(model)
+    seen = (*ends, model.inputs.background) if model.features is None else ends
+    return raw_inputs.choose_exponents(*ends, raw_inputs.decimals_of_ranges(*seen))
 
 
 def raw_ends(model: Model) -> tuple[Float64, Float64]:
@@ -185,13 +185,8 @@ def raw_ends(model: Model) -> tuple[Float64, Float64]:
 
     n is the number of features, or of channels, or 1 for the common range of all pixels.
     """
-    lower, upper, *_ = _raw_ends(model, model.inputs.lower, model.inputs.upper)
-    return lower, upper
-
-
-def _raw_ends(model: Model, *ends: Float64) -> tuple[Float64, ...]:
     if model.features is None:
-        return ends
+        return model.inputs.lower, model.inputs.upper
     scale = model.features.points.scale
     return np.minimum(scale.zero, scale.end), np.maximum(scale.zero, scale.end)
 
@@ -207,12 +202,15 @@ def _scores_and_nearest(model: Model, X: ArrayLike) -> tuple[Float64, Float64]:
     """Return scores (n, L) of raw points X (n, features), and nearness (n,) to known ones."""
     points = checked_points(model, X)
     scores = np.empty((points.shape[0], model.n_classes))
-    nearest = np.empty(len(scores))
+    nearest = np.ones(len(scores))  # of kinds without such a measure
     rows = max(1, CHUNK_BYTES // (8 * (model.n_features + model.head.values_a_point)))
     for start in range(0, len(scores), rows):
         chunk = slice(start, start + rows)
         normalized = model.normalized(points[chunk])
-        scores[chunk], nearest[chunk] = head_scores(model.head, normalized)
+        if isinstance(model.head, NearestHead):
+            scores[chunk], nearest[chunk] = model.head.scores_and_nearest(normalized)
+        else:
+            scores[chunk] = model.head.scores(normalized)
     return scores, nearest
 
 
@@ -245,49 +243,33 @@ def checked_points(model: Model, X: ArrayLike) -> Array:
 
 
 def _check_sizes(model: Model) -> None:
-    for name, size in (
-        ("normalizer_scale", len(model.normalizer.scale)),
-        ("inputs_lower", len(model.inputs.lower)),
+    """Refuse parts for other numbers of inputs, and fit the statistics to the features."""
+    wanted, remedy = f"{model.n_inputs:,}", "train the model again"
+    for name, numbers in (
+        ("normalizer_scale", model.normalizer.scale),
+        ("inputs_lower", model.inputs.lower),
     ):
-        check(
-            size == model.n_inputs,
-            name,
-            f"{size:,} features",
-            f"{model.n_inputs:,}",
-            "train the model again",
-        )
+        found = len(numbers)
+        check(found == model.n_inputs, name, f"{found:,} features", wanted, remedy)
+    if model.features is not None:
+        found = model.features.n_outputs
+        check(found == model.n_inputs, "the features", f"{found:,}", wanted, remedy)
+        set_checked(model, "inputs", model.features.ranged(model.inputs))
 
 
-def _check_features(model: Model) -> None:
-    features = model.features
-    if features is None:
-        return
-    check(
-        features.n_outputs == model.n_inputs,
-        "the features",
-        f"{features.n_outputs:,}",
-        f"{model.n_inputs:,}",
-        "train the model again",
-    )
-    set_checked(model, "inputs", features.ranged(model.inputs))
-
-
-def _check_raw_exponents(model: Model) -> None:
-    if model.raw_exponents is None:
-        return
-    given, size = np.asarray(model.raw_exponents), len(raw_ends(model)[0])
-    limit = raw_inputs.EXPONENT_LIMIT
-    fits = given.shape == (size,) and given.dtype.kind == "i"
-    if not fits or max(-int(given.min()), int(given.max())) > limit:
-        raise InvalidValue(
-            "raw_exponents",
-            f"expected {size:,} integers within -{limit}..{limit}, one per feature",
-            "train the model again",
-        )
-    set_checked(model, "raw_exponents", given.astype(np.int64))
-
-
-def _check_instrument(model: Model) -> None:
+def _check_units(model: Model) -> None:
+    """Refuse units of raw values for another number of features."""
+    if model.raw_exponents is not None:
+        given, size = np.asarray(model.raw_exponents), len(raw_ends(model)[0])
+        limit = raw_inputs.EXPONENT_LIMIT
+        fits = given.shape == (size,) and given.dtype.kind == "i"
+        if not fits or max(-int(given.min()), int(given.max())) > limit:
+            raise InvalidValue(
+                "raw_exponents",
+                f"expected {size:,} integers within -{limit}..{limit}, one per feature",
+                "train the model again",
+            )
+        set_checked(model, "raw_exponents", given.astype(np.int64))
     if model.instrument is not None and model.n_features % len(model.instrument.units):
         raise InvalidValue(
             "units",

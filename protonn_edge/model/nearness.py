@@ -82,17 +82,3 @@ class NearestStage(IntegerStage):
 def nearness_of(stage: IntegerStage) -> Nearness:
     """Return the integers that stand for nearness; without such a measure, all give 0."""
     return stage.nearness if isinstance(stage, NearestStage) else Nearness(1, 0)
-
-
-def head_scores(head: Head, X: Float64) -> tuple[Float64, Float64]:
-    """Return the scores (n, L) of normalized points, and their nearness (n,): 1 if unknown."""
-    if isinstance(head, NearestHead):
-        return head.scores_and_nearest(X)
-    return head.scores(X), np.ones(len(X))
-
-
-def stage_scores(stage: IntegerStage, x: Array) -> tuple[IntArray, IntArray]:
-    """Return the scores (n, L) of a last stage's inputs, and their nearness (n,): 0 if unknown."""
-    if isinstance(stage, NearestStage):
-        return stage.run_with_nearest(x)
-    return stage.run(x).astype(np.int64), np.zeros(len(x), np.int64)

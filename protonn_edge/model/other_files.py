@@ -9,18 +9,29 @@ from __future__ import annotations
 import os
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.shell import command_line
 
+if TYPE_CHECKING:
+    from protonn_edge.data.points.dataset import Dataset
+    from protonn_edge.model.model import Model
+
 _HEAD_BYTES = 1 << 16
 _NEVER = rb"(?!)"
 Reader = Literal["estimator", "booster", "network"]
+
+
+class ForeignFolder(NamedTuple):
+    """A reader of folders of another program's models, of an extension."""
+
+    # of a data set, the folder and how features are normalized
+    model_of: Callable[[Dataset, Path, str], Model]
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class RuleCost(NamedTuple):
     cycles: int = 0
 
 
-class PolicyRule(ABC):
+class PolicyRule:
     """A rule of a policy: a frozen dataclass."""
 
     name: ClassVar[str]
@@ -65,43 +65,24 @@ class PolicyRule(ABC):
     # words for scores that this rule does not judge, which begin with "without"
     without: ClassVar[str] = ""
 
-    def judged(
-        self,
-        answers: IntArray,
-        scores: Array,  # noqa: ARG002
-        nearest: Array,  # noqa: ARG002
-    ) -> IntArray:
+    def judged(self, answers: IntArray, _scores: Array, _nearest: Array, /) -> IntArray:
         """Return the answers (n,), which this rule may change, from scores (n, L).
 
         The nearness (n,) measures how near the nearest known point is; see `Head`.
         """
         return answers
 
-    def values(self, scores: Array) -> Array | None:  # noqa: ARG002
+    def values(self, scores: Array) -> Array | None:
         """Return answers to scores (n, L), if they are no classes: numbers (n,), or sets (n, L)."""
-        return None
 
-    def words(
-        self,
-        scores: Array,  # noqa: ARG002
-        classes: Sequence[str],  # noqa: ARG002
-    ) -> list[str] | None:
+    def words(self, scores: Array, classes: Sequence[str]) -> list[str] | None:
         """Return answers to scores (n, L) as text, if they are not names of classes."""
-        return None
 
-    def words_of(
-        self,
-        known: Array,  # noqa: ARG002
-        classes: Sequence[str],  # noqa: ARG002
-    ) -> list[str] | None:
+    def words_of(self, known: Array, classes: Sequence[str]) -> list[str] | None:
         """Return right answers, as of `values`, as text; empty for an unknown number."""
-        return None
 
     def measured(
-        self,
-        scores: Array,  # noqa: ARG002
-        known: Array,  # noqa: ARG002
-        groups: NDArray[np.int64] | None = None,  # noqa: ARG002
+        self, _scores: Array, _known: Array, _groups: NDArray[np.int64] | None = None, /
     ) -> tuple[list[Figure], JsonObject]:
         """Return rows and JSON about scores (n, L), given the right answers, as of `values`.
 
@@ -115,7 +96,7 @@ class PolicyRule(ABC):
         return []
 
 
-class FloatRule(PolicyRule):
+class FloatRule(PolicyRule, ABC):
     """A rule in the units of a float model, as a model file stores it."""
 
     @classmethod
@@ -139,15 +120,11 @@ class FloatRule(PolicyRule):
         return scores
 
     def probabilities(
-        self,
-        scores: NDArray[np.float64],  # noqa: ARG002
-        *,
-        are_logits: bool,  # noqa: ARG002
+        self, scores: NDArray[np.float64], *, are_logits: bool
     ) -> NDArray[np.float64] | None:
         """Return the probability of each label (n, L), if a point may have several."""
-        return None
 
-    def facts(self, head: Head) -> Facts:  # noqa: ARG002
+    def facts(self, _head: Head, /) -> Facts:
         """Return rows that describe the rule of a model with this head."""
         return []
 
@@ -180,19 +157,15 @@ class IntegerRule(PolicyRule):
         """Raise `InputError` if an `IntegerChain` cannot have it."""
 
     def formula(
-        self,
-        answer: Operand,
-        scores: Operand,  # noqa: ARG002
-        nearest: Callable[[], Operand],  # noqa: ARG002
-        reached: Range,  # noqa: ARG002
+        self, answer: Operand, _scores: Operand, _nearest: Callable[[], Operand], _reached: Range, /
     ) -> Operand:
         """Return the answers (n, 1), which this rule may change, as `judged` does.
 
-        Scores (n, L) are within a range; `nearest` returns the nearness (n, 1).
+        Scores (n, L) are within a range; a function returns the nearness (n, 1).
         """
         return answer
 
-    def figures(self, scores: Array) -> dict[str, list[Any]]:  # noqa: ARG002
+    def figures(self, _scores: Array, /) -> dict[str, list[Any]]:
         """Return what it adds to each answer to scores (n, L), by name."""
         return {}
 
@@ -221,11 +194,6 @@ class Policy(Generic[AnyRule]):
     def find(self, kind: type[OneRule]) -> OneRule | None:
         """Return the rule of a kind, if there is one."""
         return next((each for each in self.rules if isinstance(each, kind)), None)
-
-    def with_rules(self, *rules: AnyRule) -> Policy[AnyRule]:
-        """Return the policy with these rules in place of those of the same names."""
-        every = {each.name: each for each in (*self.rules, *rules)}
-        return Policy(tuple(every[name] for name in sorted(every)))
 
     @property
     def other_answers(self) -> tuple[OtherAnswer, ...]:
@@ -271,8 +239,8 @@ class Policy(Generic[AnyRule]):
 
     def values(self, scores: Array) -> Array | None:
         """Return answers to scores (n, L), if they are no classes: numbers (n,), or sets (n, L)."""
-        found = (rule.values(scores) for rule in self.rules)
-        return next((each for each in found if each is not None), None)
+        answering = next((each for each in self.rules if each.predicts != "class"), None)
+        return None if answering is None else answering.values(scores)
 
     def facts(self, head: Head) -> Facts:
         """Return rows that describe the rules of a float model with this head."""
@@ -328,7 +296,8 @@ def in_integers(policy: FloatPolicy, units: Units) -> IntegerPolicy:
 
 def with_rules(model: Any, *rules: PolicyRule) -> Any:
     """Return a float or integer model with these rules in place of those of the same names."""
-    return replace(model, policy=model.policy.with_rules(*rules))
+    every = {each.name: each for each in (*model.policy.rules, *rules)}
+    return replace(model, policy=Policy(tuple(every[name] for name in sorted(every))))
 
 
 def without_rules(model: Any, *kinds: type[PolicyRule]) -> Any:

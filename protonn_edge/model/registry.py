@@ -149,6 +149,8 @@ PARAMETERS = Imported({name: _place(name, "parameters", "Parameters") for name i
 """The parameters of the estimators, which are imported at once."""
 
 _TRAINING = "train.classifier"  # the module of a variant's estimator, in its folder
+ESTIMATOR = f"{_TRAINING}:{{}}Classifier"
+_LEARNER = "train.learner:{}Learner"
 _VARIANTS: list[tuple[str, Variant]] = [
     (folder, each) for folder, found in _FOLDERS.items() for each in getattr(found, "VARIANTS", ())
 ]
@@ -195,20 +197,14 @@ EXPORTS: Mapping[str, str] = (
 """The modules of what `protonn_edge` offers of them, by name."""
 
 
-def _of_variants(kind: str, module: str, name: str) -> Iterator[str]:
+def variants(kind: str, of: str = "parameters:{}Parameters") -> Iterator[Any]:
+    """Yield the parameters of a kind's variants, importing each when it is asked for.
+
+    `of` may be the place of another class of theirs, such as `ESTIMATOR`.
+    """
     for folder, each in _VARIANTS:
         if each.kind == kind:
-            yield f"{folder}.{module}:{each.prefix}{name}"
-
-
-def variants(kind: str) -> Iterator[Any]:
-    """Yield the parameters of a kind's variants, importing each when it is asked for."""
-    yield from map(imported, _of_variants(kind, "parameters", "Parameters"))
-
-
-def variant_estimators(kind: str) -> Iterator[Any]:
-    """Yield the estimators of a kind's variants, importing each when it is asked for."""
-    yield from map(imported, _of_variants(kind, _TRAINING, "Classifier"))
+            yield imported(f"{folder}.{of.format(each.prefix)}")
 
 
 def parameters_with(kind: str, names: Collection[str]) -> Any:
@@ -221,15 +217,13 @@ def parameters_with(kind: str, names: Collection[str]) -> Any:
 
 def learner_with(kind: str, names: Collection[str]) -> Any:
     """Return the learner that `parameters_with` belongs to."""
-    of_variants = (
-        imported(_learner(kind, each)) for each in _of_variants(kind, _TRAINING, "Classifier")
-    )
-    return _with(names, chain([LEARNERS[kind]], of_variants))
+    of = _LEARNER if KINDS[kind].has_learner else ESTIMATOR
+    return _with(names, chain([LEARNERS[kind]], variants(kind, of)))
 
 
 def estimator_with(kind: str, names: Collection[str]) -> Any:
     """Return the estimator that `parameters_with` belongs to."""
-    return _with(names, chain([ESTIMATORS[kind]], variant_estimators(kind)))
+    return _with(names, chain([ESTIMATORS[kind]], variants(kind, ESTIMATOR)))
 
 
 def _with(names: Collection[str], classes: Iterable[Any]) -> Any:

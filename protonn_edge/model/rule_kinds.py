@@ -45,23 +45,17 @@ class RuleKind:
 
         Only labels that are no classes are recognized.
         """
-        del y
 
     def fitted(self, classifier: Any, points: ArrayLike, targets: Array) -> FloatRule | None:
         """Return the rule that every training fits for a classifier, if there is one."""
-        del classifier, points, targets
-        return None
 
     def metric_for(self, dataset: Dataset, asked: str) -> Any:
         """Return the `protonn_edge.learn.search.limits.Metric` of a search, or None."""
-        del dataset, asked
 
     # --- commands ---
 
     def options(self, command: str) -> type[AddedOptions] | None:
         """Return the options that it adds to a command; for `train`, a `TrainAddition`."""
-        del command
-        return None
 
     def describe(self, model: Any, dataset: Dataset, out: Any) -> JsonObject:
         """Return what a command prints as JSON about a trained model whose answers are no classes.
@@ -72,8 +66,6 @@ class RuleKind:
 
     def unlearned(self, model: Any, dataset: Dataset, remedy: str) -> Sequence[Notice] | None:
         """Return warnings about a model that is no better than a constant; None if unknown."""
-        del model, dataset, remedy
-        return None
 
     # --- reports ---
 

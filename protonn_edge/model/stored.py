@@ -79,10 +79,8 @@ def to_arrays(value: object, name: str) -> Arrays:
 
 def _plain(value: object, place: str, arrays: Arrays) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
-        kind = _kind_of(value)
-        stored = (each.name for each in stored_fields(value))
-        return kind | {
-            name: _plain(getattr(value, name), f"{place}.{name}", arrays) for name in stored
+        return {
+            name: _plain(each, f"{place}.{name}", arrays) for name, each in _stored(value).items()
         }
     if isinstance(value, tuple):
         return [_plain(each, f"{place}.{number}", arrays) for number, each in enumerate(value)]
@@ -92,18 +90,17 @@ def _plain(value: object, place: str, arrays: Arrays) -> Any:
     return value
 
 
-def _kind_of(value: object) -> dict[str, str]:
-    """Return the kind of a stage or head, which belongs to its class, for JSON."""
+def _stored(value: Any) -> dict[str, Any]:
+    """Return the fields that a file has, after the kind of a stage or head."""
     kind = getattr(type(value), "kind", None)
-    return {"kind": kind} if isinstance(kind, str) else {}
+    own = {each.name: getattr(value, each.name) for each in stored_fields(value)}
+    return {"kind": kind, **own} if isinstance(kind, str) else own
 
 
 def described(value: object) -> Any:
     """Return the fields of a value for JSON, with the shapes of its arrays."""
     if is_dataclass(value) and not isinstance(value, type):
-        kind = _kind_of(value)
-        shown = (each.name for each in stored_fields(value))
-        return kind | {name: described(getattr(value, name)) for name in shown}
+        return {name: described(each) for name, each in _stored(value).items()}
     if isinstance(value, tuple):
         return [described(each) for each in value]
     if isinstance(value, np.ndarray):

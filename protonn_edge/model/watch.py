@@ -7,14 +7,14 @@ with them has a watch. Neither changes an answer, nor the hash of the model.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from protonn_edge.model.features import Features
 from protonn_edge.system.errors import InputError
-from protonn_edge.system.extensions import extensions
+from protonn_edge.system.extensions import additions_to
 
 _Chain = TypeVar("_Chain")  # of integer stages
 
@@ -63,26 +63,24 @@ def watchable_inputs(features: Features | None, n_inputs: int) -> int:
     return n_inputs if n_inputs < 2**15 else 0
 
 
-def device_forms() -> Iterator[DeviceForm]:
-    """Yield the forms of models that extensions have."""
-    forms = (each.device_form() for each in extensions())
-    yield from (form for form in forms if form is not None)
+def device_forms() -> Mapping[str, DeviceForm]:
+    """Return the forms of models that extensions have, by the names of these."""
+    return additions_to("firmware", DeviceForm)
 
 
 def forms_of(chain: _Chain, model: object) -> Iterator[_Chain]:
     """Yield an integer chain, and the forms that extensions make of it, where they are possible."""
     yield chain
-    for form in device_forms():
+    for form in device_forms().values():
         with suppress(InputError):
             yield form.of(chain, model)
 
 
-def extended(chain: _Chain, model: object, names: Iterable[str]) -> _Chain:
+def extended(chain: _Chain, model: object, names: Collection[str]) -> _Chain:
     """Return an integer chain as the firmware with some extensions needs it.
 
     Raises `InputError` if it is impossible.
     """
-    for each in extensions():
-        form = each.device_form() if each.name in names else None
-        chain = chain if form is None else form.of(chain, model)
+    for name, form in device_forms().items():
+        chain = form.of(chain, model) if name in names else chain
     return chain

@@ -101,11 +101,11 @@ def repetitions(dataset: Dataset) -> dict[str, int]:
     another label than most equal ones, and ``in_test`` test points that are also training points.
     Readings repeat, so if labels are numbers, only points with equal numbers are equal.
     """
-    X, tested, labels = dataset.X_train, dataset.X_test, dataset.label_keys
+    X, tested, y = dataset.X_train, dataset.X_test, dataset.y_train
     if dataset.predicts == "value":
         X, tested = np.hstack([X, dataset.y_train]), np.hstack([tested, dataset.y_test])
     rows, copy_of = np.unique(row_hashes(X), return_inverse=True)
-    label_of = np.unique(labels, return_inverse=True)[1]
+    label_of = np.unique(y, axis=0, return_inverse=True)[1].ravel()
     pairs, counts = np.unique(np.stack([copy_of, label_of]), axis=1, return_counts=True)
     most = np.zeros(len(rows), np.int64)
     np.maximum.at(most, pairs[0], counts)

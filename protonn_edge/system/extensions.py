@@ -22,7 +22,7 @@ module.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -98,41 +98,11 @@ class Extension:
 
         The command's module names what it calls, such as `InspectAddition` of `inspect`.
         """
-        del command
-        return None
-
-    # --- data and models ---
-
-    def channels_of(self, sensor: str) -> Sequence[str]:
-        """Return the names of the channels of a sensor that it knows."""
-        del sensor
-        return ()
-
-    def labels_files(self, paths: Sequence[Path]) -> Mapping[Path, Path]:
-        """Return the files of a folder that have labels for others, by these others."""
-        del paths
-        return {}
-
-    def device_form(self) -> Any:
-        """Return the `protonn_edge.model.watch.DeviceForm` that its firmware has, or None."""
-
-    def model_of_folder(self, dataset: Any, folder: Path, normalization: str) -> Any:
-        """Return the model in a folder of another program, for a data set, or None."""
-        del dataset, folder, normalization
 
     # --- firmware and devices ---
 
     def part_of(self, model: Any) -> FirmwarePart | None:
         """Return the part of the firmware of a device's model."""
-        del model
-        return None
-
-    def program_of(self, model: Any) -> Any:
-        """Return the module that plans and renders an integer model in place of kernels, or None.
-
-        It has what `protonn_edge.codegen.words` has.
-        """
-        del model
 
     def family(self) -> Any:
         """Return the `protonn_edge.codegen.families.Family` of chips that it adds, or None."""
@@ -140,13 +110,6 @@ class Extension:
     def messages(self) -> Sequence[type[Any]]:
         """Return kinds of `protonn_edge.device.protocol.Message`."""
         return ()
-
-    def measured(self) -> tuple[str, Callable[[Any, Any], Any]] | None:
-        """Return what a measurement asks a device at its end, and its name in the result.
-
-        The function gets the session and the reference.
-        """
-        return None
 
     # --- reports and libraries ---
 
@@ -157,23 +120,31 @@ class Extension:
         """
         return ()
 
-    def library_files(self, library: Any) -> Mapping[str, str]:
+    def library_files(self, _library: Any, /) -> Mapping[str, str]:
         """Return more files of a `protonn_edge.codegen.export.exporting.TriedLibrary`, by names.
 
         A text named ``README.md`` goes to the end of the README.
         """
-        del library
         return {}
 
-    # --- other extensions, and kinds of classifiers ---
+    # --- what few extensions add to ---
 
     def addition_to(self, name: str) -> object:
-        """Return what it adds to another extension, or to a kind of classifier, that asks for it.
+        """Return what it adds to a part of the core, a kind or another extension; None for nothing.
 
-        That has a class for it, a subclass of which an object is returned; or None.
+        Each of these has a class, of which an object is returned; see `additions_to`:
+
+        ==============  ================================================================
+        "data"          `protonn_edge.data.points.instruments.SensorFiles`
+        "firmware"      `protonn_edge.model.watch.DeviceForm`
+        "measurement"   `protonn_edge.device.session.Statement`
+        "planner"       `protonn_edge.codegen.planner.OwnProgram`
+        "start-from"    `protonn_edge.model.other_files.ForeignFolder`
+        "protonn"       `protonn_edge.kinds.protonn.additions.ProtoNNAddition`
+        "proof"         `protonn_edge.extensions.proof.additions.ProofAddition`
+        "sensing"       `protonn_edge.extensions.sensing.listener.StreamPart`
+        ==============  ================================================================
         """
-        del name
-        return None
 
 
 @cache
@@ -239,7 +210,7 @@ def missing_extension(name: str) -> InputError:
 
 
 def additions_to(name: str, kind: type[_Kind]) -> dict[str, _Kind]:
-    """Return what extensions add to another one, or to a kind of classifier, by their names."""
+    """Return what extensions add to what asks for it by a name, by the extensions' names."""
     found = {each.name: each.addition_to(name) for each in extensions()}
     assert all(each is None or isinstance(each, kind) for each in found.values())
     return {extension: each for extension, each in found.items() if isinstance(each, kind)}

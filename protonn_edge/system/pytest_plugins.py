@@ -8,9 +8,8 @@ from protonn_edge.system.errors import InputError
 from protonn_edge.system.extensions import modules_in_packages
 
 
-def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
     """Register the plugins of extensions, which then add their options."""
-    del parser
     try:
         plugins = list(modules_in_packages("pytest_plugin"))
     except InputError as error:

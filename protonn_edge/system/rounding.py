@@ -46,15 +46,12 @@ def has_common_loops() -> bool:
     """
     spec = find_spec("numpy")
     places = (spec and spec.submodule_search_locations) or ["numpy"]
-    return {"avx2", "fma"} <= _features() and Path(f"{places[0]}.libs").is_dir()
-
-
-def _features() -> set[str]:
     try:
         with _PROCESSOR.open(encoding="utf-8") as lines:
-            return next((set(line.split()) for line in lines if line.startswith("flags")), set())
+            flags = next((line for line in lines if line.startswith("flags")), "")
     except OSError:
-        return set()
+        return False
+    return {"avx2", "fma"} <= {*flags.split()} and Path(f"{places[0]}.libs").is_dir()
 
 
 def one_thread() -> AbstractContextManager[object]:

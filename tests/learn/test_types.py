@@ -11,10 +11,10 @@ import pytest
 
 import protonn_edge
 from protonn_edge.learn.base import CLASSIFIERS
-from protonn_edge.model.registry import REGRESSORS, variant_estimators
+from protonn_edge.model.registry import ESTIMATOR, REGRESSORS, variants
 
 PACKAGE = Path(protonn_edge.__file__).parent
-VARIANTS = [each for kind in CLASSIFIERS for each in variant_estimators(kind)]
+VARIANTS = [each for kind in CLASSIFIERS for each in variants(kind, ESTIMATOR)]
 ESTIMATORS = (*CLASSIFIERS.values(), *VARIANTS, *REGRESSORS.values())
 NAMES = [each.__name__ for each in ESTIMATORS]
 # `--strict` reports an ignored error that is none.

@@ -48,7 +48,7 @@ _REASONS = {
 
 
 @dataclass(frozen=True)
-class Path:
+class CodePath:
     """A path, as far as its length goes."""
 
     cycles: int  # a bound of any path's cycles
@@ -60,8 +60,8 @@ class Path:
 class Paths:
     """The longest and the shortest path."""
 
-    longest: Path
-    shortest: Path
+    longest: CodePath
+    shortest: CodePath
     given: tuple[str, ...] = ()  # the conditions under which labels say that code is never reached
 
 
@@ -139,7 +139,7 @@ def longest_part(
     starts: Mapping[int, Times],
     ends: Collection[int] = (),
     limits: Mapping[str, int] | None = None,
-) -> Path:
+) -> CodePath:
     """Return the longest path of code that may be a part of a prediction.
 
     It begins at each address in `starts` as often as given there, and ends at one of `ends` or at
@@ -242,7 +242,7 @@ class _Flow:
         none = Times(0, 0)
         self._roots = np.array([roots.get(start, none) for start in self._starts])
 
-    def path(self, sign: int) -> Path:
+    def path(self, sign: int) -> CodePath:
         """Return the longest path, for a sign of -1, or the shortest.
 
         A bound does not need integer variables, but solutions usually are integers. A solution may
@@ -332,7 +332,7 @@ class _Flow:
         )
         return optimize.LinearConstraint(rows[most > 0], -np.inf, 0)
 
-    def _described(self, taken: NDArray[np.int64], cycles: int) -> Path:
+    def _described(self, taken: NDArray[np.int64], cycles: int) -> CodePath:
         """Return a path in the terms of the program."""
         passes = (self._left @ taken).astype(np.int64)
         entries = self._called @ passes + self._roots[:, 1]
@@ -343,7 +343,7 @@ class _Flow:
             before = functions.get(name, (0, 0))
             functions[name] = (before[0] + int(calls), before[1] + int(own))
         counts = self._held @ passes
-        return Path(
+        return CodePath(
             cycles,
             {name: each for name, each in functions.items() if each[1]},
             {fact.name: int(count) for fact, count in zip(self._facts, counts, strict=True)},

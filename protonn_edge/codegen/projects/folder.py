@@ -183,7 +183,7 @@ class Project:
         if board is not None:
             self.check_core(written.core, board)
         reference = quantization.quantize(model)
-        for form in device_forms():
+        for form in device_forms().values():
             if form.choice in written.choices.values():
                 reference = form.of(reference, model)
         plan = written.plan_of(reference)

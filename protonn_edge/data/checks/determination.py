@@ -139,12 +139,9 @@ class _Made:
 
 
 def _divided(x: Float64, limit: float) -> Array:
-    return _ranks(x) if np.isnan(limit) else (x > limit).astype(np.int64)
-
-
-def _ranks(v: Float64) -> Array:
-    ranks: Array = np.unique(v, return_inverse=True)[1]
-    return ranks
+    """Return the part (n,) of each value: one for each different value, without a limit."""
+    parts: Array = np.unique(x, return_inverse=True)[1] if np.isnan(limit) else x > limit
+    return parts.astype(np.int64)
 
 
 class _Found(NamedTuple):
@@ -169,7 +166,7 @@ class _Rows(NamedTuple):
             V = _MADE[made.how](v, self.X.T[[column for column, _ in others]])
         else:
             more = np.array([_divided(self.X[:, column], limit) for column, limit in others])
-            V = _ranks(v) + len(v) * (cells * _MOST_VALUES + more)
+            V = _divided(v, np.nan) + len(v) * (cells * _MOST_VALUES + more)
             V = V.astype(np.min_scalar_type(V.max()))  # fewer bytes are sorted faster
         unlike = unlike_neighbours(V, self.labels, self.kind)
         place, label = divmod(int(unlike.argmin()), unlike.shape[1])

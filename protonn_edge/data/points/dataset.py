@@ -237,12 +237,6 @@ class Dataset(Provenance):
         """L, the number of classes."""
         return len(self.classes)
 
-    @property
-    def label_keys(self) -> Array:
-        """A number (n,) for the label of each training point, equal for equal labels."""
-        y: Array = self.y_train
-        return y if y.ndim == 1 else y[:, 0] if y.shape[1] == 1 else row_hashes(y)
-
     @staticmethod
     def as_targets(y: Array) -> Array:
         """Return labels of points as the estimator takes them."""

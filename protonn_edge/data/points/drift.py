@@ -105,10 +105,14 @@ def drift_in(X: Array, y: Array, *, ordered: bool = True) -> Drift | None:
       block that begins nearest to where it ends
     """
     rows = slice(None, None, max(1, -(-len(X) // _MOST_ROWS), -(-X.size // _MOST_CELLS)))
-    X, y = _without_gaps(X[rows]), y[rows]
-    if len(X) < _FEWEST_ROWS or not _is_in_order(y):
+    X, y = X[rows].astype(np.float64), y[rows]
+    if len(X) < _FEWEST_ROWS or (part := _part_of(y)) is None:
         return None
-    found, part, promised = _course(X, y, ordered=ordered), _part_of(y), None
+    gaps = np.isnan(X)
+    if gaps.any():
+        means = np.where(gaps, 0, X).sum(axis=0) / np.maximum(1, (~gaps).sum(axis=0))
+        X = np.where(gaps, means, X)
+    found, promised = _course(X, y, ordered=ordered), None
     drifts = found.drifts & (found.explains | (part == WHOLE)) & (np.ptp(_codes(y)) > 0)
     columns = np.flatnonzero(drifts)
     if len(columns):
@@ -116,16 +120,6 @@ def drift_in(X: Array, y: Array, *, ordered: bool = True) -> Drift | None:
     if promised is None and not _is_smooth(X, y):
         return None
     return Drift(part, columns if promised else columns[:0], promised)
-
-
-def _without_gaps(X: Array) -> Float64:
-    """Return points (n, D) with means for gaps."""
-    X = X.astype(np.float64)
-    gaps = np.isnan(X)
-    if gaps.any():
-        counts = np.maximum(1, (~gaps).sum(axis=0))
-        X = np.where(gaps, np.where(gaps, 0, X).sum(axis=0) / counts, X)
-    return X
 
 
 def _places(blocks: Ints) -> Float64:
@@ -152,19 +146,18 @@ def _labels_of_blocks(y: Array) -> Array:
     return np.asarray(_codes(y)[np.cumsum(np.bincount(blocks_of(y))) - 1])
 
 
-def _is_in_order(y: Array) -> bool:
-    """Whether labels change more seldom, or numbers by less, than in random order."""
-    if are_numbers(y):
-        return bool(np.square(np.diff(y[:, 0])).mean() <= _IN_ORDER * 2 * y.var())
-    shares = np.bincount(_codes(y)) / len(y)
-    return bool(blocks_of(y)[-1] <= _IN_ORDER * len(y) * (1 - np.square(shares).sum()))
+def _part_of(y: Array) -> str | None:
+    """Return the part to hold out: whole blocks if each label has several, else ends of blocks.
 
-
-def _part_of(y: Array) -> str:
-    """Return the part to hold out: whole blocks if each label has several."""
+    None unless labels change more seldom, or numbers by less, than in random order.
+    """
     if are_numbers(y):
-        return ENDS
-    counts, labels = np.bincount(blocks_of(y)), _labels_of_blocks(y)
+        in_order = np.square(np.diff(y[:, 0])).mean() <= _IN_ORDER * 2 * y.var()
+        return ENDS if in_order else None
+    counts, shares = np.bincount(blocks_of(y)), np.bincount(_codes(y)) / len(y)
+    if len(counts) - 1 > _IN_ORDER * len(y) * (1 - np.square(shares).sum()):
+        return None
+    labels = _labels_of_blocks(y)
     most = [counts[labels == each].max() / counts[labels == each].sum() for each in set(labels)]
     return WHOLE if max(most) <= _ONE_BLOCK else ENDS
 

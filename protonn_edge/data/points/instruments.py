@@ -7,9 +7,10 @@ data's unit, or refuse them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from pathlib import Path
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,23 @@ from protonn_edge.data.units import Unit, unit_of, units_of
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_kind
 from protonn_edge.system.errors import InputError, InvalidValue, shortened
-from protonn_edge.system.extensions import extensions
+from protonn_edge.system.extensions import additions_to
 
 ARRAYS = ("sensor", "units")  # the arrays of a file of windows or of a model that has an instrument
 _NAME_LIMIT = 60
+
+
+class SensorFiles(NamedTuple):
+    """What an extension knows of sensors, and of the files of recordings."""
+
+    channels_of: Callable[[str], Sequence[str]]  # the names of a sensor's channels, if it knows it
+    # the files among some of a folder that have labels for others, by these others
+    labels_files: Callable[[Sequence[Path]], Mapping[Path, Path]]
+
+
+def sensor_files() -> Collection[SensorFiles]:
+    """Return what extensions know of them."""
+    return additions_to("data", SensorFiles).values()
 
 
 @dataclass(frozen=True)
@@ -47,7 +61,7 @@ class Instrument:
         None if a channel has no unit or does not belong to the sensor, as a column that was added
         to its recording. Extensions know the channels of sensors.
         """
-        known = extensions()
+        known = sensor_files()
         own = [
             name for each in sensor.split(", ") for one in known for name in one.channels_of(each)
         ]

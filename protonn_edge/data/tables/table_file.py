@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -179,8 +179,24 @@ class TableFile:
         A break is a blank line or a row without any cell, unless each row is followed by as many,
         or the header once more.
         """
+        width, blanks = len(self.written) + self.trailing, 0
+        names = {*self.written} if self.header else set[str]()
         with lines_of(self.path) as lines:
-            yield from self._rows_in(lines, sum(1 for _ in islice(lines, self.lines_above)))
+            above = sum(1 for _ in islice(lines, self.lines_above))
+            for count, row in rows_in(lines, self.path, self.delimiter):
+                line = above + count
+                if not row or (column_name(row[0]) in names and self._is_header(line, row)):
+                    blanks += not row
+                    if row or blanks > self.blanks:
+                        yield line, None
+                    continue
+                blanks = 0
+                if len(row) != width:
+                    raise self._unlike(line, row, width)
+                if self.trailing and row.pop().strip():
+                    raise self._unlike(line, [*row, ""], width - 1)
+                whole = self.stamps is None and not self.lists
+                yield line, row if whole else self._divided(row, line)
 
     def read(self) -> FileCells:
         """Read all cells; those of a column become one text."""
@@ -200,24 +216,6 @@ class TableFile:
         if lines and any(text.count(_BETWEEN) != len(lines) - 1 for text in columns):
             raise no_text(self.path)
         return FileCells(lines, breaks, columns)
-
-    def _rows_in(self, lines: Iterable[str], at: int) -> Iterator[tuple[int, Row | None]]:
-        """Yield the same of lines behind the first ones."""
-        width, blanks = len(self.written) + self.trailing, 0
-        names = {*self.written} if self.header else set[str]()
-        for count, row in rows_in(lines, self.path, self.delimiter):
-            line = at + count
-            if not row or (column_name(row[0]) in names and self._is_header(line, row)):
-                blanks += not row
-                if row or blanks > self.blanks:
-                    yield line, None
-                continue
-            blanks = 0
-            if len(row) != width:
-                raise self._unlike(line, row, width)
-            if self.trailing and row.pop().strip():
-                raise self._unlike(line, [*row, ""], width - 1)
-            yield line, row if self.stamps is None and not self.lists else self._divided(row, line)
 
     def _is_header(self, line: int, row: Row) -> bool:
         """Whether a row has the names again; refuse them in another order."""

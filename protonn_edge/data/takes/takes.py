@@ -19,6 +19,7 @@ import numpy as np
 
 from protonn_edge.data.naming import label_text, listed
 from protonn_edge.data.points.dataset import Table
+from protonn_edge.data.points.instruments import sensor_files
 from protonn_edge.data.roles.part_names import (
     FOLD,
     TRAINING,
@@ -30,7 +31,6 @@ from protonn_edge.data.roles.part_names import (
 from protonn_edge.data.tables.coded import Coded
 from protonn_edge.data.takes.name_pattern import NamePattern
 from protonn_edge.system.errors import InputError, beyond, cannot_read, lacking
-from protonn_edge.system.extensions import extensions
 
 WAVES = (".wav",)
 ACQUISITIONS = (".json", ".cbor")
@@ -348,7 +348,7 @@ def _with_labels_files(takes: Sequence[Take]) -> list[Take]:
 
 def _labels_files(paths: Sequence[Path]) -> dict[Path, Path]:
     """Return the files in a folder that label others, by these: extensions know such files."""
-    return {key: path for each in extensions() for key, path in each.labels_files(paths).items()}
+    return {key: path for each in sensor_files() for key, path in each.labels_files(paths).items()}
 
 
 def _entries(folder: Path, suffixes: Sequence[str]) -> tuple[list[Path], list[Path]]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from protonn_edge.cli.paths import in_home
 from protonn_edge.data.naming import quoted
+from protonn_edge.data.points.instruments import sensor_files
 from protonn_edge.system.errors import InputError
-from protonn_edge.system.extensions import extensions
 from protonn_edge.system.schema import JsonObject
 
 Values = Mapping[str, str | Mapping[str, str]]
@@ -119,7 +119,7 @@ class Confinement:
 def _labels_of(path: Path) -> list[Path]:
     """Return the files that commands read with a file: with labels of a recording's samples."""
     beside = sorted(path.parent.iterdir()) if path.is_file() else []
-    found = [each.labels_files(beside) for each in extensions()] if beside else []
+    found = [each.labels_files(beside) for each in sensor_files()] if beside else []
     return [labels[path] for labels in found if path in labels]
 
 

@@ -5,7 +5,7 @@ See `docs/any-board.md`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.system.extensions import Extension
@@ -13,10 +13,7 @@ from protonn_edge.system.extensions import Extension
 if TYPE_CHECKING:
     from protonn_edge.codegen.export.exporting import TriedLibrary
     from protonn_edge.device.protocol import Message
-    from protonn_edge.device.session import Session
-    from protonn_edge.extensions.arduino.bench import Bench
     from protonn_edge.extensions.arduino.family import ArduinoCores
-    from protonn_edge.model.integer_chain import IntegerChain
 
 
 class ArduinoExtension(Extension):
@@ -36,11 +33,13 @@ class ArduinoExtension(Extension):
 
         return MESSAGES
 
-    def measured(self) -> tuple[str, Callable[[Session, IntegerChain], Bench | None]]:
+    def addition_to(self, name: str) -> object:
         """Return how a device states by what it measures."""
-        from protonn_edge.extensions.arduino.bench import stated_bench
+        if name != "measurement":
+            return None
+        from protonn_edge.extensions.arduino.bench import STATEMENT
 
-        return "measured_by", stated_bench
+        return STATEMENT
 
     def library_files(self, library: TriedLibrary) -> Mapping[str, str]:
         """Return the sketch, or in plain C the function, that measures a library's model."""

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Self
 
 from protonn_edge.device.protocol import REPLY, U8, U16, U32, Message, ProtocolError
-from protonn_edge.device.session import Session
+from protonn_edge.device.session import Session, Statement
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import DeviceError
 from protonn_edge.system.schema import JsonObject
@@ -92,3 +92,7 @@ def stated_bench(session: Session, _reference: IntegerChain) -> Bench | None:
             "so its counter jumps; compile its program with -DHARNESS_MICROS, or with a newer core"
         )
     return Bench.of(reply, clock)
+
+
+STATEMENT = Statement("measured_by", stated_bench)
+"""What a measurement asks of a device at its end."""

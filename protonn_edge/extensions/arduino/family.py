@@ -11,20 +11,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from protonn_edge.chips.avr.program import Sections
 from protonn_edge.chips.boards import Board, firmware_board_names, load_board
 from protonn_edge.chips.toolchain.platformio import run_pio
 from protonn_edge.chips.toolchain.ports import find_port
-from protonn_edge.codegen.families.family import Family, NoCompiler, ProjectFiles
-from protonn_edge.codegen.families.one_call import BUILDS, compile_at_once, sources_in
+from protonn_edge.codegen.families.family import (
+    Family,
+    LinkedFirmware,
+    NoCompiler,
+    ProjectFiles,
+    Stack,
+)
+from protonn_edge.codegen.families.one_call import BUILDS, MODEL_OBJECT, compile_at_once, sources_in
 from protonn_edge.extensions.arduino.emulator import EmulatedCore, found_machine
 from protonn_edge.extensions.arduino.machines import MACHINES, QEMUMachine, machine_for
-from protonn_edge.extensions.arduino.programs import ReadsCorePrograms
+from protonn_edge.extensions.arduino.programs import LinkedCore, read_core
 from protonn_edge.extensions.arduino.sources import files_on_core, small_core
 from protonn_edge.system.errors import InputError, lacking
 
 _OWN, _CORE = "firmware/arduino", "firmware/arduino/emulated"
 _MARK = f"{_OWN}/harness.cpp"
 _SETTINGS = "platformio.ini"
+_PAINTED = 1_024 + 64  # as in prediction.c: the most that a device can report
 _UPLOAD_S = 1_800.0  # the first one downloads a core and its compiler
 _NO_END = "if the board no longer answers, reset it, and upload again"
 _FLAGS = ("-Ifirmware/arduino", "-Ifirmware")
@@ -36,7 +44,7 @@ _EMULATED = (
 )
 
 
-class ArduinoCores(ReadsCorePrograms, Family):
+class ArduinoCores(Family):
     """Boards with an Arduino core."""
 
     emulators = tuple(dict.fromkeys(machine.name for machine in MACHINES.values()))
@@ -69,6 +77,16 @@ class ArduinoCores(ReadsCorePrograms, Family):
         command += [f"-D{machine.define}", *sources, "-lgcc", "-o", product.as_posix()]
         command += [f"-Wl,--defsym={name}={place:#x}" for name, place in memory.items()]
         return compile_at_once(folder, command, product)
+
+    def read(self, elf: Path) -> LinkedCore:
+        return read_core(elf)
+
+    def share(self, elf: Path) -> Sections:
+        return read_core(min(elf.parent.glob(f"*{MODEL_OBJECT}"))).sections
+
+    def stack(self, _program: LinkedFirmware, _board: Board) -> Stack:
+        """Return the most that a device can report of a prediction's stack, which it paints."""
+        return Stack(_PAINTED)
 
     def find_emulator(self, name: str | None, board: Board) -> tuple[str, str]:
         machine = found_machine(board)

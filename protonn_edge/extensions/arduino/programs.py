@@ -11,13 +11,9 @@ from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 
 from protonn_edge.chips.avr.program import Sections
-from protonn_edge.chips.boards import Board
-from protonn_edge.codegen.families.family import LinkedFirmware, ReadsPrograms, Stack
-from protonn_edge.codegen.families.one_call import MODEL_OBJECT
 from protonn_edge.system.errors import InvalidValue
 from protonn_edge.system.files import read_file
 
-_PAINTED = 1_024 + 64  # as in prediction.c: the most that a device can report
 _LARGEST_FILE = 16 << 20
 _REMEDY = "build the firmware again"
 
@@ -31,22 +27,8 @@ class LinkedCore:
     code: bytes
 
 
-class ReadsCorePrograms(ReadsPrograms):
-    """Programs linked with a small Arduino core; a board's own core takes more memory."""
-
-    def read(self, elf: Path) -> LinkedCore:
-        contents, sections = _read(elf)
-        return LinkedCore(elf, sections, contents)
-
-    def share(self, elf: Path) -> Sections:
-        return _read(min(elf.parent.glob(f"*{MODEL_OBJECT}")))[1]
-
-    def stack(self, program: LinkedFirmware, board: Board) -> Stack:
-        """Return the most that a device can report of a prediction's stack, which it paints."""
-        return Stack(_PAINTED)
-
-
-def _read(path: Path) -> tuple[bytes, Sections]:
+def read_core(path: Path) -> LinkedCore:
+    """Return the program in an ELF file; `InputError` if it has none for a core of QEMU."""
     contents = read_file(path, limit_bytes=_LARGEST_FILE, remedy=_REMEDY)
     sizes = {"text": 0, "data": 0, "bss": 0}
     try:
@@ -57,4 +39,4 @@ def _read(path: Path) -> tuple[bytes, Sections]:
             sizes[kind] += section["sh_size"] if flags & SH_FLAGS.SHF_ALLOC else 0
     except (ELFError, ValueError, KeyError, OSError) as error:
         raise InvalidValue(path, "no program for a core of QEMU", _REMEDY) from error
-    return contents, Sections(**sizes)
+    return LinkedCore(path, Sections(**sizes), contents)

@@ -51,7 +51,7 @@ class CascadeOptions(TrainAddition):
         group=_TITLE,
     )
 
-    def step(self, target: Target | None) -> Joining | None:  # noqa: ARG002
+    def step(self, _target: Target | None) -> Joining | None:
         """Return what the options ask for, or None."""
         return None if self.then is None else Joining(self.then, self.pass_on)
 

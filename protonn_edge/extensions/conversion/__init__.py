@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from protonn_edge.system.extensions import Extension
-
-if TYPE_CHECKING:
-    from protonn_edge.data.points.dataset import Dataset
-    from protonn_edge.model.model import Model
 
 Features = Literal["raw", "normalized"]
 """The inputs of the reference implementation's W."""
@@ -27,11 +22,14 @@ class ConversionExtension(Extension):
 
     name: ClassVar[str] = "conversion"
 
-    def model_of_folder(self, dataset: Dataset, folder: Path, normalization: str) -> Model:
-        """Return the model of the reference implementation's matrices."""
+    def addition_to(self, name: str) -> object:
+        """Return the reader of the reference implementation's matrices."""
+        if name != "start-from":
+            return None
         from protonn_edge.extensions.conversion.protonn.reference import reference_model_for
+        from protonn_edge.model.other_files import ForeignFolder
 
-        return reference_model_for(dataset, folder, normalization)
+        return ForeignFolder(reference_model_for)
 
 
 EXTENSION = ConversionExtension()

@@ -20,7 +20,7 @@ from protonn_edge.chips.boards import Board, board_of
 from protonn_edge.data.naming import check_names, label_text
 from protonn_edge.extensions.conversion import EPOCHS
 from protonn_edge.extensions.conversion.affine import rows_of
-from protonn_edge.extensions.conversion.answered import Answers
+from protonn_edge.extensions.conversion.answered import CLASSES, Answers
 from protonn_edge.extensions.conversion.estimators import read_estimator
 from protonn_edge.extensions.conversion.kept import (
     Conversion,
@@ -169,7 +169,7 @@ def _classes_to_tune_on(fitted: FittedEstimator, y: ArrayLike | None, n: int) ->
         )
     if y is None:
         raise InvalidValue("fine-tuning", "no labels of the points", "pass them as y")
-    classes: Indices = fitted.answered.of_labels(fitted, y, n)
+    classes: Indices = CLASSES.of_labels(fitted, y, n)
     return classes
 
 

@@ -37,7 +37,7 @@ class LinearNumberRule(NumberRule, LinearRule):
         return search.candidate(("exact", model))
 
 
-def linear_rule(regressor: object, k: int, n_labels: int) -> LinearNumberRule:  # noqa: ARG001
+def linear_rule(regressor: object, k: int, _n_labels: int) -> LinearNumberRule:
     """Return the function of a linear regressor of k features."""
     if isinstance(regressor, SVR):
         reading.check_text(regressor, "kernel", "linear")

@@ -69,9 +69,8 @@ class Rule:
         """Return the model that fits and agrees best; raises `CheckFailed` if none fits."""
         return search.reduced()
 
-    def warned(self, X: Float32, features: AffineMap, model: Model) -> str | None:  # noqa: ARG002
+    def warned(self, X: Float32, features: AffineMap, model: Model) -> str | None:
         """Return a warning if the model may answer differently than the rule, given raw points."""
-        return None
 
 
 @dataclass(frozen=True, eq=False)

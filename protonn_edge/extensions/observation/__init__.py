@@ -5,17 +5,14 @@ See `docs/rejection.md`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, Extension, FirmwarePart
 
 if TYPE_CHECKING:
     from protonn_edge.device.protocol import Message
-    from protonn_edge.device.session import Session
-    from protonn_edge.extensions.observation.answers import Health
     from protonn_edge.model.integer_chain import IntegerChain
-    from protonn_edge.model.watch import DeviceForm
 
 
 class ObservationExtension(Extension):
@@ -35,12 +32,6 @@ class ObservationExtension(Extension):
             return HealthOptions
         return None
 
-    def device_form(self) -> DeviceForm:
-        """Return the form that observes its answers."""
-        from protonn_edge.extensions.observation.answers import OBSERVED
-
-        return OBSERVED
-
     def part_of(self, model: IntegerChain) -> FirmwarePart | None:
         """Return the counters of a model that is observed."""
         from protonn_edge.extensions.observation.part import part_of
@@ -53,14 +44,16 @@ class ObservationExtension(Extension):
 
         return MESSAGES
 
-    def measured(self) -> tuple[str, Callable[[Session, IntegerChain], Health | None]]:
-        """Return the counters at the end of a measurement."""
-        from protonn_edge.extensions.observation.session import measured_health
-
-        return "health", measured_health
-
     def addition_to(self, name: str) -> object:
-        """Return what boards send about their counters, and the calls of a proof."""
+        """Return models that observe their answers, and what others ask about their counters."""
+        if name == "firmware":
+            from protonn_edge.extensions.observation.answers import OBSERVED
+
+            return OBSERVED
+        if name == "measurement":
+            from protonn_edge.extensions.observation.session import STATEMENT
+
+            return STATEMENT
         if name == "sensing":
             from protonn_edge.extensions.observation.listener import HealthStream
 

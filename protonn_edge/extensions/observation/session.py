@@ -5,7 +5,7 @@ from __future__ import annotations
 from protonn_edge.device import protocol
 from protonn_edge.device.connection import Deadline, Host, Link
 from protonn_edge.device.message_reader import MessageReader
-from protonn_edge.device.session import Session
+from protonn_edge.device.session import Session, Statement
 from protonn_edge.extensions.observation.answers import Health, IntegerExpected
 from protonn_edge.extensions.observation.messages import HealthReply, HealthRequest
 from protonn_edge.model.integer_chain import IntegerChain
@@ -58,5 +58,5 @@ def measured_health(session: Session, reference: IntegerChain) -> Health | None:
     return reference.expected.recognized(session.ask(HealthRequest(), HealthReply).content)
 
 
-MEASURED = "health", measured_health
-"""What a measurement asks of a device at its end, and its name in the result."""
+STATEMENT = Statement("health", measured_health)
+"""What a measurement asks of a device at its end."""

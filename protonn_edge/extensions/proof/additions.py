@@ -16,7 +16,6 @@ class ProofAddition:
 
     def voters_proof(self, stage: Any, proof: Any) -> Any:
         """Return the `VotersProof` of what votes beside the prototypes of a stage."""
-        del stage, proof
         raise NotImplementedError
 
 

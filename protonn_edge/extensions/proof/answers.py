@@ -217,7 +217,7 @@ def _conditions(rule: IntegerRule, statistics: RankedScores) -> list[SumForm]:
 
 
 @singledispatch
-def negative(rule: IntegerRule, statistics: RankedScores) -> list[SumForm]:  # noqa: ARG001
+def negative(rule: IntegerRule, _statistics: RankedScores) -> list[SumForm]:
     """Return forms of which one is negative where a rule has its own answer.
 
     Raises `Unproven` if no module of `stages` states this kind of rule.

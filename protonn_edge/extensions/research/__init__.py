@@ -6,8 +6,7 @@ See `docs/research.md` and `docs/kinds.md`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import ModuleType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from protonn_edge.system.extensions import Extension
 
@@ -18,15 +17,14 @@ class ResearchExtension(Extension):
     name: ClassVar[str] = "research"
     option_groups: ClassVar[Mapping[str, str]] = {"--optimizer": "Training", "--loss": "Training"}
 
-    def program_of(self, model: Any) -> ModuleType | None:
-        """Return the program of a model in floats."""
+    def addition_to(self, name: str) -> object:
+        """Return the program of models in floats."""
+        if name != "planner":
+            return None
+        from protonn_edge.codegen.planner import OwnProgram
         from protonn_edge.extensions.research.floats import NAME
 
-        if model.own_stages[-1].kind != NAME:
-            return None
-        from protonn_edge.extensions.research.floats import program
-
-        return program
+        return OwnProgram(NAME, "protonn_edge.extensions.research.floats.program")
 
 
 EXTENSION = ResearchExtension()

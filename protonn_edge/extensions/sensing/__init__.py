@@ -5,8 +5,6 @@ See `docs/recording.md` and `docs/live.md`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, Extension
@@ -41,17 +39,15 @@ class SensingExtension(Extension):
             return StreamOptions
         return None
 
-    def channels_of(self, sensor: str) -> Sequence[str]:
-        """Return those of a chip that is described, or of a converter's input."""
+    def addition_to(self, name: str) -> object:
+        """Return the channels of described chips, and files with intervals of recordings."""
+        if name != "data":
+            return None
+        from protonn_edge.data.points.instruments import SensorFiles
         from protonn_edge.extensions.sensing.described import channels_of
-
-        return channels_of(sensor)
-
-    def labels_files(self, paths: Sequence[Path]) -> Mapping[Path, Path]:
-        """Return those with intervals of time, by the recordings that they are beside."""
         from protonn_edge.extensions.sensing.recordings.interval_files import labels_files
 
-        return labels_files(paths)
+        return SensorFiles(channels_of, labels_files)
 
 
 EXTENSION = SensingExtension()

@@ -42,7 +42,7 @@ class PixelCode:
     name: window.Name
 
     @cached_property
-    def groups(self) -> tuple[window.Group, ...]:
+    def groups(self) -> tuple[window.Channels, ...]:
         """The channels."""
         return window.groups_of(len(self.stage.weights), self.name)
 
@@ -53,7 +53,7 @@ class PixelCode:
         return len(self.groups) if alike else 1
 
     @property
-    def written(self) -> tuple[window.Group, ...]:
+    def written(self) -> tuple[window.Channels, ...]:
         """The groups that have instructions of their own."""
         return self.groups[: 1 if self.turns > 1 else None]
 
@@ -125,7 +125,7 @@ class PixelCode:
         sources = [part.source for part in self._parts]
         return Listing("\n".join(["pixel:", *sources, _NEXT_PIXEL, "clr r1"]))
 
-    def _begin(self, group: window.Group) -> window.Part:
+    def _begin(self, group: window.Channels) -> window.Part:
         """Return code that loads the biases."""
         lines = [f"clr  {window.ZERO}"]
         if self.name != "unrolled":
@@ -139,7 +139,7 @@ class PixelCode:
         lines += started(group.registers.sums, 2, biases, 16)
         return window.Part(f"begin_{group.number}", "\n".join(lines))
 
-    def _scale(self, group: window.Group) -> window.Part:
+    def _scale(self, group: window.Channels) -> window.Part:
         """Return code that loads the registers for all values of a group."""
         lines = window.taken_off(group, self.stage.weight_bits) if self.name == "packed" else []
         if self.turns > 1:
@@ -167,14 +167,14 @@ def _first_group(turns: int) -> window.Part:
     return window.Part("first", "\n".join(lines))
 
 
-def _next_biases(group: window.Group) -> window.Part:
+def _next_biases(group: window.Channels) -> window.Part:
     """Return code that reads the biases of the next group that shares instructions."""
     halves = (half for low in group.registers.sums for half in (low, low + 1))
     lines = ["group:", *(f"lpm  r{half}, Z+" for half in halves), "clr  r24", "clr  r25"]
     return window.Part("begin", "\n".join(lines))
 
 
-def _after_groups(stage: IntegerConvolution, group: window.Group) -> list[window.Part]:
+def _after_groups(stage: IntegerConvolution, group: window.Channels) -> list[window.Part]:
     """Return code behind the values of a group that shares instructions."""
     moved = (
         part
@@ -184,7 +184,7 @@ def _after_groups(stage: IntegerConvolution, group: window.Group) -> list[window
     return [window.Part("groups", _AFTER_GROUP), *moved, window.Part("output", "movw r30, r20")]
 
 
-def _row_begin(group: window.Group, row: int, name: str = "row") -> window.Part:
+def _row_begin(group: window.Channels, row: int, name: str = "row") -> window.Part:
     """Return code that points X to a row of the window."""
     at = f"%[window]+{2 * row}"
     return window.Part(f"{name}_{group.number}_{row}", f"lds  r26, {at}\nlds  r27, {at}+1")

@@ -55,7 +55,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Group:
+class Channels:
     """`size` channels from `first` on, with their sums in registers at once."""
 
     number: int
@@ -73,7 +73,7 @@ class Group:
         return SumRegisters(REGISTERS[: self.size], INPUT, "r16", ZERO)
 
 
-def groups_of(channels: int, name: Name) -> tuple[Group, ...]:
+def groups_of(channels: int, name: Name) -> tuple[Channels, ...]:
     """Return as few groups of channels as possible, of about the same size.
 
     Packed groups that have exactly the same size share instructions, so a few more are as good.
@@ -84,7 +84,7 @@ def groups_of(channels: int, name: Name) -> tuple[Group, ...]:
         alike = (each for each in range(size, _LEAST_SHARED - 1, -1) if channels % each == 0)
         size = next(alike, size)
     firsts = range(0, channels, size)
-    return tuple(Group(n, first, min(size, channels - first)) for n, first in enumerate(firsts))
+    return tuple(Channels(n, first, min(size, channels - first)) for n, first in enumerate(firsts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class WindowRow:
     advance: int  # how far they advance X
 
 
-def unrolled_row(stage: IntegerConvolution, group: Group, row: int, doubled: int) -> WindowRow:
+def unrolled_row(stage: IntegerConvolution, group: Channels, row: int, doubled: int) -> WindowRow:
     """Return a row with weights as instructions, for inputs that were doubled `doubled` times."""
     name, weights = f"{group.number}_{row}", _by_input(stage, group, row) >> doubled
     of, maximum = group.registers, stage.input_maximum
@@ -104,7 +104,7 @@ def unrolled_row(stage: IntegerConvolution, group: Group, row: int, doubled: int
     return WindowRow((part,), advance) if lines else WindowRow((), 0)
 
 
-def column_row(stage: IntegerConvolution, group: Group, number: int, name: Name) -> WindowRow:
+def column_row(stage: IntegerConvolution, group: Channels, number: int, name: Name) -> WindowRow:
     """Return a row with weights in flash, from Z on, perhaps packed."""
     if stage.depthwise:
         return _row_of_channels(stage, group, number)
@@ -120,7 +120,7 @@ def column_row(stage: IntegerConvolution, group: Group, number: int, name: Name)
     return WindowRow((part,), count)
 
 
-def _row_of_channels(stage: IntegerConvolution, group: Group, number: int) -> WindowRow:
+def _row_of_channels(stage: IntegerConvolution, group: Channels, number: int) -> WindowRow:
     """Return a row that adds each value, also 0, to the sum of its own channel."""
     name, pixels, channels = f"{group.number}_{number}", stage.window[1], stage.shape[2]
     between, of = channels - group.size, group.registers
@@ -136,7 +136,7 @@ def _row_of_channels(stage: IntegerConvolution, group: Group, number: int) -> Wi
     return WindowRow((part,), advance)
 
 
-def _by_input(stage: IntegerConvolution, group: Group, row: int) -> IntArray:
+def _by_input(stage: IntegerConvolution, group: Channels, row: int) -> IntArray:
     """Return the weights (w channels, size) of the values of a row for a group."""
     own = stage.weights[group.channels, row].astype(np.int64)  # (size, w, channels or 1)
     if not stage.depthwise:
@@ -147,7 +147,7 @@ def _by_input(stage: IntegerConvolution, group: Group, row: int) -> IntArray:
     return spread.reshape(-1, group.size)
 
 
-def weights_of(stage: IntegerConvolution, group: Group, name: Name) -> Iterator[list[int]]:
+def weights_of(stage: IntegerConvolution, group: Channels, name: Name) -> Iterator[list[int]]:
     """Yield the bytes of a group's weights in the order in which they are read, row by row.
 
     Packed weights are made positive; a byte holds several, the first in its lowest bits.
@@ -162,7 +162,7 @@ def weights_of(stage: IntegerConvolution, group: Group, name: Name) -> Iterator[
         yield own.ravel().tolist()
 
 
-def taken_off(group: Group, bits: int) -> list[str]:
+def taken_off(group: Channels, bits: int) -> list[str]:
     """Return code that corrects the sums for the offset that made packed weights positive."""
     of, lines = group.registers, ["lsl  r24", "rol  r25"] * (bits - 1)
     return lines + [
@@ -170,7 +170,7 @@ def taken_off(group: Group, bits: int) -> list[str]:
     ]
 
 
-def _unpacked(group: Group, bits: int) -> list[str]:
+def _unpacked(group: Channels, bits: int) -> list[str]:
     """Return the instructions that unpack and multiply unsigned n-bit weights."""
     lines, each = [], 8 // bits
     for place, low in enumerate(group.registers.sums):

@@ -14,18 +14,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.features.images.cropped_image import CroppedImage
-from protonn_edge.features.images.pixel_stage import RowSource
+from protonn_edge.features.images.pixel_stage import PixelStage, RowReader
+from protonn_edge.model.feature_stage import FeatureStage
 from protonn_edge.model.formulas import Operand, arrays_of
 from protonn_edge.model.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.model.integer_stage import IntArray, Range
+from protonn_edge.model.point_format import PointFormat, check_points
 from protonn_edge.model.shapes import Shape
-from protonn_edge.system.checks import check_range
+from protonn_edge.system.checks import check, check_range
 
 SIDE_LIMIT = 32  # maximum side in pixels, for which moments fit 32 bits
 CENTRE_BITS = 5
@@ -75,17 +77,28 @@ _HALF_PIXEL = 1 << (SLOPE_BITS - 1)
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerDeskew(RowSource):
+class IntegerDeskew(PixelStage):
     """Maps an image of bytes to its crop after shifting its rows."""
 
     kind: ClassVar[str] = "deskew"
     value_type: ClassVar[type[np.integer[Any]]] = np.uint8
+    passes_rows: ClassVar[bool] = True
 
     image: CroppedImage  # the shapes of the image and of its crop
 
     def __post_init__(self) -> None:
         """Refuse images whose moments could overflow."""
         check_range("side of a deskewed image", max(self.image.image_shape), 1, SIDE_LIMIT)
+
+    def among(
+        self, before: FeatureStage | PointFormat, behind: tuple[FeatureStage, ...], /
+    ) -> Self:
+        """Return the stage, if it comes first, and the next one reads rows."""
+        check_points(before, self.kind, self.source.image_shape, "image")
+        reader = behind[0] if behind else None
+        named = "no other stage" if reader is None else reader.kind
+        check(isinstance(reader, RowReader), self.kind, named, "a stage of rows")
+        return self
 
     @property
     def source(self) -> CroppedImage:

@@ -19,25 +19,12 @@ DERIVED = {"stored": False}
 class PixelStage(FeatureStage):
     """A stage that reads the crop of an image."""
 
+    passes_rows: ClassVar[bool] = False  # whether it passes on the rows of the crop one by one
+
     @property
     @abstractmethod
     def source(self) -> CroppedImage:
         """The image, and its crop."""
-
-
-class RowSource(PixelStage):
-    """A stage that passes on the rows of the crop one by one, to a `RowReader`."""
-
-    def among(
-        self, before: FeatureStage | PointFormat, behind: tuple[FeatureStage, ...], /
-    ) -> Self:
-        """Return the stage, if it comes first, and the next one reads rows."""
-        check_points(before, self.kind, self.source.image_shape, "image")
-        named = behind[0].kind if behind else "no other stage"
-        check(
-            bool(behind) and isinstance(behind[0], RowReader), self.kind, named, "a stage of rows"
-        )
-        return self
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +37,8 @@ class RowReader(PixelStage):
 
     def among(self, before: FeatureStage | PointFormat, _: tuple[FeatureStage, ...], /) -> Self:
         """Return the stage for the pixels, or the rows, that it receives."""
-        by_rows = isinstance(before, RowSource)
-        if isinstance(before, RowSource):
+        by_rows = isinstance(before, PixelStage) and before.passes_rows
+        if isinstance(before, PixelStage) and by_rows:
             given, source = before.source.cropped_shape, self.source
             fits = given == source.image_shape == source.cropped_shape
             check(fits, self.kind, f"rows of {shape_text(given)} pixels", "rows of its whole image")

@@ -39,7 +39,7 @@ from protonn_edge.device.runner import (
     ReferenceAnswers,
     compare_devices,
 )
-from protonn_edge.device.session import Prediction, Session
+from protonn_edge.device.session import Prediction, Session, Statement
 from protonn_edge.learn.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.learn.evaluation.answering import answered
 from protonn_edge.learn.evaluation.figures import run_figures
@@ -47,7 +47,7 @@ from protonn_edge.learn.evaluation.right_answers import RightAnswers
 from protonn_edge.model.head import remedies_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.system.errors import CheckFailed, DeviceError, InputError, InvalidValue
-from protonn_edge.system.extensions import extensions
+from protonn_edge.system.extensions import additions_to
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.system.figures import Figure, facts_of
 from protonn_edge.system.schema import JsonObject
@@ -357,9 +357,8 @@ def _stack_peak(shares: Sequence[DeviceShare]) -> int | None:
 
 def _more(session: Session, reference: IntegerChain, *, asks: bool) -> JsonObject:
     """Return the statements of a device to extensions, by the names in a result."""
-    asked = (each.measured() for each in extensions())
-    measures = dict(each for each in asked if each is not None)
-    return {name: of(session, reference) if asks else None for name, of in measures.items()}
+    statements = additions_to("measurement", Statement).values()
+    return {each.name: each.of(session, reference) if asks else None for each in statements}
 
 
 def _repeated(

@@ -211,12 +211,12 @@ def test_an_int8_network_with_one_output_counts_its_steps() -> None:
 
 @pytest.mark.parametrize("y", [np.append(Y[1:], np.nan), Y.astype(str)[:, None], Y[1:]])
 def test_labels_that_are_no_numbers_are_refused(y: np.ndarray) -> None:
-    with refused_by("extensions.conversion.numbers", "system.checks"):
+    with refused_by("extensions.conversion.answered", "system.checks"):
         from_sklearn(LINEAR[0].fit(X, Y), X, y)
 
 
 def test_an_estimator_of_one_number_has_nothing_to_convert() -> None:
-    with refused_by("extensions.conversion.numbers"):
+    with refused_by("extensions.conversion.answered"):
         from_sklearn(DecisionTreeRegressor().fit(X, np.full_like(Y, 3.0)), X)
 
 

@@ -23,7 +23,7 @@ from protonn_edge.system.errors import CheckFailed, InputError
 from protonn_edge.system.kept_results import KeptResults
 
 if TYPE_CHECKING:
-    from protonn_edge.chips.avr.paths import Path, Paths
+    from protonn_edge.chips.avr.paths import CodePath, Paths
 
 _IO_REGISTERS = 0x20  # where they begin, in data addresses
 _KEPT = KeptResults("paths", most=1000)  # of some 2 kB
@@ -37,7 +37,7 @@ def prediction_paths(program: LinkedProgram, plan: Plan, board: Board) -> Paths:
     return _paths_of_spans(program, spans, board)
 
 
-def longest_pushes(program: LinkedProgram, plan: Plan, board: Board) -> Path:
+def longest_pushes(program: LinkedProgram, plan: Plan, board: Board) -> CodePath:
     """Return the longest path of all pushes of a prediction, if features are pushed as they arrive.
 
     Raises as `paths_between`.
@@ -59,12 +59,12 @@ def _paths_of_spans(program: LinkedProgram, spans: Mapping[str, int], board: Boa
 
 
 def _read(found: bytes) -> Paths:
-    from protonn_edge.chips.avr.paths import Path, Paths
+    from protonn_edge.chips.avr.paths import CodePath, Paths
 
     kept = json.loads(found)
     for each in (kept["longest"], kept["shortest"]):
         each["functions"] = {name: tuple(both) for name, both in each["functions"].items()}
-    return Paths(Path(**kept["longest"]), Path(**kept["shortest"]), tuple(kept["given"]))
+    return Paths(CodePath(**kept["longest"]), CodePath(**kept["shortest"]), tuple(kept["given"]))
 
 
 @cache

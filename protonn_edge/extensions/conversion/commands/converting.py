@@ -15,7 +15,7 @@ from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.fitting import division_of, of_data
 from protonn_edge.cli.paths import check_output
-from protonn_edge.cli.trained import answers_of, describe, repeated_rows, sentence_of, unlearned
+from protonn_edge.cli.trained import describe, device_answers, repeated_rows, sentence_of, unlearned
 from protonn_edge.data.naming import NO_CLASS, Notice, listed, quoted
 from protonn_edge.data.options import SHOWN
 from protonn_edge.data.points.dataset import Dataset, several_labels
@@ -207,7 +207,7 @@ def _of_answers(model: Model, dataset: Dataset) -> list[Notice]:
     order = {name: index for index, name in enumerate(dataset.classes)}
     numbers = np.array([order.get(name, NO_CLASS) for name in model.classes])
     parts = dataset.X_train, dataset.X_test
-    answers = [numbers[answers_of(model, X)] for X in parts]
+    answers = [numbers[device_answers(model, X)] for X in parts]
     return unlearned(dataset, *answers, remedy=_SCALED)
 
 

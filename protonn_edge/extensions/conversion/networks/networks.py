@@ -167,7 +167,7 @@ class FloatNetwork(Rule):
         """Return the byte of the padding: of several channels, the mean one."""
         return int(pixels.to_bytes(self.zeros).mean().round())
 
-    def warned(self, X: Float32, features: AffineMap, model: Model) -> str | None:  # noqa: ARG002
+    def warned(self, X: Float32, _features: AffineMap, model: Model) -> str | None:
         """Return a warning if no byte is near to the padding of the first layer."""
         stage = model.features
         if not (self.pads and stage is not None):

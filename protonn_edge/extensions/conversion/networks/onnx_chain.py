@@ -312,7 +312,7 @@ MOVING: dict[str, Callable[[Node, list[Array]], Array]] = {
 """Operators that move values of points or of a constant; the first axis is the batch."""
 
 
-def _constant(node: Node, values: list[Array]) -> Array:  # noqa: ARG001
+def _constant(node: Node, _values: list[Array]) -> Array:
     for name in ("value", "value_int", "value_float", "value_ints", "value_floats"):
         if (value := node.attribute(name)) is not None and np.size(value):
             return np.asarray(value)

@@ -150,7 +150,7 @@ class NetworkBuilder(OnnxChain):
         pixels = self.places.size // len(scale)
         self.scale, self.shift = np.tile(scale, pixels), np.tile(shift, pixels)
 
-    def multiply(self, node: Node | None, W: Float64, b: Float64) -> None:  # noqa: ARG002
+    def multiply(self, _node: Node | None, W: Float64, b: Float64) -> None:
         """Append the matrix W (out, in), or join it with one that is right before it."""
         joined = bool(self.matrices and self.linear)
         if len(W) > MOST_UNITS or len(self.matrices) > MOST_HIDDEN + joined:

@@ -26,6 +26,6 @@ READERS: Readers = {
 TYPES = {name for names in LIBRARIES.values() for name in names}
 
 
-def load(path: Path, bits: int) -> StoredClassifier:  # noqa: ARG001
+def load(path: Path, _bits: int) -> StoredClassifier:
     """Return the classifier in a file of boosted trees."""
     return load_booster(path)

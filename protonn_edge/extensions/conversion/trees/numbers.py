@@ -46,7 +46,7 @@ def of_number(rule: TreeRule) -> TreeNumberRule:
     return made
 
 
-def tree_rule(regressor: object, k: int, n_labels: int) -> TreeNumberRule:  # noqa: ARG001
+def tree_rule(regressor: object, k: int, _n_labels: int) -> TreeNumberRule:
     """Return the trees of a tree, a random forest, extra trees or gradient boosting."""
     name, boosted = (
         type(regressor).__name__,

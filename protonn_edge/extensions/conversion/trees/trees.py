@@ -117,7 +117,7 @@ class TreeRule(Rule):
                 continue
         return None
 
-    def warned(self, X: Float32, features: AffineMap, model: Model) -> str | None:  # noqa: ARG002
+    def warned(self, _X: Float32, _features: AffineMap, _model: Model) -> str | None:
         """Return a warning if some splits may have learned their sides for missing values."""
         if not self.learned:
             return None

@@ -49,6 +49,6 @@ class MonitorAddition(AddedOptions):
         """Return the keys for a listener; `tell` prints a sentence about one that was pressed."""
         raise NotImplementedError
 
-    def shown(self, out: Output, board: Board, port: str | None) -> bool:  # noqa: ARG002
+    def shown(self, _out: Output, _board: Board, _port: str | None) -> bool:
         """Show something in place of the classes, if it is asked for; return whether it is."""
         return False

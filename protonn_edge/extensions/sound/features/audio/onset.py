@@ -35,7 +35,7 @@ class Clips(SegmentDetector):
         missing = f"no sound above the level {onset} is followed by enough samples for a clip"
         return cls(window, float(onset), facts, missing, heard, onset)
 
-    def moves(self, first: int, end: int) -> bool:  # noqa: ARG002  (silence is no raster of clips)
+    def moves(self, _first: int, _end: int) -> bool:  # silence is no raster of clips
         """Whether a run is cut at onsets instead of a regular grid: always."""
         return True
 

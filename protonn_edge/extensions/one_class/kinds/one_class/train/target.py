@@ -88,7 +88,7 @@ class OneClass(Target):
     def told_apart(
         self,
         X: Float32,
-        y: Targets,  # noqa: ARG002
+        _y: Targets,
         weights: Float32 | None,
         generator: np.random.Generator,
     ) -> Indices:

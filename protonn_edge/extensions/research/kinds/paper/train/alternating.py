@@ -169,7 +169,7 @@ def _descend_by_inverse(
     slope: Slope,
     matrix: Matrix,
     batches: Iterable[Rows],
-    steps: int,  # noqa: ARG001 - as many as there are
+    _steps: int,  # as many as there are batches
     share: float,
     first_step: float,
 ) -> Matrix:
