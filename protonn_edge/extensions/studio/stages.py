@@ -240,7 +240,7 @@ class Stages:
         return self._used.is_of_samples and any(each.get("sensors") for each in every)
 
     def _try(self) -> Stage:
-        go = _action("Put it on the board", "board")
+        go = _action("Put it on the board", "board", "upload" if self._memory.has_port else None)
         is_sound = (self._used.data_facts.get("rate") or 0) >= _SOUND_HZ
         lead = [_PLAY if self._memory.is_emulated else _MAKE_A_SOUND if is_sound else _MOVE]
         if not self._is_live:
