@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from protonn_edge.extensions.studio.folder import kind_of, version_of
 from protonn_edge.extensions.studio.jobs import Busy, Jobs, Steps
 from protonn_edge.extensions.studio.keeping import Beside
 from protonn_edge.extensions.studio.log import Log
+from protonn_edge.extensions.studio.reading import SOON_S, Reader
 from protonn_edge.extensions.studio.request import PageRequest
 from protonn_edge.extensions.studio.sample import PLAYED, RATE, SENSOR, sample_files
 from protonn_edge.extensions.studio.sources import LOGGER, is_for, wires
@@ -42,6 +44,7 @@ class Workspace:
         self.jobs = Jobs(folder, self.tabs.tell, self.log)
         self.behind = Jobs(folder, self.tabs.tell, self.log, "behind")
         self.board = AttachedBoard(self.tabs.tell, self._note, self._hash_of)
+        self._reader = Reader(lambda: self.tabs.tell(changed=True))
         self._lock = threading.Lock()  # one tab at a time gives the board or the folder away
         self.drops = Drops(folder, self._lock)
 
@@ -72,7 +75,8 @@ class Workspace:
 
     def files(self) -> FolderState:
         """Return the state of the folder now."""
-        return FolderState(self.folder, self.log, self.board.tried)
+        read = self._reader.until(time.monotonic() + SOON_S)
+        return FolderState(self.folder, self.log, self.board.tried, read)
 
     # --- orders ---
 

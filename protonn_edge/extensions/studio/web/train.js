@@ -258,10 +258,7 @@ export class Train extends Stage {
 
     /** Show how far the build behind is. */
     showChecking() {
-        const bar = find("#answers progress");
-        if (bar) {
-            bar.value = Math.max(this.studio.behind.part ?? 0, 0.01);
-        }
+        find("#answers progress")?.setAttribute("value", Math.max(this.studio.behind.part ?? 0, 0.01));
     }
 
     // --- the models ---
