@@ -141,7 +141,6 @@ class IntegerRule(PolicyRule):
     """
 
     hashed: ClassVar[bool] = False  # whether it changes answers, so that the model's hash has it
-    cycles_a_class: ClassVar[int] = 0  # most cycles of these functions, for each class
 
     @property
     def needs_nearest(self) -> bool:

@@ -6,6 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifdef __AVR__
+#include <avr/pgmspace.h>
+#else
+#define PROGMEM
+#define pgm_read_byte(address) (*(const uint8_t *)(address))
+#endif
 #define F(text) text
 enum { LOW, HIGH, OUTPUT, INPUT_PULLUP, LED_BUILTIN = 13 };
 enum { A0 = 14, A1, A2, A3, A4, A5 };

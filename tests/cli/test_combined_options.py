@@ -28,6 +28,7 @@ VALUES = {
     "--cut": "1:2",
     "--pass-on": "1%",
     "--votes": "3",
+    "--mark": "50",
 }
 Case = tuple[str, tuple[str, ...], str]
 

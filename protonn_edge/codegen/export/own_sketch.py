@@ -101,6 +101,7 @@ def _live_functions(model: IntegerChain) -> str:
         other_answers=model.policy.other_answers,
         class_lines=class_lines(model.classes),
         name_size=name_size(model),
+        marks=(),
         windowing={"votes": 1, "triggered": signal.triggered, "model": model},
         live_answer="sensors/answer.j2" if rule is None else f"sensors/policy/{rule}.j2",
     )

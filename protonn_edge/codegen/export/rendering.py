@@ -260,6 +260,8 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, object]:
         "hop": 1 if signal is None else max(1, signal.samples // 2),
         "votes": _VOTES,
         "refractory": 0,
+        "marks": (),
+        "limited": False,
         "period_us": 0 if window is None else window["period_us"],
         **_columns(model, library.preparation, library.feature_names),
         "send": _send(sent),

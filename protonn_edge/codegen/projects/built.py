@@ -27,6 +27,7 @@ _READ: dict[str, Check] = {
     "window": whole(1, 1 << 20),
     "hop": whole(1, 1 << 20),
     "votes": whole(1, 255),
+    "marks": list_of(whole(0, 100), 255),
     "model_sha256": text(64),
     "flash_bytes": _BYTES,
     "sram_bytes": _BYTES,
@@ -54,8 +55,8 @@ def built_in(folder: Path) -> JsonObject:
     """Return what ``built.json`` states about a folder's firmware; empty if it is unknown.
 
     It has those of the names ``board``, ``sensors``, ``rate``, ``baud``, ``window``, ``hop``,
-    ``votes``, ``model_sha256``, ``flash_bytes``, ``sram_bytes``, ``stack_bytes``, ``response``,
-    ``cycles`` and ``tried`` that the build states.
+    ``votes``, ``marks``, ``model_sha256``, ``flash_bytes``, ``sram_bytes``, ``stack_bytes``,
+    ``response``, ``cycles`` and ``tried`` that the build states.
     """
     path = built_file(folder)
     beside = path.with_name(PLAN_FILE)

@@ -109,7 +109,7 @@ def _of_kinds() -> Iterator[str]:
 _BOARD = _choice(*firmware_board_names(), default="uno")
 _READING = tuple(READ_HELP)
 _LABEL = {"label": _text("The column of labels, if look finds another one.")}
-_SAMPLED = ("sensor", "rate", "unit", "hop", "votes", "observe", "max-flash", "max-sram")
+_SAMPLED = ("sensor", "rate", "unit", "hop", "votes", "mark", "observe", "max-flash", "max-sram")
 _WINDOW = {"type": "integer", "minimum": 2}
 
 TOOLS: Mapping[str, Tool] = {
@@ -196,7 +196,7 @@ TOOLS: Mapping[str, Tool] = {
             "model": _text(),
             "data": _text(),
             "predictions": _text("A table to write, such as predicted.csv, with a class per row."),
-            OPTIONS: _options(*_READING, "unit", "hop", "votes"),
+            OPTIONS: _options(*_READING, "unit", "hop", "votes", "mark"),
         },
         ("model", "data"),
         verdicts.of_predictions,

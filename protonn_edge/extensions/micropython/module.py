@@ -160,7 +160,6 @@ class PythonModule:
             "window": window,
             "classes": names_literal(chain.classes),
             "unknown": UNKNOWN,
-            "others": {each.code: ascii(each.name) for each in policy.other_answers},
             "rejection": policy.find(IntegerRejection),
             "value": policy.find(IntegerValue),
             "confidence": policy.find(Confidence),

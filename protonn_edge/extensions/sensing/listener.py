@@ -12,6 +12,7 @@ from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.protocol import Message, ProtocolError
 from protonn_edge.extensions.sensing import sensor_board
 from protonn_edge.extensions.sensing.sensor_board import LiveDescription, WindowAnswer
+from protonn_edge.policy.confidence.voting import UNDECIDED, WHOLE
 from protonn_edge.system.errors import DeviceError
 from protonn_edge.system.extensions import additions_to
 
@@ -47,9 +48,14 @@ class NamedAnswer:
     value: str | None = None  # the number that the model predicts, if it does
 
     @property
-    def sure(self) -> int | None:
-        """The board's confidence in the window's class, in per cent; None if unknown."""
-        return None if self.answer.label == NO_CLASS else self.answer.confidence
+    def shares(self) -> dict[str, int]:
+        """The mean share of each class in the last windows, in per cent."""
+        return dict(zip(self.names, self.answer.shares, strict=False))
+
+    @property
+    def none(self) -> int:
+        """The share of none of the classes, in per cent."""
+        return WHOLE - sum(self.answer.shares)
 
 
 class StreamPart:
@@ -160,9 +166,9 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
 
 def _known(answer: WindowAnswer, classes: range) -> WindowAnswer:
     """Return an answer; `ProtocolError` if the model has no such class."""
-    is_valid = len(answer.scores) == len(classes)
+    is_valid = len(answer.scores) == len(classes) and sum(answer.shares) <= WHOLE
     is_valid &= answer.label in classes or answer.label == NO_CLASS
-    is_valid &= answer.reported in classes or answer.reported in (NO_CLASS, sensor_board.UNDECIDED)
+    is_valid &= answer.reported in classes or answer.reported in (NO_CLASS, UNDECIDED)
     if not is_valid:
         raise ProtocolError("the model has no such class")
     return answer
@@ -296,7 +302,7 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
 
     def name_of(self, label: int) -> str | None:
         """Return a class's name; None if the board has not reported a class yet."""
-        if label == sensor_board.UNDECIDED:
+        if label == UNDECIDED:
             return None
         return "unknown" if label == NO_CLASS else self.stream.names.get(label, f"class {label}")
 

@@ -7,7 +7,7 @@ report is correct if its windows overlap an event of its class.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,49 +25,19 @@ from protonn_edge.data.points.expected import is_same_rate
 from protonn_edge.data.points.instruments import Instrument
 from protonn_edge.data.takes.recordings import runs_of
 from protonn_edge.extensions.sensing.recordings.recorded import Recording
-from protonn_edge.extensions.sensing.sensor_board import UNDECIDED
 from protonn_edge.model.features import signal_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.model.sensor_counts import CountConversion
 from protonn_edge.model.signals import Signal
+from protonn_edge.policy.confidence.voting import UNDECIDED, Reporter, shares_of
 from protonn_edge.system.errors import InputError, InvalidValue, counted, unneeded
 from protonn_edge.system.schema import JsonObject
 
 _WINDOWS_AT_ONCE = 4_096
 _MOST_SHOWN = 8  # events of a kind
 _TAIL = 0.025  # on either side of an interval of 95 %
-
-
-@dataclass
-class Reporter:
-    """The reports of a board for consecutive windows, as in templates/sensors/windows.j2.
-
-    A class is reported once most of the last `votes` windows agree on it; no other class is
-    reported for the next `refractory` samples. `reported` is the last class, at first `UNDECIDED`.
-    """
-
-    votes: int = 1
-    refractory: int = 0
-    reported: int = UNDECIDED
-    _recent: list[int] = field(default_factory=list)
-    _reported_at: int = 0
-
-    def report(self, label: int, end: int) -> bool:
-        """Count the class of a window that ends before a sample's number; return if it is news."""
-        self._recent = [*self._recent, label][-self.votes :]
-        most = max(set(self._recent), key=self._recent.count)
-        if 2 * self._recent.count(most) <= self.votes or most == self.reported:
-            return False
-        if self.reported != UNDECIDED and end - self._reported_at < self.refractory:
-            return False
-        self.reported, self._reported_at = most, end
-        return True
-
-    def forget(self) -> None:
-        """Forget the windows before a gap; the reported class stays."""
-        self._recent = []
 
 
 @dataclass(frozen=True)
@@ -117,7 +87,12 @@ def _places(events: tuple[tuple[float, str], ...]) -> str:
 
 
 def live_figures(
-    model: Model, recorded: Recording, hop: int, votes: int = 1, refractory_s: float = 0.0
+    model: Model,
+    recorded: Recording,
+    hop: int,
+    votes: int = 1,
+    refractory_s: float = 0.0,
+    marks: tuple[int, ...] = (),
 ) -> LiveFigures:
     """Return the reports of a board, with a model of windows, for a labelled recording.
 
@@ -142,14 +117,16 @@ def live_figures(
         )
     integers, reports = quantize(model), list[tuple[int, str]]()
     counts = _conversion(integers, dataset.instrument, model.instrument)
-    reporter = Reporter(votes, round(refractory_s * rate))
+    reporter = Reporter(votes, round(refractory_s * rate), marks)
     names = {**dict(enumerate(model.classes)), NO_CLASS: NO_CLASS_NAME}
     for first, end in parts:
         reporter.forget()
         if recorded.begins[first]:
             reporter.reported = UNDECIDED
-        for at, label in _classified(integers, samples[first:end], signal.samples, hop, counts):
-            if reporter.report(label, first + at):
+        for at, label, shares in _classified(
+            integers, samples[first:end], signal.samples, hop, counts
+        ):
+            if reporter.report(label, shares, first + at):
                 reports.append((first + at, names[reporter.reported]))
     events, missed, right = 0, list[tuple[float, str]](), set[int]()
     reach, ends = signal.samples + (votes - 1) * hop, np.array([end for _, end in parts])
@@ -226,8 +203,8 @@ def _classified(
     window: int,
     hop: int,
     counts: CountConversion | None,
-) -> Iterator[tuple[int, int]]:
-    """Yield where each window of samples (rows, channels) ends, and its class.
+) -> Iterator[tuple[int, int, NDArray[np.uint8]]]:
+    """Yield where each window of samples (rows, channels) ends, its class, and its shares (L,).
 
     Samples of a sensor are quantized as on a board; see `CountConversion`.
     """
@@ -237,5 +214,6 @@ def _classified(
         windows = samples[some[:, None] + np.arange(window)].reshape(len(some), -1)
         if counts is not None:
             windows = counts.applied(windows, integers)
-        labels = integers.answers(integers.quantize(windows))[0]
-        yield from zip((some + window).tolist(), labels.tolist(), strict=True)
+        labels, scores = integers.answers(integers.quantize(windows))
+        shares = shares_of(integers.policy, labels, scores)
+        yield from zip((some + window).tolist(), labels.tolist(), shares, strict=True)

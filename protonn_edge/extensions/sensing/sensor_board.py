@@ -6,8 +6,9 @@ their messages.
 
 from __future__ import annotations
 
+import struct
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from functools import cached_property
 from typing import ClassVar, Generic, Self, TypeVar, cast
@@ -21,7 +22,6 @@ from protonn_edge.device.protocol import (
     Bytes,
     Bytes6,
     I16s,
-    I32s,
     Message,
     ProtocolError,
 )
@@ -35,8 +35,6 @@ SENSOR_NUMBERS = {"analog": 1, "microphone": 2, "mpu6050": 3, "adxl345": 4}
 DESCRIBED = 5
 
 NAME_LIMIT = 63  # bytes of a class's name, at most
-UNDECIDED = 254  # the class that a board reports before there is one
-_NO_CONFIDENCE = 255
 _HASH_BYTES = 8
 _SENSOR_NAMES = {number: name for name, number in SENSOR_NUMBERS.items()}
 _DESCRIPTION_S = 15.0  # a bootloader, and the second between two descriptions
@@ -171,7 +169,7 @@ class SamplesMessage(Message, number=0x92):
 class LiveDescription(Description, number=0x93):
     """The description of a board that classifies its sensor's samples."""
 
-    VERSION = 2
+    VERSION = 3
     OTHER_VERSION = (
         "the board's firmware has version {}, but this program reads version {}; build the "
         "firmware again with 'protonn-edge build --sensor', and upload it"
@@ -184,7 +182,7 @@ class LiveDescription(Description, number=0x93):
     clock_hz: U32
     window: U16  # samples per window
     hop: U16  # samples from the start of one window to the start of the next
-    votes: U8  # windows that vote: the board reports a class once most of them have it
+    votes: U8  # windows of the mean that decides on the reported class
     n_classes: U8
     refractory: U32  # samples for which a reported class remains
     next_sample: U32 = field(compare=False)  # the number of the next sample
@@ -248,14 +246,26 @@ class WindowAnswer(Message, number=0x95):
     first: U32  # the number of its first sample, counted from the board's reset
     lost: U32  # samples that the board has lost since its reset
     label: U8  # the window's class; 255 is "unknown"
-    reported: U8  # the class reported for the last windows; 254 before there is one
-    percent: U8  # `confidence`, or 255
-    scores: I32s  # one for each class, or the number of a `ValueMessage`
+    reported: U8  # the word for the last windows; 254 before there is one, 255 is "unknown"
+    rest: Bytes  # `shares`, a byte each, then `scores`, 4 bytes each
+
+    @classmethod
+    def of(
+        cls, window: tuple[int, int, int, int, int], shares: Sequence[int], scores: Sequence[int]
+    ) -> Self:
+        """Return the answer with its other fields, in order, and with shares and scores."""
+        return cls(*window, bytes(shares) + struct.pack(f"<{len(scores)}i", *scores))
 
     @property
-    def confidence(self) -> int | None:
-        """Probability, in percent, of the class with the largest score, if the model has it."""
-        return None if self.percent == _NO_CONFIDENCE else self.percent
+    def shares(self) -> tuple[int, ...]:
+        """The mean share of each class in the last windows, in per cent; none of a number."""
+        return tuple(self.rest[: len(self.rest) // 5])
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """The score of each class, or the number of a `ValueMessage`."""
+        scores = self.rest[len(self.shares) :]
+        return struct.unpack(f"<{len(scores) // 4}i", scores[: len(scores) // 4 * 4])
 
 
 class ChannelRanges(Message, number=0x96):

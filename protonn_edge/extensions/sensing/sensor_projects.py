@@ -29,6 +29,7 @@ from protonn_edge.model.features import signal_of
 from protonn_edge.model.head import remedies_of
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
+from protonn_edge.policy.confidence.voting import marks_of
 from protonn_edge.system.errors import CheckFailed, InputError, InvalidValue
 from protonn_edge.system.extensions import check_memories, parts_of
 from protonn_edge.system.files import resources, write_plainly
@@ -103,6 +104,7 @@ def windowing_for(
     hop: int | None = None,
     votes: int = 1,
     refractory_s: float = 0.0,
+    marks: Sequence[tuple[str, int]] = (),
     unit: str | None = None,
 ) -> Windowing:
     """Return the windows of a board's sensors, given by their names, for a model.
@@ -123,6 +125,7 @@ def windowing_for(
         hop=hop,
         votes=votes,
         refractory_s=refractory_s,
+        marks=marks_of(marks, model.classes),
         instrument=model.instrument,
         unit=unit,
     )

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.naming import answer_name
-from protonn_edge.extensions.sensing.live import Reporter
 from protonn_edge.extensions.sensing.recorder import Samples
-from protonn_edge.extensions.sensing.sensor_board import UNDECIDED
 from protonn_edge.extensions.sensing.windowing import Windowing
+from protonn_edge.policy.confidence.voting import UNDECIDED, shares_of
 from protonn_edge.system.errors import InputError
 
 
@@ -29,7 +28,7 @@ class StreamAnswer:
     label: str
     reported: str | None  # the class reported for the last windows; None before there is one
     scores: dict[str, int]
-    figures: dict[str, int]  # of the model's rules, such as a confidence in per cent
+    shares: dict[str, int]  # of the last windows, in per cent; what is missing to 100 is of none
     value: str | None = None  # the number that the model predicts, if it does
 
 
@@ -43,7 +42,7 @@ class StreamClassifier:
                 "detects; build and upload it, and use 'monitor'"
             )
         self.windowing = windowing
-        self._reporter = Reporter(windowing.votes, windowing.refractory)
+        self._reporter = windowing.reporter()
         self._waiting = np.empty((0, len(windowing.used)), np.int16)
         self._first: int | None = None  # the number of the first waiting sample
         self._skip = 0  # samples before the next window
@@ -55,7 +54,7 @@ class StreamClassifier:
         if expected is not None and samples.first != expected:
             self._reporter.forget()
             if samples.first < expected:  # a reset
-                self._reporter = Reporter(self.windowing.votes, self.windowing.refractory)
+                self._reporter = self.windowing.reporter()
             expected = None
         if expected is None:
             self._first, self._waiting, self._skip = samples.first, values[:0], 0
@@ -76,14 +75,10 @@ class StreamClassifier:
     def _answer(self, first: int, window: NDArray[np.int16]) -> StreamAnswer:
         model = self.windowing.model
         inputs = model.raw_inputs.quantize(window.reshape(1, -1))
-        (label,), scores = model.answers(inputs)
-        self._reporter.report(int(label), first + len(window))
+        labels, scores = model.answers(inputs)
+        (label,), (shares,) = labels, shares_of(model.policy, labels, scores)
+        self._reporter.report(int(label), shares, first + len(window))
         reported = self._reporter.reported
-        figures = {
-            name: figure
-            for rule in model.policy.rules
-            for name, (figure,) in rule.figures(scores).items()
-        }
         values = model.policy.words(scores, model.classes)
         names = dict(zip(model.classes, map(int, scores[0]), strict=True))
         return StreamAnswer(
@@ -91,6 +86,6 @@ class StreamClassifier:
             answer_name(model.classes, int(label)),
             None if reported == UNDECIDED else answer_name(model.classes, reported),
             names,
-            figures,
+            dict(zip(model.classes, self._reporter.shares, strict=True)),
             None if values is None else values[0],
         )

@@ -38,6 +38,7 @@ from protonn_edge.model.head import channels_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
 from protonn_edge.model.signals import QUIET
+from protonn_edge.policy.confidence.voting import Reporter
 from protonn_edge.system import checks
 from protonn_edge.system.checks import check_most
 from protonn_edge.system.errors import (
@@ -60,7 +61,7 @@ _EXTREMES_CYCLES = 40
 _SENT_BYTE_CYCLES = 600  # in addition to the line's time
 _WINDOW_CYCLES = 2_000
 _SHARE = 0.9  # of the remaining time, as a safety margin
-_HEAD_BYTES = 15
+_HEAD_BYTES = 14
 _SAID_BYTES = 48
 
 
@@ -183,14 +184,17 @@ class Windowing(SensorWindows):
     # samples from the start of a window to the start of the next; the minimum, if windows begin at
     # an event
     hop: int
-    votes: int = 1  # windows that vote: a class is reported once most of them have it, 1 to 15
+    votes: int = 1  # windows of the mean that decides on the word, 1 to 15
     refractory_s: float = 0.0  # seconds for which a reported class remains, at least
+    marks: tuple[int, ...] = ()  # least share of each class to be the word, in per cent, or none
 
     def __post_init__(self) -> None:
         fits, remedy = self.model.policy.predicts != "labels", "call pnn_top() in your own sketch"
         checks.check(fits, "the model", "sets of labels", "one class or number", remedy)
-        if self.model.policy.predicts == "value" and (self.votes > 1 or self.refractory_s):
-            raise unneeded("--votes", "is given, but the model predicts a number of each window")
+        asked = {"--votes": self.votes > 1 or self.refractory_s, "--mark": self.marks}
+        for option in (name for name, is_given in asked.items() if is_given):
+            if self.model.policy.predicts == "value":
+                raise unneeded(option, "is given, but the model predicts a number of each window")
         if self.model.counts is None and not as_it_is(self.model):
             raise InputError(
                 "the model was trained on decimal numbers in an unknown unit, but a sensor returns "
@@ -245,6 +249,10 @@ class Windowing(SensorWindows):
         """Samples for which a reported class remains."""
         return round(self.refractory_s * self.sampling.actual_rate)
 
+    def reporter(self) -> Reporter:
+        """Return what finds the word for consecutive windows as the board does."""
+        return Reporter(self.votes, self.refractory, self.marks)
+
     @cached_property
     def trained(self) -> tuple[tuple[int, int], ...]:
         """The range of each channel in training, in counts; none of sound: it is the sensor's."""
@@ -259,9 +267,9 @@ class Windowing(SensorWindows):
         """A description for display."""
         rate = self.sampling.actual_rate
         votes = (
-            ""
-            if self.votes == 1
-            else f"; a class is reported when most of {self.votes} windows agree"
+            f"; the class of the largest mean share in {self.votes} windows is reported"
+            if self.votes > 1
+            else ""
         )
         rest = (
             f"; after a report, no other class is reported for {self.refractory_s:g} s"
@@ -309,9 +317,8 @@ class Windowing(SensorWindows):
     @property
     def sending_cycles(self) -> float:
         """The most cycles from a window's class until it is sent, by the line's rate."""
-        of_rules = sum(rule.cycles_a_class for rule in self.model.policy.rules)
         sent = self._window_bytes * _sent_byte_cycles(self.sampling.board)
-        return sent + _WINDOW_CYCLES + self.model.n_classes * of_rules
+        return sent + _WINDOW_CYCLES
 
     def _meanwhile(self, cycles: float, free: float) -> int:
         """Return the number of samples that arrive during a computation."""
@@ -320,7 +327,7 @@ class Windowing(SensorWindows):
     @property
     def _window_bytes(self) -> int:
         """The maximum bytes sent per window."""
-        return frame_bytes(_HEAD_BYTES + 4 * self.model.n_classes)
+        return frame_bytes(_HEAD_BYTES + 5 * self.model.n_classes)
 
     @property
     def _said_bytes(self) -> int:
@@ -350,8 +357,11 @@ class Windowing(SensorWindows):
             page="live",
             windowing=self,
             hop=self.hop,
+            model=self.model,
             votes=self.votes,
             refractory=self.refractory,
+            marks=self.marks,
+            limited=not self.on_any_chip,
             period_us=round(1e6 / self.sampling.actual_rate),
             live_sound="sensors/onset.j2",
             live_answer="sensors/answer.j2" if rule is None else f"sensors/policy/{rule}.j2",
@@ -390,6 +400,7 @@ def windowing_of(
     hop: int | None = None,
     votes: int = 1,
     refractory_s: float = 0.0,
+    marks: tuple[int, ...] = (),
     instrument: Instrument | None = None,
     unit: str | None = None,
 ) -> Windowing:
@@ -414,6 +425,7 @@ def windowing_of(
         hop or model.n_features // n,
         votes,
         refractory_s,
+        marks,
         notices=(*by_place, *notices),
     )
     windowing.check_line()

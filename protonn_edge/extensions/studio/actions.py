@@ -45,7 +45,7 @@ ACTIONS: dict[str, str] = {
     "--teachable={teachable}? --seed={seed}? --board={board}?",
     # run
     "build": "build {model} -o {project} --sensor={sensor}? --hop={hop}? --votes={votes}? "
-    "--board={board}?",
+    "--mark={mark}? --board={board}?",
     "upload": "upload {project} --port={port}?",
     "monitor": "monitor --project={project} --emulate+played --sensor={played}? --port={port}? "
     "--board={board}? --teach+teaching",
@@ -54,7 +54,7 @@ ACTIONS: dict[str, str] = {
     "--board={board}? -o {results}",
     "report": "report {results} --data={points} --project={project} -o report.html",
     "export": "export {model} --arduino={zip} --sensor={sensor}? --hop={hop}? --votes={votes}? "
-    "--board={board}?",
+    "--mark={mark}? --board={board}?",
 }
 """Words, in which a field stands in braces. A word that ends in "?" is left out without its field,
 and repeated if the field has several values; "--emulate+played" is given with the field "played".
@@ -67,7 +67,7 @@ READ: Mapping[str, str] = {
 }  # fmt: skip
 """The fields that say how a table is read, and the names of these options in `TableOptions`."""
 
-LISTS = ("sensor", "played", "keep_columns", "drop", "one_hot", "holdout")
+LISTS = ("sensor", "played", "keep_columns", "drop", "one_hot", "holdout", "mark")
 """The fields that may have several values."""
 
 LONGEST = 200
@@ -145,6 +145,13 @@ def _held_out(value: object, listed: Listed) -> str:
     return check(value, listed)
 
 
+def _mark(value: object, listed: Listed) -> str:
+    """Return a mark of a class, or of all of them."""
+    name, _, percent = str(value).rpartition("=")
+    checked = _number(0, 100)(percent, listed)
+    return f"{_text(name, listed)}={checked}" if name else checked
+
+
 _SENSOR = _matching(r"[a-z0-9][\w-]{0,60}(\.toml)?", "a sensor")
 
 FIELDS: Mapping[str, _Check] = {
@@ -192,6 +199,7 @@ FIELDS: Mapping[str, _Check] = {
     "project": _new(""),
     "hop": _number(1, 65_535),
     "votes": _number(1, 15),
+    "mark": _mark,
     "results": _new(".csv"),
     "zip": _new(".zip"),
     "emulated": _matching("yes", "a choice"),

@@ -126,7 +126,8 @@ def _keep(stream: BoardStream, request: PageRequest) -> None:
 def _classify(stream: BoardStream, request: PageRequest) -> None:
     path = request.path("model") if request.asked.get("model") else None
     hop, votes = request.number("hop"), request.number("votes") or 1
-    stream.takes.classify(path, None if hop is None else int(hop), int(votes))
+    marks = [(name, int(n)) for name, _, n in (m.rpartition("=") for m in request.values("mark"))]
+    stream.takes.classify(path, None if hop is None else int(hop), int(votes), marks)
 
 
 _ORDERS: Mapping[object, Callable[[BoardStream, PageRequest], None]] = {

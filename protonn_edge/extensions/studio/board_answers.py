@@ -37,7 +37,7 @@ class BoardAnswers:
             self._tell(
                 answer={
                     "by": "board", "first": answer.first, "label": named.label,
-                    "reported": named.reported, "scores": scores, "sure": named.sure,
+                    "reported": named.reported, "scores": scores, "shares": named.shares,
                     "value": named.value,
                 },
                 lost=answer.lost, damaged=listener.stream.torn, resets=listener.resets,

@@ -1,5 +1,7 @@
 """Jobs: commands in child processes, one at a time, with their progress.
 
+A build goes on behind: another `Jobs`, whose command does not hold up those that people wait for.
+
 A job has steps, of which each is a command. Its reports say how far it is, and what each step that
 has ended printed, so that no notice of an earlier step gets lost.
 """
@@ -13,6 +15,7 @@ import threading
 from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
+from time import sleep
 
 from protonn_edge.extensions.studio.actions import line_of
 from protonn_edge.extensions.studio.log import Log
@@ -21,7 +24,8 @@ from protonn_edge.extensions.studio.words import PAGE
 from protonn_edge.system.errors import InputError, counted
 from protonn_edge.system.schema import JsonObject
 
-_STOP_S = 5.0
+_STOP_S, _END_S = 5.0, 0.5
+_POLL_S = 0.05
 _NOTE_LETTERS = 500
 _PROGRESS = ("task", "done", "total", "note")
 _NUMBERS = count(1)
@@ -35,10 +39,12 @@ class Busy(InputError):
 
 
 class Jobs:
-    """Runs commands in a folder; `tell` gets what they report, as keywords, in any thread."""
+    """Runs commands in a folder; `tell` gets what they report, in any thread, by a keyword."""
 
-    def __init__(self, folder: Path, tell: Callable[..., None], log: Log) -> None:
-        self._folder, self._tell, self._log = folder, tell, log
+    def __init__(
+        self, folder: Path, tell: Callable[..., None], log: Log, keyword: str = "job"
+    ) -> None:
+        self._folder, self._tell, self._log, self._keyword = folder, tell, log, keyword
         self.processes = Launcher(folder)
         self._child: Running | None = None
         self._thread: threading.Thread | None = None
@@ -53,16 +59,23 @@ class Jobs:
             task = self.latest.get("action", "another action")
             raise Busy(f"{task} is still running; wait until it ends, or stop it")
 
-    def start(self, steps: Steps, stage: str = "", then: Callable[[], None] | None = None) -> None:
+    def start(
+        self,
+        steps: Steps,
+        stage: str = "",
+        then: Callable[[], None] | None = None,
+        after: Jobs | None = None,
+    ) -> None:
         """Run the commands of actions one after the other; the first failure ends them.
 
-        If all of them are done, `then` is called before the job ends. Raises `Busy` if others are
+        If other jobs are running that these come `after`, they begin when those are done. If all
+        commands are done, `then` is called before the job ends. Raises `Busy` if others are
         running.
         """
         self.check_idle()
         self._stopped, self.is_running, self.steps = False, True, steps
         self._thread = threading.Thread(
-            target=self._run, args=(steps, stage, then or (lambda: None)), daemon=True
+            target=self._run, args=(steps, stage, then or (lambda: None), after), daemon=True
         )
         self._thread.start()
 
@@ -72,20 +85,27 @@ class Jobs:
         if self._child is not None:
             self._child.stop()
 
-    def close(self) -> None:
-        """End the running command, at the latest after some seconds."""
+    def end(self, within_s: float = _END_S) -> None:
+        """End the running command, at the latest after some time."""
         self.stop()
         if self._thread is not None:
-            self._thread.join(_STOP_S)
-        if self._child is not None:
+            self._thread.join(within_s)
+        if self._child is not None and self.is_running:
             self._child.kill()
+
+    def close(self) -> None:
+        """End the running command, and begin no other."""
+        self.end(_STOP_S)
         self.processes.close()
 
-    def _run(self, steps: Steps, stage: str, then: Callable[[], None]) -> None:
+    def _run(self, steps: Steps, stage: str, then: Callable[[], None], after: Jobs | None) -> None:
         self.latest = {
-            "number": next(_NUMBERS), "stage": stage, "of": len(steps), "records": [], "part": 0.0
+            "number": next(_NUMBERS), "stage": stage, "of": len(steps), "records": [], "part": 0.0,
+            "behind": self._keyword == "behind",
         }  # fmt: skip
         try:
+            if after is not None and after.is_running and not self._is_next(steps[0][0], after):
+                return
             for at, step in enumerate(steps, 1):
                 if not self._goes_on(at, *step, then):
                     break
@@ -94,9 +114,24 @@ class Jobs:
             self.is_running = False
             raise
 
+    def _is_next(self, action: str, after: Jobs) -> bool:
+        """Wait until other jobs have ended; return whether they are done, else end as they did."""
+        self._report(action=action, state="running", last=False, waits=True)
+        while after.is_running and not self._stopped:
+            sleep(_POLL_S)
+        ended = {"state": "stopped", "record": {"error": "stopped"}}
+        if not after.is_running:
+            ended = {name: after.latest[name] for name in ended}
+        if ended["state"] == "done" and not self._stopped:
+            return True
+        self.latest, self.is_running = {**self.latest, **ended, "last": True}, False
+        self._tell(**{self._keyword: self.latest})
+        return False
+
     def _goes_on(self, at: int, action: str, words: list[str], then: Callable[[], None]) -> bool:
         """Run a step, and report it; return whether the next one follows."""
         begun, line = {"step": at, "action": action, "line": line_of(words)}, line_of(words)
+        begun |= {"waits": False}
         self._report(**begun, state="running", last=False, record=None, progress=None, note="")
         try:
             code, record, said = self._execute(words)
@@ -116,7 +151,7 @@ class Jobs:
         if last and state == "done" and not self._stopped:
             then()
         self.latest, self.is_running = latest, not last  # the next job may begin from here on
-        self._tell(job=latest)
+        self._tell(**{self._keyword: latest})
         return not last
 
     def _execute(self, words: list[str]) -> tuple[int, JsonObject, list[str]]:
@@ -154,7 +189,7 @@ class Jobs:
 
     def _report(self, **news: object) -> None:
         self.latest = {**self.latest, **news}
-        self._tell(job=self.latest)
+        self._tell(**{self._keyword: self.latest})
 
 
 def _files_of(words: Sequence[str]) -> list[str]:

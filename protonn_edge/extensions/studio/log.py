@@ -8,6 +8,7 @@ Anyone can edit or delete it, so lines that are none are left out.
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -52,6 +53,7 @@ class Log:
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._path = folder, folder / LOG_FILE
+        self._lock = threading.Lock()
         self._entries = list(self._read())
 
     def _read(self) -> Iterator[JsonObject]:
@@ -79,8 +81,9 @@ class Log:
             "record": record if _is_json(record) else {},
             "files": {name: identity(self._folder / name) for name in files},
         }
-        self._entries.append(entry)
-        self._write(entry)
+        with self._lock:
+            self._entries.append(entry)
+            self._write(entry)
 
     def _write(self, entry: JsonObject) -> None:
         line = json.dumps(entry, allow_nan=False) + "\n"

@@ -36,7 +36,8 @@ class RelatedFiles:
         # windows of a recording that is here are no other data
         data_files = self._of(*OF_SAMPLES, *_OF_POINTS)
         self.offered = [name for name in data_files if not self._is_here(name)]
-        self._models = [name for name in self._of("model") if not files[name].get("error")]
+        known = (name for name in self._of("model") if not files[name].get("reading"))
+        self._models = [name for name in known if not files[name].get("error")]
         self.data = data if data in self.offered else self._default_data(self.offered)
         self.data_facts = files.get(self.data, {})
         self.model = model if model in self._models else self._newest_model()

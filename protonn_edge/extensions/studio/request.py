@@ -11,6 +11,7 @@ from protonn_edge.system.errors import InputError, InvalidValue, shortened
 from protonn_edge.system.schema import JsonObject
 
 _MOST_STEPS = 8
+Step = tuple[str, list[str]]
 STAGES = ("data", "train", "try", "board", "report")
 
 
@@ -69,17 +70,19 @@ class PageRequest:
         return stage if isinstance(stage, str) and stage in STAGES else ""
 
     @property
-    def steps(self) -> list[tuple[str, list[str]]]:
-        """The actions that it asks for, with the words of their commands."""
-        steps = self.asked.get("steps")
+    def steps(self) -> tuple[list[Step], list[Step]]:
+        """The actions that it asks for, and those behind them, with the words of their commands."""
+        steps, behind = self.asked.get("steps"), self.asked.get("behind") or []
         if not isinstance(steps, list) or not 0 < len(steps) <= _MOST_STEPS:
             raise InvalidValue("the steps", "none", "reload the page")
-        names, made = self.names, list[tuple[str, list[str]]]()
-        for step in steps:
+        if not isinstance(behind, list) or len(behind) > _MOST_STEPS:
+            raise InvalidValue("the steps behind", "not some", "reload the page")
+        names, made = self.names, list[Step]()
+        for step in (*steps, *behind):
             if not isinstance(step, list) or len(step) != 2 or not isinstance(step[1], dict):
                 raise InvalidValue("a step", shortened(repr(step)), "reload the page")
             words = words_of(str(step[0]), step[1], names)
             made.append((str(step[0]), words))
             if "-o" in words:  # what a step writes, the next ones may name
                 names = [*names, words[words.index("-o") + 1]]
-        return made
+        return made[: len(steps)], made[len(steps) :]

@@ -118,8 +118,9 @@ class Stages:
 
     def _data(self) -> Stage:
         facts = self._used.data_facts
-        if not facts:
-            return Stage("ready", "nothing yet", ["Record a first take, or drop a file here."])
+        if not facts or facts.get("reading"):
+            nothing = ["Record a first take, or drop a file here."]
+            return self._reading() if facts else Stage("ready", "nothing yet", nothing)
         kind = facts["kind"]
         if kind == "takes" and "takes" not in facts:  # of several files, with labels, or very large
             more = " is ready to train with, but its takes are edited elsewhere."
@@ -132,6 +133,11 @@ class Stages:
             return self._of_table()
         lead = ["", self._used.data, " is ready to train with."]
         return self._ready_data("done", self._used.data, lead, {})
+
+    def _reading(self) -> Stage:
+        lead = ["Reading ", self._used.data, "; you can look around."]
+        train = _action("Train a model", why="needs the data")
+        return Stage("ready", "being read", lead, train, facts={"reading": True})
 
     def _of_takes(self, facts: JsonObject) -> Stage:
         takes: Mapping[str, int] = facts["classes"]
@@ -152,6 +158,8 @@ class Stages:
 
     def _of_table(self) -> Stage:
         found = self._memory.columns(self._used.data, self._read)
+        if found.get("reading"):
+            return self._reading()
         lead = ["", self._used.data, f": {counted(found['rows'], 'row')}."]
         if found.get("error"):
             return Stage("warn", "needs your decision", [found["error"]], facts=found)
@@ -240,7 +248,7 @@ class Stages:
         return self._used.is_of_samples and any(each.get("sensors") for each in every)
 
     def _try(self) -> Stage:
-        go = _action("Put it on the board", "board")
+        go = _action("Put it on the board", "board", "upload" if self._memory.has_port else None)
         is_sound = (self._used.data_facts.get("rate") or 0) >= _SOUND_HZ
         lead = [_PLAY if self._memory.is_emulated else _MAKE_A_SOUND if is_sound else _MOVE]
         if not self._is_live:

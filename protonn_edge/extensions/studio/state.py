@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import json
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 from protonn_edge.chips.boards import board_names, export_board_names, load_export_board
 from protonn_edge.codegen.families import family_of
@@ -14,6 +16,7 @@ from protonn_edge.extensions.studio.columns import columns_of
 from protonn_edge.extensions.studio.facts import digest, facts_of, identity
 from protonn_edge.extensions.studio.folder import listing, version_of
 from protonn_edge.extensions.studio.log import Log
+from protonn_edge.extensions.studio.reading import at_once
 from protonn_edge.extensions.studio.related import RelatedFiles
 from protonn_edge.extensions.studio.sources import source_of
 from protonn_edge.extensions.studio.stages import Memory, Stages, held_out
@@ -23,22 +26,42 @@ from protonn_edge.system.errors import ProtoNNEdgeError
 from protonn_edge.system.schema import JsonObject
 
 _COPY_AGAIN = "copy the file here again, or remove it"
+_PROJECTS = ("live", "project", "logger")
+_READING: JsonObject = {"reading": True}
 _IN_USE = ("data", "model", "points", "project", "results", "report")
 
 
 class FolderState:
-    """A folder at one time, with its log, and the hashes of models that were tried."""
+    """A folder at one time, with its log, and the hashes of models that were tried.
 
-    def __init__(self, folder: Path, log: Log, tried: Collection[str] = ()) -> None:
-        self._folder, self._log, self._tried = folder, log, tried
-        self._digest = cache(lambda name: digest(folder / name) if name else "")
+    What `read`, of a `Reader`, does not return in time is empty, and comes with a later state.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        log: Log,
+        tried: Collection[str] = (),
+        read: Callable[..., Any] = at_once,
+    ) -> None:
+        self._folder, self._log, self._tried, self._read_in_time = folder, log, tried, read
+        self._version = cache(lambda name: _version(folder / name))
+        self._digest = cache(lambda name: self._of(digest, name) or "" if name else "")
         self._identity = cache(lambda name: identity(folder / name))
         self.files = dict(self._read())
 
     def _read(self) -> Iterator[tuple[str, JsonObject]]:
         for one in listing(self._folder):
-            facts = facts_of(self._folder / one["name"], one["kind"])
-            yield one["name"], {**facts, **one}
+            name, kind = one["name"], one["kind"]
+            is_quick = kind in _PROJECTS  # into which compilers write
+            facts: JsonObject | None = (
+                facts_of(self._folder / name, kind) if is_quick else self._of(facts_of, name, kind)
+            )
+            yield name, {**(_READING if facts is None else facts), **one}
+
+    def _of(self, function: Callable[..., Any], name: str, *more: Hashable) -> Any:
+        """Return what a function makes of a file as it is now; None if that takes long."""
+        return self._read_in_time(self._version(name), function, self._folder / name, *more)
 
     def to_json(
         self, data: str = "", model: str = "", read: JsonObject | None = None
@@ -80,7 +103,7 @@ class FolderState:
             if _is_model(facts)
             else {"name": name, "error": f"{facts['error'].partition(';')[0]}; {_COPY_AGAIN}"}
             for name, facts in self.files.items()
-            if facts["kind"] == "model"
+            if facts["kind"] == "model" and not facts.get("reading")
         ]
 
     def _figures(self, name: str, facts: JsonObject) -> JsonObject:
@@ -116,8 +139,8 @@ class FolderState:
 
     def _accuracy(self, model: str, points: str) -> JsonObject:
         """Return how good a model is on some points; empty if it cannot read them."""
-        path, data = self._folder / model, self._folder / points
-        return dict(_accuracy(path, version_of(path), data, version_of(data)))
+        of_points = self._folder / points, self._version(points)
+        return dict(self._of(_accuracy, model, self._version(model), *of_points) or {})
 
     def _memory(self, source: JsonObject) -> Memory:
         return Memory(
@@ -131,8 +154,8 @@ class FolderState:
         )
 
     def _columns(self, name: str, read: JsonObject) -> JsonObject:
-        path = self._folder / name
-        return columns_of(path, version_of(path), read)
+        found = self._of(_columns, name, self._version(name), json.dumps(read, sort_keys=True))
+        return _READING if found is None else dict(found)
 
     def _is_uploaded(self, project: str) -> bool:
         entries = self._log.records_of(project, self._identity(project))
@@ -141,7 +164,18 @@ class FolderState:
 
 def _is_model(facts: JsonObject) -> bool:
     """Whether a file is a model that can be read."""
-    return facts["kind"] == "model" and not facts.get("error")
+    return facts["kind"] == "model" and not facts.get("error") and not facts.get("reading")
+
+
+def _version(path: Path) -> str:
+    try:
+        return version_of(path)
+    except OSError:  # it was removed in the meantime
+        return ""
+
+
+def _columns(path: Path, version: str, read: str) -> JsonObject:
+    return columns_of(path, version, json.loads(read))
 
 
 @lru_cache(maxsize=100)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -142,7 +142,9 @@ class StreamTakes:
 
         self._line.order(obey)
 
-    def classify(self, model_file: Path | None, hop: int | None, votes: int) -> None:
+    def classify(
+        self, model_file: Path | None, hop: int | None, votes: int, marks: Sequence[tuple[str, int]]
+    ) -> None:
         """Compute the classes of a model from the samples, or stop it."""
 
         def obey(recorder: Recorder) -> None:
@@ -152,7 +154,9 @@ class StreamTakes:
                 return
             model, described = load_model(model_file), recorder.description
             sensors, board, rate = described.sensors, self._line.board, described.rate
-            windowing = windowing_for(model, sensors, board, rate=rate, hop=hop, votes=votes)
+            windowing = windowing_for(
+                model, sensors, board, rate=rate, hop=hop, votes=votes, marks=marks
+            )
             self._line.notice(windowing.notices)
             self._classifier = StreamClassifier(windowing)
             self._line.report(classes=[*model.classes], model=model_file.name)

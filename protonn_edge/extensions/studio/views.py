@@ -26,6 +26,7 @@ from protonn_edge.model.file import load_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import about_answers
 from protonn_edge.model.quantization import answers_of
+from protonn_edge.policy.confidence.voting import shares_of
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.figures import Figure, facts_of
@@ -34,6 +35,7 @@ from protonn_edge.system.schema import JsonObject
 _VALUES, _LEAST, _MOST = 80_000, 40, 300  # of all curves; pairs of the least and most of a curve
 _SURE = "confidence_percent"
 _SHOWN = 12  # points of a cell of the matrix
+_MOST_SHARES = 50_000
 _TRIED, _SLIDERS, _STEPS = 40, 12, 48  # points, columns, and answers along the range of one
 
 
@@ -258,8 +260,17 @@ def _of_classes(tested: Tested, places: WindowPlaces) -> JsonObject:
         "matrix": counts.tolist(),
         "quality": None if quality is None else quality.to_json(),
         "cells": cells,
+        "tested": _shares(tested, known, y, said),
         "by_session": _by_session(tested.sessions, known, said == y),
     }
+
+
+def _shares(tested: Tested, known: Array, y: Array, said: Array) -> list[list[int]]:
+    """Return the class, the answer and the shares of points; of many, of the first ones."""
+    some = np.flatnonzero(known)[: _MOST_SHARES // (tested.model.n_classes + 2)]
+    shares = shares_of(tested.policy, tested.answers[some], tested.scores[some])
+    rows: list[list[int]] = np.column_stack([y[some], said[some], shares]).tolist()
+    return rows
 
 
 def _by_session(sessions: Any, known: Array, right: Array) -> list[JsonObject]:

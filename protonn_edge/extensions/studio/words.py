@@ -14,7 +14,8 @@ PAGE = Interface(
         "label": "the column to predict",
         "output": "the file",
         "hop": "the time between answers",
-        "votes": "the majority",
+        "votes": "the windows of the mean",
+        "mark": "the mark",
         "rate": "the samples a second",
     }
 )

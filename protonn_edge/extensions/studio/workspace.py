@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -13,9 +14,10 @@ from protonn_edge.extensions.studio.attached import AttachedBoard
 from protonn_edge.extensions.studio.drops import Drops
 from protonn_edge.extensions.studio.facts import facts_of
 from protonn_edge.extensions.studio.folder import kind_of, version_of
-from protonn_edge.extensions.studio.jobs import Busy, Jobs
+from protonn_edge.extensions.studio.jobs import Busy, Jobs, Steps
 from protonn_edge.extensions.studio.keeping import Beside
 from protonn_edge.extensions.studio.log import Log
+from protonn_edge.extensions.studio.reading import SOON_S, Reader
 from protonn_edge.extensions.studio.request import PageRequest
 from protonn_edge.extensions.studio.sample import PLAYED, RATE, SENSOR, sample_files
 from protonn_edge.extensions.studio.sources import LOGGER, is_for, wires
@@ -29,6 +31,7 @@ from protonn_edge.system.schema import JsonObject
 
 _SHOWN = ("page", "zip")
 _UPLOADS = ("upload", "upload-logger")
+_OF_BUILDS = {"upload", "measure", "report"}
 
 
 class Workspace:
@@ -39,13 +42,16 @@ class Workspace:
         self.tabs = Tabs()
         self.log = Log(folder)
         self.jobs = Jobs(folder, self.tabs.tell, self.log)
+        self.behind = Jobs(folder, self.tabs.tell, self.log, "behind")
         self.board = AttachedBoard(self.tabs.tell, self._note, self._hash_of)
+        self._reader = Reader(lambda: self.tabs.tell(changed=True))
         self._lock = threading.Lock()  # one tab at a time gives the board or the folder away
         self.drops = Drops(folder, self._lock)
 
     def close(self) -> None:
         """End the running command, and leave the board."""
         self.jobs.close()
+        self.behind.close()
         self.board.leave()
         self.drops.close()
 
@@ -63,25 +69,37 @@ class Workspace:
             **self.files().to_json(**chosen, read=request.read),
             "log": self.log.entries(),
             "job": self.jobs.latest,
+            "behind": self.behind.latest,
             "stream": self.board.state,
         }
 
     def files(self) -> FolderState:
         """Return the state of the folder now."""
-        return FolderState(self.folder, self.log, self.board.tried)
+        read = self._reader.until(time.monotonic() + SOON_S)
+        return FolderState(self.folder, self.log, self.board.tried, read)
 
     # --- orders ---
 
     def run(self, request: PageRequest) -> JsonObject:
-        """Run the commands of steps, one after the other."""
-        steps = request.steps
+        """Run the commands of steps, one after the other, and then those behind them.
+
+        A new training ends the commands behind, as does what writes the same folder; what uses a
+        build waits for them.
+        """
+        steps, behind = request.steps
+        actions = {action for action, _ in steps}
         with self._lock:
             self.jobs.check_idle()  # before the version, which a running command may change
             if "version" in request.asked:
                 request.check_version("recording")
             if any(_needs_line(*step) for step in steps):
                 self.board.leave()
-            self.jobs.start(steps, request.stage)
+            waits = self.behind if actions & _OF_BUILDS else None
+            if "train" in actions or _outputs(steps) & _outputs(self.behind.steps):
+                waits = None
+                self.behind.end()
+            then = (lambda: self.behind.start(behind, "board")) if behind else None
+            self.jobs.start(steps, request.stage, then, waits)
         return {"lines": [line_of(words) for _, words in steps]}
 
     def connect(self, request: PageRequest) -> JsonObject:
@@ -147,6 +165,11 @@ def read_ahead() -> None:
     path = Path(RECORDING)
     with contextlib.suppress(ProtoNNEdgeError, OSError):
         curves(path, version_of(path))
+
+
+def _outputs(steps: Steps) -> set[str]:
+    """Return the files and folders that commands write."""
+    return {words[words.index("-o") + 1] for _, words in steps if "-o" in words}
 
 
 def _needs_line(action: str, words: list[str]) -> bool:
@@ -225,7 +248,9 @@ QUESTIONS: Mapping[str, Answer] = {
 
 ORDERS: Mapping[str, Order] = {
     "run": Workspace.run,
-    "stop": lambda workspace, _: workspace.jobs.stop(),
+    "stop": lambda workspace, asked: (
+        workspace.behind if asked.asked.get("behind") else workspace.jobs
+    ).stop(),
     "sample": Workspace.sample,
     "connect": Workspace.connect,
     "disconnect": lambda workspace, _: workspace.board.leave(),

@@ -69,7 +69,6 @@ class Confidence(IntegerRule):
 
     name: ClassVar[str] = "confidence"
     c_functions: ClassVar[tuple[str, ...]] = ("confidence",)
-    cycles_a_class: ClassVar[int] = 300
     table: ClassVar[tuple[int, ...]] = EXPONENTIAL
 
     factor: int  # steps of the table per unit of the scores, times ``2**shift``: 1..65,535
@@ -90,10 +89,10 @@ class Confidence(IntegerRule):
         half = 1 << (self.shift - 1)
         return -(-((len(EXPONENTIAL) << self.shift) - half) // self.factor)
 
-    def percent(self, scores: ArrayLike) -> NDArray[np.uint8]:
-        """Return the probability of the class with the largest integer score (n, L), in per cent.
+    def parts(self, scores: ArrayLike) -> NDArray[np.int64]:
+        """Return exponentials (n, L) that are proportional to probabilities, of integer scores.
 
-        Returns 0..100, as ``pnn_confidence`` of the generated C does.
+        The largest score has 255; see the module.
         """
         s = np.asarray(scores, dtype=np.int64)
         less = s.max(axis=1, keepdims=True) - s
@@ -103,7 +102,15 @@ class Confidence(IntegerRule):
             less[ignored & (label != s.argmax(axis=1)[:, None])] = self.limit
         half = 1 << (self.shift - 1)
         steps = (np.minimum(less, self.limit) * self.factor + half) >> self.shift
-        sums = np.array([*EXPONENTIAL, 0])[np.minimum(steps, len(EXPONENTIAL))].sum(axis=1)
+        parts: NDArray[np.int64] = np.array([*EXPONENTIAL, 0])[np.minimum(steps, len(EXPONENTIAL))]
+        return parts
+
+    def percent(self, scores: ArrayLike) -> NDArray[np.uint8]:
+        """Return the probability of the class with the largest integer score (n, L), in per cent.
+
+        Returns 0..100, as ``pnn_confidence`` of the generated C does.
+        """
+        sums = self.parts(scores).sum(axis=1)
         per_cent: NDArray[np.uint8] = ((100 * _ONE + sums // 2) // sums).astype(np.uint8)
         return per_cent
 

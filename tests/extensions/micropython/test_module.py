@@ -30,6 +30,7 @@ from protonn_edge.model.device_model import with_integers
 from protonn_edge.model.file import save_model
 from protonn_edge.model.quantization import quantize
 from protonn_edge.policy.confidence.rule import Confidence
+from protonn_edge.policy.confidence.voting import UNDECIDED, Reporter, shares_of
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.shell import command_line
 
@@ -86,6 +87,31 @@ def test_the_confidence_is_that_of_numpy() -> None:
     for point in chain.raw_inputs.integers(chain.quantizer.restore(random_inputs(1, 40, chain))):
         (percent,) = rule.percent([list(made.scores(point.tolist()))])
         assert made.confidence() == percent
+
+
+@pytest.mark.parametrize("marks", [(), (60, 0, 45)])
+@pytest.mark.parametrize("sharpness", [0.0, 3.0])
+def test_the_word_and_its_shares_are_those_of_numpy(
+    marks: tuple[int, ...], sharpness: float
+) -> None:
+    chain = tiny_integer_model()
+    chain = sharp(chain, sharpness) if sharpness else chain
+    chain = rejecting_some(chain, random_inputs(1, 60, chain), 7)
+    marks = marks[: chain.n_classes]
+    made, reporter = loaded(module_of(chain)), Reporter(3, 0, marks)
+    Q = random_inputs(1, 60, chain)
+    points = chain.raw_inputs.integers(chain.quantizer.restore(Q))
+    labels, scores = chain.answers(chain.raw_inputs.quantize(points))
+    words = set()
+    for point, label, shares in zip(
+        points, labels.tolist(), shares_of(chain.policy, labels, scores), strict=True
+    ):
+        reporter.report(label, shares, 0)
+        word = made.report(made.predict(point.tolist()), 3, marks)
+        assert word == (None if reporter.reported == UNDECIDED else reporter.reported)
+        assert tuple(made.shares) == reporter.shares
+        words.add(made.name(word) if word is not None else None)
+    assert {None, "unknown"} < words
 
 
 @pytest.mark.parametrize("hop", [1, 3, 8, 20])

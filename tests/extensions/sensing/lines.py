@@ -42,7 +42,7 @@ def samples(first: int, count: int = 5) -> bytes:
 def live(
     following: int = 0,
     *,
-    version: int = 2,
+    version: int = 3,
     found: int = 1,
     triggered: int = 0,
     period: int = 160_000,
@@ -69,12 +69,11 @@ def window(
     reported: int = 1,
     lost: int = 0,
     scores: tuple[int, ...] = (-5, 70_000),
-    percent: int | None = None,
+    shares: tuple[int, ...] = (2, 97),
 ) -> bytes:
     """Return the answer for a window of two classes; by default, one begins every 25 samples."""
     number = first // 25 % 65_536 if number is None else number % 65_536
-    percent = 255 - label if percent is None else percent
-    return sent(WindowAnswer(number, first, lost, label, reported, percent, scores))
+    return sent(WindowAnswer.of((number, first, lost, label, reported), shares, scores))
 
 
 class Line:

@@ -32,7 +32,7 @@ VALUES: Mapping[str, Any] = {
     "one_hot": ["e"], "names": "{person}_{take}", "missing": "drop",
     "target": "value", "time": "t", "delimiter": "tab", "decimal": "comma", "zip": "x.zip",
     "groups": "groups", "minutes": 1, "budget": "2kB", "teachable": 5, "seed": 1,
-    "project": "live", "hop": 25, "votes": 3, "results": "results.csv",
+    "project": "live", "hop": 25, "votes": 3, "mark": ["50", "a=b=80"], "results": "results.csv",
     "emulated": "yes", "teaching": "yes",
 }  # fmt: skip
 BAD = ("", " ", None, [], {}, "a\nb", "a\0b", "x" * 501, -1, 1e99, True)  # for every field

@@ -111,7 +111,7 @@ class Board:
 CASES = {
     "windows of consecutive samples": (MOVING, "mpu6050", 100.0, {}),
     "windows that overlap": (MOVING, "mpu6050", 100.0, {"hop": 10}),
-    "sound": (HEARING, "microphone", 8000.0, {}),
+    "sound": (HEARING, "microphone", 8000.0, {"hop": 2100}),
 }
 
 

@@ -22,7 +22,7 @@ from protonn_edge.codegen.projects.project import try_plan
 from protonn_edge.codegen.verification.agreement import PROVEN
 from protonn_edge.codegen.verification.tryout import NOT_TRIED
 from protonn_edge.extensions.sensing.commands.logger import LOGGER_FOLDER, write_logger
-from protonn_edge.extensions.sensing.commands.votes import VOTES, Votes, votes_of
+from protonn_edge.extensions.sensing.commands.votes import MARKS, VOTES, Mark, Votes, votes_of
 from protonn_edge.extensions.sensing.sensor_kinds import ANALOG_PINS, MICROPHONE
 from protonn_edge.extensions.sensing.sensor_projects import (
     LiveBuild,
@@ -43,8 +43,8 @@ class LiveOptions(SensorFirmware):
     """The options as they were given."""
 
     NEEDS: ClassVar[Mapping[str, str]] = {
-        "--rate --unit --hop --votes": "--sensor",
-        "--unit --hop --votes": "model_file",
+        "--rate --unit --hop --votes --mark": "--sensor",
+        "--unit --hop --votes --mark": "model_file",
     }
 
     sensors: tuple[str, ...] = option(
@@ -69,6 +69,7 @@ class LiveOptions(SensorFirmware):
         click.IntRange(1),
     )
     votes: Votes | None = VOTES
+    marks: tuple[Mark, ...] = MARKS
 
     @property
     def is_given(self) -> bool:
@@ -88,6 +89,7 @@ class LiveOptions(SensorFirmware):
             hop=self.hop,
             votes=votes,
             refractory_s=refractory_s,
+            marks=self.marks,
             unit=self.unit,
         )
 
@@ -164,6 +166,7 @@ def _build(
         "window": windowing.window,
         "hop": windowing.hop,
         "votes": windowing.votes,
+        "marks": list(windowing.marks),
         "refractory": windowing.refractory_s,
         "ring_bytes": built.ring_bytes,
         **built.usage.to_json(board),

@@ -23,17 +23,17 @@ from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.codegen.export.folder import LIVE
 from protonn_edge.codegen.projects.folder import PLAN_FILE, read_plan
-from protonn_edge.data.naming import Notice
+from protonn_edge.data.naming import NO_CLASS_NAME, Notice
 from protonn_edge.extensions.sensing.commands.monitor_additions import MonitorAddition
 from protonn_edge.extensions.sensing.commands.sensor_source import source_options
 from protonn_edge.extensions.sensing.commands.source import Pace, SensorSource
 from protonn_edge.extensions.sensing.listener import Listener, NamedAnswer
 from protonn_edge.extensions.sensing.sensor_board import LiveDescription, WindowAnswer
+from protonn_edge.policy.confidence.voting import WHOLE
 from protonn_edge.system.errors import InputError, counted
 from protonn_edge.system.schema import JsonObject
 
 _BAR_CELLS = 40
-_CERTAIN = 99  # in per cent; more is rounded to 100
 
 
 @command(
@@ -160,7 +160,8 @@ def _record(window: NamedAnswer) -> JsonObject:
         "class": window.label,
         "reported_class": window.reported,
         "scores": dict(zip(window.names, answer.scores, strict=True)),
-        "confidence": answer.confidence,
+        "shares": window.shares,
+        "none_of_these": window.none,
     }
     if window.value is not None:
         said = {"name": window.label, "value": float(window.value)}
@@ -171,29 +172,27 @@ def _record(window: NamedAnswer) -> JsonObject:
 def _line(window: NamedAnswer) -> str:
     if window.value is not None:
         return f"{window.seconds:9.2f} s  {window.label} {window.value}"
-    best, sure = max(window.answer.scores), _confidence(window.sure)
+    share = {**window.shares, NO_CLASS_NAME: window.none}.get(window.reported or "")
     return (
-        f"{window.seconds:9.2f} s  {window.reported or '-'}  "
-        f"(window: {window.label}, score {best:,}{f', {sure}' if sure else ''})"
+        f"{window.seconds:9.2f} s  {window.reported or '-'}{'' if share is None else f' {share} %'}"
+        f"  (window: {window.label}, score {max(window.answer.scores):,})"
     )
 
 
-def _confidence(sure: int | None) -> str:
-    """Return the board's confidence in a window's class, if known."""
-    return "" if sure is None else f"{'over 99' if sure > _CERTAIN else sure} % sure"
-
-
 def picture(window: NamedAnswer) -> Group:
-    """Return the reported class, the scores as bars, the window's confidence, and the rate.
+    """Return the reported class, the shares as bars, the window's scores, and the rate.
 
-    If the model predicts a number, it is shown in place of class and scores.
+    If the model predicts a number, it is shown in place of class and shares.
     """
     answer, rate, table = window.answer, window.rate, Table.grid(padding=(0, 1))
-    low, high = min(0, *answer.scores), max(1, *answer.scores)
-    for label, (name, score) in enumerate(zip(window.names, answer.scores, strict=True)):
-        bar = Bar(high - low, 0, score - low, width=_BAR_CELLS)
-        sure = _confidence(window.sure) if label == answer.label else ""
-        table.add_row(Text(name), f"{score:,}".rjust(11), bar, sure)
+    for (name, share), score in zip(window.shares.items(), answer.scores, strict=False):
+        bar = Bar(WHOLE, 0, share, width=_BAR_CELLS)
+        table.add_row(Text(name), f"{share} %".rjust(5), bar, f"score {score:,}")
+    table.add_row(
+        Text("none of these"),
+        f"{window.none} %".rjust(5),
+        Bar(WHOLE, 0, window.none, width=_BAR_CELLS),
+    )
     state = "" if rate is None else f"{rate:.4g} samples a second, "
     state += f"{counted(window.windows, 'window')}, {window.missing:,} missing, "
     state += f"{counted(answer.lost, 'sample')} lost"

@@ -12,7 +12,7 @@ import click
 from protonn_edge.cli.command import Output, option
 from protonn_edge.data.options import TableOptions
 from protonn_edge.extensions.sensing import SAMPLES_LIMIT
-from protonn_edge.extensions.sensing.commands.votes import VOTES, Votes, votes_of
+from protonn_edge.extensions.sensing.commands.votes import MARKS, VOTES, Mark, Votes, votes_of
 from protonn_edge.model.model import Model
 from protonn_edge.system.errors import unneeded
 from protonn_edge.system.extensions import AddedOptions
@@ -22,7 +22,7 @@ from protonn_edge.system.extensions import AddedOptions
 class StreamOptions(AddedOptions):
     """The options as they were given."""
 
-    NEEDS: ClassVar[Mapping[str, str]] = {"--votes": "--hop"}
+    NEEDS: ClassVar[Mapping[str, str]] = {"--votes --mark": "--hop"}
     APART: ClassVar[Mapping[str, str]] = {"-o": "--hop"}
 
     hop: int | None = option(
@@ -30,6 +30,7 @@ class StreamOptions(AddedOptions):
         click.IntRange(1, SAMPLES_LIMIT),
     )
     votes: Votes | None = VOTES
+    marks: tuple[Mark, ...] = MARKS
 
     def classified(self, model: Model, data: Path, table: TableOptions, out: Output) -> bool:
         """Print how often a model would answer while a recording is played, if it is asked for."""
@@ -40,6 +41,7 @@ class StreamOptions(AddedOptions):
         from protonn_edge.extensions.sensing.recordings.recorded import read_recording
         from protonn_edge.learn.evaluation.terminal import fact_table
         from protonn_edge.model.features import signal_of
+        from protonn_edge.policy.confidence.voting import marks_of
 
         if model.policy.predicts == "value":
             raise unneeded("--hop", "counts events, but the model predicts a number")
@@ -48,7 +50,8 @@ class StreamOptions(AddedOptions):
         recorded = read_recording(data, replace(table, sample_rate=rate))
         if signal and channel_names(recorded.dataset.feature_names, signal.channels):
             raise unneeded("--hop", f"needs a recording, but each row of {data} is a window")
-        live = live_figures(model, recorded, self.hop, *votes_of(self.votes))
+        marks = marks_of(self.marks, model.classes)
+        live = live_figures(model, recorded, self.hop, *votes_of(self.votes), marks)
         of_data = (each for each in recorded.dataset.notices if each.kind != "rate" or not rate)
         out.notice([*of_data, *live.notices])
         out.say(fact_table(live.facts()))

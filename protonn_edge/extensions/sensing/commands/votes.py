@@ -1,6 +1,8 @@
-"""The option for what is reported of the classes of windows, on a board or on this computer."""
+"""The options for the word that follows from windows, on a board or on this computer."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import click
 
@@ -9,15 +11,37 @@ from protonn_edge.cli.options import FiniteRange, Qualified
 from protonn_edge.extensions.sensing import VOTES_LIMIT
 
 Votes = tuple[int, dict[str, float]]
+Mark = tuple[str, int]
+
+_PERCENT = click.IntRange(0, 100)
+
+
+class _Mark(click.ParamType[Mark]):
+    """A per cent, with the class whose mark it is in front; without one, of every class."""
+
+    name = "[CLASS=]N"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Mark:
+        """Return the class, or "", and its mark."""
+        name, _, percent = str(value).rpartition("=")  # a name may have this sign in it
+        return name, int(_PERCENT(percent, param, ctx))
+
 
 VOTES = option(
-    "With --sensor or --hop: report the majority class of N windows; after a report, report no "
-    "other class for X seconds.  [default: 1,refractory=0]",
+    "With --sensor or --hop: report the class of the largest mean share in N windows; after a "
+    "report, report no other class for X seconds.  [default: 1,refractory=0]",
     Qualified(click.IntRange(1, VOTES_LIMIT), "N", refractory=FiniteRange(0, 3600)),
+)
+MARKS = option(
+    'With --sensor or --hop: report "unknown" instead of a class whose mean share is below N per '
+    "cent; repeatable.  [default: 0]",
+    _Mark(),
+    flag="--mark",
+    multiple=True,
 )
 
 
 def votes_of(given: Votes | None) -> tuple[int, float]:
-    """Return how many windows vote, and for how many seconds a report remains."""
+    """Return how many windows have a mean, and for how many seconds a report remains."""
     votes, settings = given or (1, {})
     return votes, settings.get("refractory", 0.0)

@@ -29,11 +29,13 @@ export class Board extends Stage {
     }
 
     async perform(run) {
-        if (run === "upload") {
-            const { port } = this.studio.source.where;
-            return this.run([["upload", { project: this.studio.state.project, port }]]);
+        const step = this.step(this.studio.state.model);
+        if (run !== "upload") {
+            return this.run([step]);
         }
-        return this.run([this.step(this.studio.state.model)]);
+        const { port } = this.studio.source.where;
+        const missing = !this.studio.state.project && !this.studio.behind.running;
+        return this.run([...(missing ? [step] : []), ["upload", { project: step[1].project, port }]]);
     }
 
     show() {
@@ -131,8 +133,9 @@ export class Board extends Stage {
 
     async #export(board) {
         const { built } = this;
-        const { sensors, hop, votes, kind } = built ?? {};
-        const live = kind === "live" ? { sensor: sensors, hop, votes } : {};
+        const { sensors, hop, votes, marks = [], kind } = built ?? {};
+        const mark = marks.map((percent, at) => `${this.studio.model?.classes[at]}=${percent}`);
+        const live = kind === "live" ? { sensor: sensors, hop, votes, mark } : {};
         const steps = [["export", { model: this.studio.state.model, zip: this.zip, ...live, board: board ?? (built?.board === "uno" ? undefined : built?.board) }]];
         this.downloads = true;
         await this.run(steps);

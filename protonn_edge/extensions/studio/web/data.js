@@ -44,7 +44,7 @@ export class Data extends Stage {
         const names = studio.files("recording", "takes", "table", "images", "points").filter(({ source }) => !source).map(({ name }) => name);
         find("#data-choice").hidden = names.length < 2;
         offer(find("#data-file"), names.map((name) => [name, name]), studio.state.data);
-        const kind = this.#isFresh ? undefined : studio.data?.kind;
+        const kind = this.#isFresh ? undefined : this.facts.reading ? "" : studio.data?.kind;
         find("#takes").hidden = kind !== undefined && !studio.isOfSamples;
         find("#table").hidden = kind !== "table";
         find("#whole").hidden = !["points", "images"].includes(kind);

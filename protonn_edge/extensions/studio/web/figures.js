@@ -29,8 +29,8 @@ export function costs(build) {
     return ms ? all : { flash: all.flash, SRAM: all.SRAM };
 }
 
-/** The three answers to a model: good, fast, fits. Those of a build wait for it, in some words. */
-export function answers(facts, build, { of, waits, caution = "" }) {
+/** The three answers to a model: good, fast, fits. Those of a build wait for it, in some words, and with a bar while it is checked. */
+export function answers(facts, build, { of, waits, checking = false, caution = "" }) {
     const answer = (name, mark, [figure, unit, words], ...more) => {
         const head = make("dt", {}, make("span", { class: mark === "!" ? "caution" : "tick" }, mark), name);
         return make("div", {}, head, make("dd", {}, bold(figure), ` ${unit}`, small(words), ...more));
@@ -38,7 +38,8 @@ export function answers(facts, build, { of, waits, caution = "" }) {
     const good = goodness(facts, of) ?? ["–", "", "no point was held out for a test"];
     const first = answer("Good?", caution ? "!" : "✓", good, caution && make("small", { class: "caution" }, caution));
     if (!build?.flash_bytes) {
-        return [first, ...["Fast?", "Fits?"].map((name) => answer(name, "…", ["–", "", waits]))];
+        const bar = checking && make("progress", { max: 1, "aria-label": "Fast? Fits?" });
+        return [first, make("div", { class: "later" }, make("dt", {}, "Fast? Fits?"), make("dd", {}, bar, small(waits)))];
     }
     const { time } = costs(build);
     const { flash_share: flash, sram_share: sram, title } = build;

@@ -21,6 +21,7 @@ class Studio {
         this.wire = new Wire();
         this.state = { stages: {}, files: [], models: [], boards: [], log: [], sensors: [], source: { sensors: [], plays: [], ports: [] }, job: {}, stream: {} };
         this.job = {};
+        this.behind = {}; // the build that goes on while the page is used
         this.chosen = JSON.parse(sessionStorage.getItem(MEMORY) ?? "{}");
         this.bar = new Bar(NAMES);
         this.drawer = new Drawer(NAMES);
@@ -95,7 +96,9 @@ class Studio {
             return;
         }
         this.state = state;
-        this.job = { ...state.job, running: state.job.state === "running" || state.job.last === false };
+        for (const name of ["job", "behind"]) {
+            this[name] = { ...state[name], running: state[name].state === "running" || state[name].last === false };
+        }
         find("#folder").textContent = state.folder;
         this.show();
         this.ready = true;
@@ -122,7 +125,7 @@ class Studio {
     }
 
     showBar() {
-        this.bar.show(this.state.stages, this.job, this.current);
+        this.bar.show(this.state.stages, [this.job, this.behind], this.current);
         this.drawer.show(this.state.log, this.job);
     }
 
@@ -166,7 +169,8 @@ class Studio {
 
     #listen() {
         const { wire } = this;
-        wire.on("job", ({ job }) => this.#hearJob(job));
+        wire.on("job", ({ job }) => this.#hearJob("job", job));
+        wire.on("behind", ({ behind }) => this.#hearJob("behind", behind));
         wire.on("changed", () => this.soon());
         wire.on("stream", ({ stream }) => {
             this.state.stream = stream;
@@ -224,19 +228,23 @@ class Studio {
         await this.sheet.open(await filesOf(given));
     }
 
-    #hearJob(job) {
+    #hearJob(name, job) {
         const ended = job.state !== "running";
         if (job.state === "failed") {
             const { sentence, error, fits } = job.record ?? {};
-            const helps = fits === false ? this.stages.train.smaller() : [];
-            this.stages[job.stage]?.fail(sentence ?? error ?? "It failed without a reason.", ...helps);
+            const said = sentence ?? error ?? "It failed without a reason.";
+            this.stages[job.stage]?.fail(said, ...(fits === false ? this.stages.train.smaller() : []));
+            for (const stage of job.behind && fits === false ? [this.stages.train, this.stages.try] : []) {
+                stage.fail(`It answers here, but it does not fit the board: ${said}`, ...this.stages.train.smaller());
+            }
         }
-        if (job.state === "stopped") {
+        if (job.state === "stopped" && !job.behind) {
             this.stages[job.stage]?.remark(job.record?.sentence ?? "stopped");
         }
         if (!ended || !job.last) {
-            this.job = { ...job, running: true };
+            this[name] = { ...job, running: true };
             this.stages[job.stage]?.showActions();
+            this.stages.train.showChecking();
             this.showBar();
         }
         if (ended) {
@@ -286,8 +294,9 @@ class Studio {
             return;
         }
         if (event.key === "Escape") {
-            if (!this.stages[this.current].close?.() && this.job.running) {
-                this.wire.order("stop");
+            const { behind, running } = this.stages[this.current].job ?? this.job;
+            if (!this.stages[this.current].close?.() && running) {
+                this.wire.order("stop", { behind });
             }
             return;
         }

@@ -17,7 +17,7 @@ export class Result {
         if (this.asked === key) {
             return;
         }
-        Object.assign(this, { asked: key, points: [] });
+        Object.assign(this, { asked: key, points: [], tested: [] });
         ["#matrix", "#cell", "#each"].forEach((id) => (find(id).hidden = !state.points));
         if (!state.points) {
             return;
@@ -54,10 +54,10 @@ export class Result {
         return model.has_points ? `held-out ${point}s` : `the ${point}s of ${state.points}`;
     }
 
-    #showClasses({ classes, matrix, quality, cells, by_session }) {
+    #showClasses({ classes, matrix, quality, cells, by_session, tested }) {
         const others = matrix.some((row) => row[classes.length]) ? ["unknown"] : [];
         const names = [...classes, ...others];
-        Object.assign(this, { classes, matrix, cells, names });
+        Object.assign(this, { classes, matrix, cells, names, tested });
         const all = Object.entries(cells).map(([key, points]) => [...key.split(" ").map((at) => names[at]), points]);
         const wrongFirst = all.sort(([a, b], [c, d]) => (a === b) - (c === d));
         this.points = wrongFirst.flatMap(([actual, said, points]) => points.map((one) => Object.assign(one, { actual, said })));

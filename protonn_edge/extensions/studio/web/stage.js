@@ -43,8 +43,8 @@ export class Stage {
 
     /** Whether a job of this stage runs, that is shown at its button. */
     get job() {
-        const { job } = this.studio;
-        return job.stage === this.name && job.running && !EDITS.includes(job.action) ? job : null;
+        const { job, behind } = this.studio;
+        return [job, behind].find(({ stage, running, action }) => stage === this.name && running && !EDITS.includes(action)) ?? null;
     }
 
     /** Show what the folder's files mean for this stage. */
@@ -131,7 +131,7 @@ export class Stage {
         if (!this.bar) {
             this.bar = make("progress", { max: 1, "aria-label": this.known.next?.text ?? DOING[job.action] ?? this.name });
             this.said = make("span", { role: "status" });
-            const stop = button(["Stop", key("Esc")], () => this.wire.order("stop"), { "aria-keyshortcuts": "Escape" });
+            const stop = button(["Stop", key("Esc")], () => this.wire.order("stop", { behind: this.job?.behind }), { "aria-keyshortcuts": "Escape" });
             this.act.replaceChildren(make("div", { class: "job" }, this.bar, this.said, stop));
             this.begun = {};
         }
@@ -140,8 +140,9 @@ export class Stage {
     }
 
     /** Words for what a job does: the task, how far, and how long it takes still. */
-    #doing({ number, action, progress }) {
-        const words = this.doing?.(action) ?? DOING[action] ?? action;
+    #doing({ number, action, progress, waits }) {
+        const doing = this.doing?.(action) ?? DOING[action] ?? action;
+        const words = waits ? `${doing} when it is built` : doing;
         const { done, total } = progress ?? {};
         if (!total) {
             return words;
@@ -229,14 +230,15 @@ export class Bar {
         find("#stages").replaceChildren(...items);
     }
 
-    show(stages, job, current) {
+    show(stages, jobs, current) {
         for (const link of all("#stages a")) {
             const name = link.dataset.stage;
-            const busy = job.running && job.stage === name;
+            const job = jobs.find(({ running, stage }) => running && stage === name) ?? {};
+            const busy = Boolean(job.running);
             const { mark = "none", says = "", live } = stages[name] ?? {};
             const kind = busy ? "busy" : live ? "live" : mark;
             const part = Math.round(100 * (job.part ?? 0));
-            const line = busy ? "running" : live || says;
+            const line = busy ? (job.behind ? "being checked" : "running") : live || says;
             link.className = kind;
             link.style.setProperty("--part", `${part}%`);
             link.toggleAttribute("aria-current", false);

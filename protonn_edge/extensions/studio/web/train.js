@@ -171,7 +171,7 @@ export class Train extends Stage {
     // --- training ---
 
     async perform() {
-        if (await this.run(this.steps())) {
+        if (await this.run(this.steps(), { behind: [this.studio.stages.board.step(this.#file)] })) {
             await this.studio.choose({ model: this.#file });
         }
     }
@@ -196,8 +196,7 @@ export class Train extends Stage {
         const read = cut ? {} : studio.read;
         const features = cut && !best ? this.#features : undefined;
         const train = ["train", { points, model, classifier: this.kind, features, ...this.#held(), ...read, ...shared, size, names: cut ? undefined : names }];
-        const steps = cut ? [["windows", { data: state.data, windows: points, window, ...(this.isSound ? { onset: ONSET } : { stride }), rate: studio.data.sampled ?? undefined, names: names ?? studio.data.names ?? undefined }], train] : [train];
-        return [...steps, studio.stages.board.step(model)];
+        return cut ? [["windows", { data: state.data, windows: points, window, ...(this.isSound ? { onset: ONSET } : { stride }), rate: studio.data.sampled ?? undefined, names: names ?? studio.data.names ?? undefined }], train] : [train];
     }
 
     #held() {
@@ -250,8 +249,16 @@ export class Train extends Stage {
         const { held } = this.studio.model;
         const of = `${this.studio.point}s${held ? ` of ${held}` : ""}`;
         const lower = warnings.some(({ kind }) => LEAKS.includes(kind)) ? "lower on new data: see below" : "see below";
-        const waits = this.job ? "checking on the emulated board" : "not built for a board yet";
-        find("#answers").replaceChildren(...answers(this.facts, board, { of, waits, caution: warnings.length ? lower : "" }));
+        const checking = this.studio.behind.running;
+        const waits = checking ? "Being checked on the emulated board. Go on meanwhile; this fills in by itself." : "not built for a board yet";
+        const shown = checking ? undefined : board; // that of before
+        find("#answers").replaceChildren(...answers(this.facts, shown, { of, waits, checking, caution: warnings.length ? lower : "" }));
+        this.showChecking();
+    }
+
+    /** Show how far the build behind is. */
+    showChecking() {
+        find("#answers progress")?.setAttribute("value", Math.max(this.studio.behind.part ?? 0, 0.01));
     }
 
     // --- the models ---

@@ -1,6 +1,7 @@
 /* Trying the model on live samples: what is answered, how sure, and "wrong?" makes a take of it. */
 import { Held } from "/held.js";
-import { all, bold, button, choice, find, key, labelled, make, meter, renew, say } from "/parts.js";
+import { Bars } from "/bars.js";
+import { all, button, choice, find, key, labelled, renew, say } from "/parts.js";
 import { ribbon, Scope } from "/scope.js";
 import { Stage } from "/stage.js";
 
@@ -10,7 +11,6 @@ const KEYS = 9;
 const HOPS = [0.2, 0.5, 1];
 const VOTES = [1, 3, 5];
 const MOST_ANSWERS = 100;
-const [MANY, MOST_SCORES] = [6, 12]; // scores in two columns, and those that are shown of more classes
 const HERE = "here";
 
 export class Try extends Stage {
@@ -21,6 +21,7 @@ export class Try extends Stage {
         this.place = find("#trying .ribbon");
         this.answers = [];
         this.held = new Held(studio);
+        this.bars = new Bars(studio);
         this.wire.on("samples", (message) => this.#hear(message));
         this.wire.on("answer", ({ answer }) => this.#answer(answer));
         this.wire.on("stream", () => this.#showStream());
@@ -31,12 +32,13 @@ export class Try extends Stage {
         return this.studio.state.stream;
     }
 
-    /** The samples from one answer to the next, and how many vote; a sound is answered once, when it is over. */
+    /** The samples from one answer to the next, the windows of the mean, and the marks; a sound is answered once, when it is over. */
     get pace() {
         const { chosen, data, model, stages } = this.studio;
         const { hop = 0.5, votes = 3 } = chosen;
         const rate = data?.rate || model?.rate || this.stream.rate;
-        return stages.train.isSound ? {} : { hop: rate ? Math.max(1, Math.round(hop * rate)) : undefined, votes };
+        const mark = this.bars.asked;
+        return stages.train.isSound ? { mark } : { hop: rate ? Math.max(1, Math.round(hop * rate)) : undefined, votes, mark };
     }
 
     /** Who answers; where a sound begins, only the board detects. */
@@ -80,7 +82,7 @@ export class Try extends Stage {
             find("#answering"),
             labelled("Answers from", choice("from", places, this.from, (from) => this.#from(from))),
             asks && labelled("every", choice("hop", HOPS.map((s) => [s, `${s} s`]), hop, change("hop"))),
-            asks && labelled("by the majority of", choice("votes", VOTES.map((n) => [n, n === 1 ? "1 window" : `${n} windows`]), votes, change("votes"))),
+            asks && labelled("by the mean of", choice("votes", VOTES.map((n) => [n, n === 1 ? "1 window" : `${n} windows`]), votes, change("votes"))),
         );
     }
 
@@ -107,12 +109,12 @@ export class Try extends Stage {
         if (this.from !== HERE || !model || !stream.running || stream.kind !== "logger" || !stream.rate) {
             return;
         }
-        const { hop, votes } = this.pace;
-        const asked = JSON.stringify([model.name, model.at, hop, votes, stream.kind]);
+        const { hop, votes, mark } = this.pace;
+        const asked = JSON.stringify([model.name, model.at, hop, votes, mark, stream.kind]);
         if (asked !== this.asked && this.isShown) {
             this.asked = asked;
             this.answers = [];
-            await this.order("order", { what: "classify", model: model.name, hop, votes });
+            await this.order("order", { what: "classify", model: model.name, hop, votes, mark });
         }
     }
 
@@ -158,45 +160,40 @@ export class Try extends Stage {
         if (!this.isShown) {
             return;
         }
-        const { reported, label, scores, figures, value } = answer;
-        const numbers = Object.values(scores ?? {});
-        const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
-        const [best = 0, second = low] = [...numbers].sort((a, b) => b - a);
-        const share = answer.sure ?? figures?.confidence_percent;
-        const known = share !== undefined && share !== null;
+        const { reported, label, shares = {}, value } = answer;
         const isValue = value !== undefined && value !== null;
-        const sure = known ? share / 100 : (best - second) / (high - low || 1);
-        this.answers.push({ ...answer, sure });
+        const said = value ?? reported ?? label;
+        this.answers.push({ ...answer, sure: isValue ? 1 : (shares[said] ?? 0) / 100 });
         this.answers.splice(0, this.answers.length - MOST_ANSWERS);
-        say(find("#says"), `${value ?? reported ?? label}`);
-        const { votes = 1 } = this.pace;
-        const agree = this.answers.slice(-votes).filter((one) => one.label === (reported ?? label)).length;
-        const isLatest = !reported || reported === label; // of which the share is
-        const words = known && isLatest ? [bold(`${Math.round(share)} %`), " sure"] : [];
-        const vote = votes > 1 && `${words.length ? "; " : ""}${agree} of the last ${votes} windows`;
-        find("#sure").replaceChildren(...(isValue ? [] : [...words, vote].filter(Boolean)));
-        find("#tinted").textContent = `the stronger the colour, the ${known ? "surer" : "clearer the lead"}`;
-        const row = ([name, score]) => {
-            const part = (score - low) / (high - low || 1);
-            const kind = name === label ? "winner" : "";
-            return make("li", { class: kind }, name, meter(part), make("span", { class: "share" }, kind && known ? `${Math.round(share)} %` : ""));
-        };
-        const shown = !isValue ? Object.entries(scores ?? {}) : [];
-        const few = shown.length > MOST_SCORES ? shown.sort(([, a], [, b]) => b - a).slice(0, MOST_SCORES) : shown;
-        find("#scores").classList.toggle("many", few.length > MANY);
-        find("#scores").replaceChildren(...few.map(row));
+        say(find("#says"), `${said}`);
+        const built = this.from === HERE ? undefined : this.#built(Object.keys(shares));
+        const words = isValue ? [] : this.bars.show(answer, built);
+        const over = words.length > 1 && this.stream.rate ? `, over the last ${this.#over()} s` : "";
+        find("#sure").replaceChildren(...words, over);
         if (this.from !== HERE) {
             this.scope.at = answer.first + (this.studio.model?.window ?? 0);
             this.#ribbon();
         }
     }
 
+    /** The marks that are built into the board, of each class. */
+    #built(names) {
+        const { marks = [] } = this.studio.file(this.studio.state.project) ?? {};
+        return names.map((_, at) => marks[at] ?? 0);
+    }
+
+    /** How long the windows of the mean last, in seconds. */
+    #over() {
+        const { hop = 0, votes = 1 } = this.from === HERE ? this.pace : (this.studio.file(this.studio.state.project) ?? {});
+        return +((((this.studio.model?.window ?? 0) + (votes - 1) * hop) / this.stream.rate).toPrecision(2));
+    }
+
     #ribbon() {
         const window = this.studio.model?.window ?? 0;
         const hop = this.pace.hop ?? window;
-        const cells = this.answers.map(({ first, label, value, sure }) => {
+        const cells = this.answers.map(({ first, label, reported, value, sure }) => {
             const end = first + window;
-            return { label: value ?? label, sure, from: this.scope.placeOf(end - hop), to: this.scope.placeOf(end) };
+            return { label: value ?? reported ?? label, sure, from: this.scope.placeOf(end - hop), to: this.scope.placeOf(end) };
         });
         ribbon(this.place, cells.filter(({ to }) => to > 0));
     }

@@ -17,11 +17,10 @@ from refusals import refused_by
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.chips.emulator import EmulatedUno
+from protonn_edge.data.naming import answer_name
 from protonn_edge.extensions.sensing.described import sensor_kind
-from protonn_edge.extensions.sensing.live import Reporter
 from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.sampling import Sampling
-from protonn_edge.extensions.sensing.sensor_board import UNDECIDED
 from protonn_edge.extensions.sensing.sensor_kinds import MICROPHONE
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.extensions.sound.onset import onsets_of
@@ -30,6 +29,7 @@ from protonn_edge.extensions.teaching.examples import Taught
 from protonn_edge.model.integer_chain import coordinates
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
+from protonn_edge.policy.confidence.voting import UNDECIDED, shares_of
 from protonn_edge.system.errors import CheckFailed
 
 UNO = load_board("uno")
@@ -64,14 +64,15 @@ def printed_lines(url: str, count: int) -> list[str]:
 def expected_lines(windows: Windowing, raw: np.ndarray, count: int) -> list[str]:
     """Return what the sketch prints of windows of raw samples that are played again and again."""
     reference, lines = windows.model, []
-    reporter = Reporter(windows.votes, windows.refractory)
+    reporter = windows.reporter()
     for first in range(0, count * windows.hop, windows.hop):
         at = np.arange(first, first + windows.window) % len(raw)
         Q = reference.raw_inputs.quantize(raw[at][:, windows.used].reshape(1, -1))
-        (label,) = reference.predict(Q).tolist()
-        lines.append(f"{reference.classes[label]} {reference.scores(Q)[0, label]}")
-        if reporter.report(label, first + windows.window):
-            lines.append(f"=> {reference.classes[reporter.reported]}")
+        (label,), scores = reference.answers(Q)
+        lines.append(f"{reference.classes[label]} {scores[0, label]}")
+        (shares,) = shares_of(reference.policy, np.array([label]), scores)
+        if reporter.report(int(label), shares, first + windows.window):
+            lines.append(f"=> {answer_name(reference.classes, reporter.reported)}")
     assert reporter.reported != UNDECIDED
     return lines[:count]
 

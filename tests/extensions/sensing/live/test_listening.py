@@ -56,7 +56,7 @@ def test_answers_have_names_scores_and_times(listener) -> None:
         *("rest", "wave"),
         *(None, "unknown"),
     ]
-    assert (first.confidence, second.confidence) == (254, 0)
+    assert first.shares == second.shares == (2, 97)
     assert board.seconds_at(second) == 1.25
     assert board.description.used == (0, 5)
     assert board.description.channels == ("ax", "gz")
@@ -139,7 +139,7 @@ def all_of(board: Listener) -> list[WindowAnswer]:
             "no board that classifies sensor samples responds at there",
         ),
         ([live(found=0)], "cannot find its mpu6050; check .* give --sensor mpu6050=FILE"),
-        ([live(version=1)], "has version 1, but this program reads version 2"),
+        ([live(version=1)], "has version 1, but this program reads version 3"),
         ([encode_frame(bytes([0x91]) + bytes(19))], "runs a logger, which does not classify"),
         ([live(), live(hop=26)], "firmware has changed since the start"),
         ([SAID, window(0)], "has classified no window for 12 s"),
@@ -306,22 +306,21 @@ def drawn(hearing: Listener, answer: WindowAnswer) -> list[str]:
     return capture.get().splitlines()
 
 
-def test_the_class_of_several_windows_is_shown_without_the_confidence_of_one(
-    hearing: Listener,
-) -> None:
-    answer = WindowAnswer(0, 0, 0, label=1, reported=0, percent=97, scores=(-5, 90))
+def test_the_word_is_shown_with_the_shares_of_all_classes_and_of_none(hearing: Listener) -> None:
+    answer = WindowAnswer.of((0, 0, 0, 1, 0), (55, 40), (-5, 90))
     lines = drawn(hearing, answer)
+    assert [line.split()[:3] for line in lines[1:3]] == [
+        ["idle", "55", "%"],
+        ["walking", "40", "%"],
+    ]
     assert lines[0].strip() == "idle"
-    sure = [line for line in lines if "97 % sure" in line]
-    assert len(sure) == 1
-    assert "walking" in sure[0]
-    assert _line(hearing.named(answer)).endswith("idle  (window: walking, score 90, 97 % sure)")
+    assert lines[3].split()[:5] == ["none", "of", "these", "5", "%"]
+    assert _line(hearing.named(answer)).endswith("idle 55 %  (window: walking, score 90)")
 
 
-def test_nothing_is_shown_as_certain(hearing: Listener) -> None:
-    answer = WindowAnswer(0, 0, 0, label=1, reported=1, percent=100, scores=(-5, 90))
-    assert any("over 99 % sure" in line for line in drawn(hearing, answer))
-    assert "over 99 % sure" in _line(hearing.named(answer))
+def test_unknown_is_shown_with_the_share_of_none(hearing: Listener) -> None:
+    answer = WindowAnswer.of((0, 0, 0, 255, 255), (20, 10), (-5, 90))
+    assert "unknown 70 %  (window: unknown" in _line(hearing.named(answer))
 
 
 def test_figures_of_false_alarms_are_shown_with_their_interval_and_places() -> None:

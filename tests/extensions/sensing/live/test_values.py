@@ -69,17 +69,19 @@ def test_a_board_reports_the_number_of_each_window(folder: Path, hop: int, tmp_p
 
 
 def test_the_picture_of_a_window_has_its_number() -> None:
-    answer = WindowAnswer(0, 0, 0, 0, 0, 255, [1234])
+    answer = WindowAnswer.of((0, 0, 0, 0, 0), (), (1234,))
     window = NamedAnswer(answer, 1.0, "swing", "swing", ("swing",), 1, 0, None, "12.34")
     first, state = picture(window).renderables
     assert str(first) == "swing 12.34"
     assert "1 window" in str(state)
 
 
-@pytest.mark.parametrize("words", [("--votes", "3"), ("--votes", "1,refractory=1")])
+@pytest.mark.parametrize(
+    "words", [("--votes", "3"), ("--votes", "1,refractory=1"), ("--mark", "50")]
+)
 def test_votes_of_classes_are_refused(folder: Path, words: tuple[str, str], tmp_path: Path) -> None:
     told = run("build", folder / "model.npz", "--sensor", "a0", *words, "-o", tmp_path / "live")
-    assert_one_sentence(told, "--votes is given")
+    assert_one_sentence(told, f"{words[0]} is given")
 
 
 def test_events_of_classes_are_refused(folder: Path) -> None:

@@ -34,11 +34,10 @@ from protonn_edge.data.points.instruments import Instrument
 from protonn_edge.data.units import unit_of
 from protonn_edge.extensions.sensing.commands.live import LiveOptions
 from protonn_edge.extensions.sensing.described import sensor_kind
-from protonn_edge.extensions.sensing.live import Reporter
 from protonn_edge.extensions.sensing.load import Load
 from protonn_edge.extensions.sensing.response import response_of
 from protonn_edge.extensions.sensing.sampling import Sampling
-from protonn_edge.extensions.sensing.sensor_board import UNDECIDED, WindowAnswer
+from protonn_edge.extensions.sensing.sensor_board import WindowAnswer
 from protonn_edge.extensions.sensing.sensor_projects import build_live
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.extensions.sound.onset import onsets_of
@@ -48,7 +47,8 @@ from protonn_edge.model.file import save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.policy import with_rules
 from protonn_edge.model.quantization import quantize
-from protonn_edge.policy.confidence.rule import Confidence, Sharpness
+from protonn_edge.policy.confidence.rule import Sharpness
+from protonn_edge.policy.confidence.voting import UNDECIDED, Reporter, shares_of
 from protonn_edge.system.errors import CheckFailed, InputError
 
 UNO = load_board("uno")
@@ -112,10 +112,11 @@ def windows_of(
         {"hop": 5, "votes": 5},
         {"hop": 47, "refractory_s": 0.7},
         {"hop": 31, "votes": 2},
+        {"hop": 20, "votes": 3, "marks": (60, 90, 0), "model": with_rules(MODEL, Sharpness(0.01))},
         {"model": CONVOLVING, "hop": 20},
         {"model": COUNTING, "hop": 20},
     ],
-    ids=["separate", "hop 5", "refractory", "votes", "convolving", "counting"],
+    ids=["separate", "hop 5", "refractory", "votes", "marks", "convolving", "counting"],
 )
 def test_windows_follow_one_another_by_the_hop_and_are_told_as_the_reference_does(
     tmp_path: Path, more: dict[str, object]
@@ -135,10 +136,15 @@ def test_windows_follow_one_another_by_the_hop_and_are_told_as_the_reference_doe
 
 
 def told_of(windows: Windowing, answers: list[WindowAnswer], refractory: int) -> list[int]:
-    reporter, told = Reporter(windows.votes, refractory), []
-    for answer in answers:
-        reporter.report(answer.label, answer.first + windows.window)
+    reporter, told = Reporter(windows.votes, refractory, windows.marks), []
+    labels, scores = (
+        np.array([getattr(each, name) for each in answers]) for name in ("label", "scores")
+    )
+    every = shares_of(windows.model.policy, labels, scores)
+    for answer, shares in zip(answers, every, strict=True):
+        reporter.report(answer.label, shares, answer.first + windows.window)
         told.append(reporter.reported)
+        assert answer.shares == reporter.shares
     return told
 
 
@@ -215,9 +221,7 @@ def test_sound_is_classified_once_from_where_it_begins_and_no_sample_is_lost(
     assert [answer.number for answer in answers] == list(range(6))
     assert {answer.lost for answer in answers} == {0}
     assert_computed(windows, answers, played)
-    assert windows.model.policy.find(Confidence) is not None
-    percents = windows.model.policy.find(Confidence).percent([answer.scores for answer in answers])
-    assert [answer.confidence for answer in answers] == percents.tolist()
+    told_of(windows, answers, 0)  # whose shares are compared
 
 
 def test_windows_of_sound_do_not_overlap() -> None:
@@ -312,24 +316,23 @@ def test_channels_are_found_by_their_names() -> None:
         windows_of(other)
 
 
-def test_a_class_is_told_by_most_and_stays_for_its_time() -> None:
+def test_the_word_is_that_of_the_mean_and_stays_for_its_time() -> None:
     reporter = Reporter(votes=3, refractory=100)
     told = []
     for number, label in enumerate([1, 0, 1, 0, 0, 1, 1, 1]):
-        news = reporter.report(label, 30 * number)
+        news = reporter.report(label, 100 * np.eye(2)[label], 30 * number)
         told.append((reporter.reported, news))
-    undecided, one, zero = (UNDECIDED, False), (1, False), (0, False)
-    # 0 has most at 90 and 120, where 1 has stood for 30 and 60 samples; at 180 1 has most again.
-    assert told == [undecided, undecided, (1, True), one, one, one, one, one]
-    assert zero not in told
+    # At 30, the latest window wins the tie. At 60, 1 has most, but 0 has stood for only 30 samples.
+    zero, one = (0, False), (1, False)
+    assert told == [(UNDECIDED, False), (0, True), *[zero] * 4, (1, True), one]
     reporter.forget()
-    assert not reporter.report(0, 1000)
-    assert reporter.report(0, 1030)
+    assert not reporter.report(0, np.array([100, 0]), 1000)
+    assert reporter.report(0, np.array([100, 0]), 1030)
 
 
 def test_a_rate_may_be_nearly_that_of_the_training() -> None:
     nearly = replace(MODEL, features=with_points(MODEL.features, rate=49.995))
-    windowing = LiveOptions(("mpu6050",), 50.0, None, None, None).windowing(nearly, UNO)
+    windowing = LiveOptions(("mpu6050",), 50.0, None, None, None, ()).windowing(nearly, UNO)
     assert windowing is not None
     assert windowing.sampling.rate == 50.0
 
