@@ -7,7 +7,8 @@ import click
 from protonn_edge.system.extensions import extensions
 
 GROUPS = {
-    "Data and model": "output label drop missing classifier groups holdout holdout-rows seed",
+    "Data and model": "output label labels rows drop missing classifier groups holdout "
+    "holdout-rows seed",
     "Training": "target within budget projection-dim prototypes epochs start-from calibrate",
     "Limits": "board max-flash max-sram max-latency-ms max-energy-mj",
     "Features": "features image-shape window copies augment",

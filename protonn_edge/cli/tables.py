@@ -23,11 +23,16 @@ _OF_LABEL = "The column of labels: its name, its number, 'first' or 'last'."
 _MORE = f"{_OF_LABEL}  More for reading DATA: 'data --help'."
 READ_HELP = {
     "label": ("COLUMN", f"{_OF_LABEL}  [default: label, class or target, else the last]"),
+    "labels": (
+        "COLUMNS",
+        "Sets of labels: a column of texts such as drama|crime, or a column of 0 and 1 for each.",
+    ),
     "drop": ("COLUMNS", "Columns to leave out, separated by commas."),
     "keep": ("COLUMNS", "Columns to use in spite of what they look like."),
     "delimiter": ("MARK", "comma, semicolon, tab, pipe or space.  [default: guessed]"),
     "decimal": ("MARK", "The decimal mark, comma or point.  [default: guessed]"),
     "missing": ("HOW", "For gaps: error (default), drop, median or most-frequent."),
+    "rows": ("N", "Use N rows only, evenly spread.  [default: all]"),
     "one-hot": ("COLUMNS", "Columns of text to encode as features."),
     "name": ("PATTERN", "Names in a folder, such as 'train/{class}_{take}'."),
     "size": ("HxW", "Scale the images of a folder, such as to 28x28."),
@@ -90,8 +95,8 @@ def _table_options(**given: Any) -> TableOptions:
 
 # by what the help of a command shows
 ALL_READING = reading(*READ_HELP)
-TRAINING_TABLE = reading("label", "drop", "missing")
-RECORDING_TABLE = reading("label", "drop", "session", "channels", "name")
+TRAINING_TABLE = reading("label", "labels", "rows", "drop", "missing")
+RECORDING_TABLE = reading("label", "labels", "drop", "session", "channels", "name")
 TABLE = reading("label")
 
 

@@ -12,7 +12,7 @@ from protonn_edge.cli import options
 from protonn_edge.cli.command import additions, option
 from protonn_edge.cli.options import Parsed
 from protonn_edge.cli.paths import OutputFile
-from protonn_edge.cli.tables import TRAINING_TABLE
+from protonn_edge.cli.tables import TABLE
 from protonn_edge.cli.train_additions import TrainAddition
 from protonn_edge.cli.train_options import GivenClassifier, any_classifier
 from protonn_edge.data.options import TableOptions
@@ -89,4 +89,4 @@ class TuneOptions:
         flag="--search",
         default=_beside_output,
     )
-    table: TableOptions = TRAINING_TABLE
+    table: TableOptions = TABLE

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from protonn_edge.data.files.libsvm import (
     LIBSVM_SUFFIXES,
     contains_libsvm,
@@ -14,6 +17,7 @@ from protonn_edge.data.files.libsvm import (
 from protonn_edge.data.options import SHOWN, USUAL_DELIMITERS, TableOptions
 from protonn_edge.data.points.dataset import Table, widened
 from protonn_edge.data.points.expected import Expected
+from protonn_edge.data.points.label_sets import as_label_sets
 from protonn_edge.data.roles.table_points import read_table
 from protonn_edge.data.tables.text import TEXT_LIMIT_BYTES, check_is_text
 from protonn_edge.system.errors import InputError, unneeded
@@ -49,6 +53,24 @@ def read_tables(
     path: Path, options: TableOptions | None, expected: Expected | None
 ) -> tuple[Table, Table | None]:
     """Read the training part and the test part, if any, of a text file or a folder."""
+    train, test = _read_tables(path, options, expected)
+    if options is not None and options.rows and options.rows < len(train.X):
+        train = train.parted(_spread(len(train.X), options.rows))
+    if options is not None and options.labels:
+        train, test = as_label_sets(train), test and as_label_sets(test)
+    return train, test
+
+
+def _spread(n: int, some: int) -> NDArray[np.bool_]:
+    """Return some of n rows, evenly spread, (n,)."""
+    rows = np.zeros(n, np.bool_)
+    rows[np.arange(some) * n // some] = True
+    return rows
+
+
+def _read_tables(
+    path: Path, options: TableOptions | None, expected: Expected | None
+) -> tuple[Table, Table | None]:
     if not path.is_dir():
         return _text_table(path, options, expected), None
     if (path / "train.txt").is_file():

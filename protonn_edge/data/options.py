@@ -31,6 +31,7 @@ class TableOptions:
 
     # the column of labels: its name, its number from 1, ``first`` or ``last``
     label: str | None = None
+    labels: tuple[str, ...] = ()  # the columns of sets of labels
     drop: tuple[str, ...] = ()  # columns to leave out, as names or numbers from 1
     # columns to use although they look like times, counters or copies of the label
     keep: tuple[str, ...] = ()
@@ -55,6 +56,7 @@ class TableOptions:
     # the treatment of gaps, one of `MISSING` or `SHOWN`; None fills gaps as a model does, or
     # refuses them
     missing: str | None = None
+    rows: int | None = None  # how many rows to use of a table, evenly spread
     # columns of text to turn into features, as names or numbers from 1
     one_hot: tuple[str, ...] = ()
 
@@ -88,7 +90,7 @@ def options_of(given: Mapping[str, Sequence[str]]) -> TableOptions:
         if name in LISTS:
             read[key] = tuple(each for text in texts for each in names_in(text, f"{flag} "))
         elif texts:
-            read[key] = _sides(texts[-1]) if name == "size" else texts[-1]
+            read[key] = READERS.get(key, str)(texts[-1])
     return TableOptions(**read)
 
 
@@ -144,12 +146,21 @@ def _sides(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
+def _rows(text: str) -> int:
+    if not re.fullmatch(r"[1-9]\d{0,8}", text):
+        raise InputError(f"--rows is {shortened(repr(text))}, not a number of rows; give one")
+    return int(text)
+
+
 def _listed(text: str) -> list[str]:
     return [*names_in(text, "")]
 
 
 KEYWORDS |= {name: name.replace("-", "_") for name in ("target", "groups", *READ_NAMES)}
-READERS |= dict.fromkeys((KEYWORDS[name] for name in LISTS), _listed) | {"size": _sides}
+READERS |= dict.fromkeys((KEYWORDS[name] for name in LISTS), _listed) | {
+    "size": _sides,
+    "rows": _rows,
+}
 
 
 def with_keywords(options: TableOptions | None, keywords: dict[str, Any]) -> TableOptions | None:
@@ -163,6 +174,6 @@ def with_keywords(options: TableOptions | None, keywords: dict[str, Any]) -> Tab
     for name, value in keywords.items():
         is_list = isinstance(getattr(TableOptions(), name), tuple)
         texts = [value] if isinstance(value, str | int) else value
-        single = value if value is None or name == "size" else str(value)
+        single = value if value is None or name in ("size", "rows") else str(value)
         fields[name] = tuple(map(str, texts)) if is_list else single
     return replace(options or TableOptions(), **fields)

@@ -243,7 +243,8 @@ def sleec_projection(
     from sklearn.linear_model import Ridge
 
     ridge = Ridge(_RIDGE, fit_intercept=False, solver=solver)
-    W: Float32 = ridge.fit(X, embedded, sample_weight=weights).coef_.astype(np.float32)
+    coefficients = ridge.fit(X, embedded, sample_weight=weights).coef_
+    W: Float32 = np.atleast_2d(coefficients).astype(np.float32)  # a vector for one direction
     missing = n_projections - len(W)
     if missing > 0:
         further = _leading_directions(X, missing).astype(np.float32)

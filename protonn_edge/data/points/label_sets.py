@@ -21,6 +21,9 @@ from protonn_edge.data.points.dataset import (
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError, lacking
 
+SET_MARK = "|"
+"""The mark between the labels of a set in one text."""
+
 
 @dataclass(frozen=True, eq=False)
 class LabelSetTable(Table):
@@ -44,11 +47,12 @@ class MultiLabelDataset(Dataset):
 
 
 def as_label_sets(table: Table) -> LabelSetTable:
-    """Convert a table with one label per point to one with sets of one label each."""
+    """Convert a table with one label per point, or a set as one text, to one with sets."""
     if isinstance(table, LabelSetTable):
         return table
-    sets = [(label,) for label in table.labels]
-    return LabelSetTable(table.source, table.X, sets, feature_names=table.feature_names)
+    sets = [tuple(filter(None, text.split(SET_MARK))) for text in table.labels.texts]
+    labels = [sets[code] for code in table.labels.codes.tolist()]
+    return LabelSetTable(**{**vars(table), "labels": labels})
 
 
 def named_sets(table: LabelSetTable, names: Sequence[str]) -> tuple[LabelSetTable, Sequence[str]]:

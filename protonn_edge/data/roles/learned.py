@@ -68,7 +68,8 @@ def _for_other_table(
         label = learned.label
     elif label not in file.names:
         label = None
-    return replace(marks, label=label, drop=drop, keep=there(learned.keep))
+    labels = learned.labels if there(learned.labels) == learned.labels else ()
+    return replace(marks, label=label, labels=labels, drop=drop, keep=there(learned.keep))
 
 
 def with_label(path: Path, options: TableOptions, expected: Expected) -> tuple[TableOptions, bool]:
@@ -76,7 +77,7 @@ def with_label(path: Path, options: TableOptions, expected: Expected) -> tuple[T
 
     This is the column of the training file or, without one, a column of the model's classes.
     """
-    if not is_table(path) or options.label is not None:
+    if not is_table(path) or options.label is not None or options.labels:
         return options, True
     file, features = opened_table(path, options), {*expected.feature_names}
     if not (file.header and features):

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from protonn_edge.data.naming import listed, quoted
 from protonn_edge.data.options import TableOptions
+from protonn_edge.data.roles.set_columns import set_column
 from protonn_edge.data.tables.columns import Column
 from protonn_edge.data.units import split_unit
-from protonn_edge.system.errors import InputError, counted
+from protonn_edge.system.errors import InputError, counted, unneeded
 from protonn_edge.system.meant import did_you_mean
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class NamedColumns:
     one_hot: Mapping[Column, None]  # columns of text that become features
     used: Mapping[Column, object]  # features in spite of what they look like
     label: Column | None
+    in_sets: Mapping[Column, None]  # the columns of sets of labels, which the label has together
     by_option: Mapping[Column, Literal["session", "time"]]
 
     @classmethod
@@ -57,7 +59,10 @@ class NamedColumns:
             return dict.fromkeys(chain.from_iterable(every))
 
         dropped = found(options.drop, "--drop")
-        kept = [column for column in columns if column not in dropped]
+        in_sets = found(options.labels, "--labels")
+        if in_sets and options.label is not None:
+            raise unneeded("--label", "is for one label per row, and --labels for sets of them")
+        kept = [column for column in columns if column not in {**dropped, **in_sets}]
         if not kept:
             raise InputError(f"--drop names all columns of {path}; keep the label and the features")
         pairs = [renamed(each) for each in options.channels]
@@ -70,23 +75,19 @@ class NamedColumns:
             _check_encoded(one_hot, columns, path, header=header)
         keep = found(options.keep, "--keep")
 
-        given = {"--label": options.label, "--session": options.session, "--time": options.time}
         label, session, time = (
-            found([] if text is None else [text], flag) for flag, text in given.items()
+            found(filter(None, [getattr(options, name)]), f"--{name}")
+            for name in ("label", "session", "time")
         )
         features: _Options = [("--channels", channels), ("--one-hot", one_hot), ("--keep", keep)]
         others: _Options = [
             ("--drop", dropped),
             ("--label", label),
+            ("--labels", in_sets),
             ("--session", session),
             ("--time", time),
         ]
-        for (flag, some), (other, rest) in combinations([*features, *others], 2):
-            both = [each for each in some if each in rest and other not in dict(features)]
-            if both:
-                raise InputError(
-                    f"{flag} and {other} both name {both[0].title}; change one of these options"
-                )
+        _refuse_both(features, others)
         by_option = dict[Column, Literal["session", "time"]](dict.fromkeys(session, "session"))
         by_option |= dict.fromkeys(time, "time")
         for column in kept:
@@ -96,7 +97,18 @@ class NamedColumns:
             of_groups = [each for each in kept if each.key == options.groups]
             by_option |= dict.fromkeys(of_groups[:1], "session")
         used = {**channels, **one_hot, **keep}
-        return cls(kept, channels, one_hot, used, next(iter(label), None), by_option)
+        only = set_column([*in_sets], path) if in_sets else next(iter(label), None)
+        return cls(kept, channels, one_hot, used, only, in_sets, by_option)
+
+
+def _refuse_both(features: _Options, others: _Options) -> None:
+    """Refuse a column that two options name."""
+    for (flag, some), (other, rest) in combinations([*features, *others], 2):
+        both = [each for each in some if each in rest and other not in dict(features)]
+        if both:
+            raise InputError(
+                f"{flag} and {other} both name {both[0].title}; change one of these options"
+            )
 
 
 def _check_recurs(column: Column, path: object) -> None:

@@ -89,6 +89,7 @@ class Roles:
     # clauses on the roles of columns, by the columns' indices; and those whose role is in doubt
     evidence: dict[int, str] = field(default_factory=dict)
     in_doubt: set[int] = field(default_factory=set)
+    in_sets: Collection[Column] = ()  # the columns of sets of labels
 
     def of(self, reason: Reason) -> list[Column]:
         """Return the columns that are left out for a reason."""
@@ -98,7 +99,9 @@ class Roles:
         """Return all columns with their roles; those beside the features with the rows kept."""
         role_of: dict[int, str] = {each.index: why for each, why in self.left_out.items()}
         role_of |= {each.index: "feature" for each in self.features}
-        role_of |= {each.index: "label" for each in (*self.indicators, self.label) if each}
+        role_of |= {
+            each.index: "label" for each in (*self.indicators, *self.in_sets, self.label) if each
+        }
         made = []
         for column in columns:
             role = role_of.get(column.index, "dropped")

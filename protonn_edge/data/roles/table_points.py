@@ -40,7 +40,7 @@ from protonn_edge.data.tables.moments import may_be_date
 from protonn_edge.data.tables.table_file import TableFile
 from protonn_edge.data.tables.tables import RawTable
 from protonn_edge.data.tables.text import recording_head
-from protonn_edge.system.errors import InputError, counted
+from protonn_edge.system.errors import InputError, counted, unneeded
 
 _SHOWN = 6  # maximum columns in a sentence
 
@@ -62,6 +62,8 @@ def read_table(
     - `recorded`: whether rows are consecutive samples, which rows with gaps divide.
     """
     options = options or TableOptions()
+    if recorded and options.rows:
+        raise unneeded("--rows", "is for tables with an example in each row, not for samples")
     paths = [paths] if isinstance(paths, Path) else paths
     alone = options if labels is None and not paths[1:] else replace(options, labelled="any")
     files = [TableFile.opened(path, alone) for path in paths]
@@ -81,9 +83,9 @@ def read_table(
             expected, n_features=len(wanted) or expected.n_features, feature_names=wanted
         )
     header = bool(first.header)
-    roles = Judge(
-        raw.columns, first.path, options, expected, header, begins, recorded, of_classes
-    ).roles(label_first=label_first)
+    judge = Judge(raw.columns, first.path, options, expected, header, begins, recorded, of_classes)
+    roles = judge.roles(label_first=label_first)
+    roles.in_sets = judge.named.in_sets
     if not roles.features:
         beside = "" if roles.label is None else f" besides {roles.label.title}, the label"
         raise InputError(f"{first.path} has no column of features{beside}; {_use_of(roles)}")

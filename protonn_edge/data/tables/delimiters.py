@@ -29,18 +29,21 @@ def delimiter_in(lines: Sequence[str], usual: str) -> str:
     A character that occurs only at the end of lines is none.
     """
     bare = [_QUOTED.sub("_", line).rstrip("\r\n") for line in lines if line.strip()]
-    for delimiter in DELIMITERS:
-        if delimiter == " ":
-            counts = Counter(len(line.split()) for line in bare)
-            counts.pop(1, None)
-        else:
-            inside = [line.rstrip(delimiter + " ").count(delimiter) for line in bare]
-            # the last cells of rows may be empty
-            every = [line.count(delimiter) * (n > 0) for line, n in zip(bare, inside, strict=True)]
-            counts = max(
-                (Counter(inside), Counter(every)), key=lambda it: max(it.values(), default=0)
-            )
-            counts.pop(0, None)
-        if counts and 2 * counts.most_common(1)[0][1] > len(bare):
-            return delimiter
-    return usual
+    alike = {each: _alike(bare, each) for each in DELIMITERS}
+    if alike["|"] < alike[","]:  # it stands between labels in cells
+        del alike["|"]
+    return next((each for each, n in alike.items() if 2 * n > len(bare)), usual)
+
+
+def _alike(lines: Sequence[str], delimiter: str) -> int:
+    """Return how many lines a delimiter divides into the most frequent number of cells."""
+    if delimiter == " ":
+        counts = Counter(len(line.split()) for line in lines)
+        counts.pop(1, None)
+    else:
+        inside = [line.rstrip(delimiter + " ").count(delimiter) for line in lines]
+        # the last cells of rows may be empty
+        every = [line.count(delimiter) * (n > 0) for line, n in zip(lines, inside, strict=True)]
+        counts = max((Counter(inside), Counter(every)), key=lambda it: max(it.values(), default=0))
+        counts.pop(0, None)
+    return max(counts.values(), default=0)

@@ -142,17 +142,17 @@ def _unreadable(path: Path, kind: str) -> str:
         elif kind == "text":
             return _no_table(table_at(path))
     except InputError as error:
-        return _clause(str(error), path, kind)
+        return clause_of(str(error), path, kind)
     return ""
 
 
 def _no_table(table: RawTable) -> str:
-    if len(table.columns) < 2 or table.n < 2:
+    if len(table.columns) < 2 or not table.n:
         return "has text, but no rows and columns"
     return ""
 
 
-def _clause(sentence: str, path: Path, kind: str) -> str:
+def clause_of(sentence: str, path: Path, kind: str) -> str:
     """Return the sentence of a reader as a clause whose subject is the file."""
     if kind == "picture":
         return "cannot be read as a picture: it is damaged, or ends too early"
@@ -163,7 +163,7 @@ def _clause(sentence: str, path: Path, kind: str) -> str:
         return "has text, but no rows and columns"
     for own in (str(path), path.name):
         text = text.replace(own, "it")
-    text = re.sub(r"^it(:\d+)?(: | )", "", text)
-    text = text if text.startswith(("has ", "is ")) else f"cannot be read: {text}"
+    text = re.sub(r"^it(:\d+)?(, with the columns .*, (?=lacks)|: | )", "", text)
+    text = text if text.startswith(("has ", "is ", "lacks ", "was ")) else f"cannot be read: {text}"
     is_of_page = advice and "--" not in advice and "=" not in advice
     return f"{text}. {advice[:1].upper()}{advice[1:]}" if is_of_page else text

@@ -78,10 +78,15 @@ class Drops:
         while self._open:
             self._open.popitem()[1].close()
 
-    def _sheet(self, asked: Mapping[str, object]) -> Sheet:
+    def opened(self, asked: Mapping[str, object]) -> Drop:
+        """Return the drop of a ticket."""
         drop = self._open.get(str(asked.get("ticket")))
         if drop is None:
             raise InputError("these files are not here anymore; drop them again")
+        return drop
+
+    def _sheet(self, asked: Mapping[str, object]) -> Sheet:
+        drop = self.opened(asked)
         picked = asked.get("picked") or {}
         if not isinstance(picked, dict) or not all(map(_is_answer, picked.values())):
             raise InvalidValue("the answers", "no texts", "reload the page")

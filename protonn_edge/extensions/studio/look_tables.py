@@ -262,6 +262,8 @@ def _of_table(files: Sequence[DroppedFile], picked: Mapping[str, str]) -> Sheet:
     if large:
         size = f"{first.size >> 20:,} MB"
         lead = f"{first.base} has {size}. The columns below are of its first rows."
+    if rows < 2:
+        return Sheet("nothing", f"{first.base} has only one row", "A model learns from many rows.")
     if first.size > TEXT_LIMIT_BYTES:
         limit = f"Tables of up to {TEXT_LIMIT_BYTES >> 20} MB can be read: save a part of it."
         return Sheet("nothing", f"{first.base} has {size}", limit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,9 @@ class _Silent:
         """Leave them out."""
 
 
+SILENT: Any = _Silent()
+
+
 @dataclass(frozen=True, eq=False)
 class Tested:
     """A model's answers to the points of a file that training held out, in integers if it can."""
@@ -118,8 +122,7 @@ class Tested:
     def of(cls, model_file: Path, data: Path) -> Tested:
         """Test a model; tables are read as in its training."""
         model = load_model(model_file)
-        quiet: Any = _Silent()
-        points = points_for(model, data, TableOptions(), quiet, labels="optional")
+        points = points_for(model, data, TableOptions(), SILENT, labels="optional")
         answers, scores, form = answers_of(model, points.X)
         return cls(data, model, points, answers, scores, form.policy)
 
@@ -182,22 +185,26 @@ def figures(model_file: Path, data: Path) -> JsonObject:
     """Return a model's answers to the points of a file that training held out."""
     tested = Tested.of(model_file, data)
     model, points = tested.model, tested.points
-    if model.policy.predicts != "class":
-        facts = [*facts_of(tested.measured()[0]), *about_answers(tested.policy)]
-        pairs: list[Any] = []
-        told = list[JsonObject]()
-        if points.values is not None and np.ndim(points.values) == 1:
-            found = tested.policy.values(tested.scores)
-            pairs = np.stack([points.values, found], axis=1)[:500].tolist()
-            wrong_first = np.argsort(-np.abs(points.values - found), kind="stable")[:_TRIED]
-            words = tested.policy.words(tested.scores, model.classes)
-            told = [
-                {"actual": f"{points.values[at]:.4g}", "said": words[at]}
-                | _drawn(model, points.X[at])
-                for at in wrong_first.tolist()
-            ]
-        return {"facts": facts, "pairs": pairs, "points": told, "ranges": _ranges(points.X)}
-    return {**_of_classes(tested, WindowPlaces.of(data)), "ranges": _ranges(points.X)}
+    own = _of_classes(tested, WindowPlaces.of(data)) if model.policy.predicts == "class" else None
+    return {**(own or _of_values(tested)), "ranges": _ranges(points.X)}
+
+
+def _of_values(tested: Tested) -> JsonObject:
+    """Return the answers that are numbers or sets, the furthest ones from the truth first."""
+    model, points, policy = tested.model, tested.points, tested.policy
+    facts = [*facts_of(tested.measured()[0]), *about_answers(policy)]
+    if points.values is None:
+        return {"facts": facts, "pairs": [], "points": []}
+    found, names = policy.values(tested.scores), model.classes
+    apart = np.abs(points.values - found).reshape(len(found), -1).sum(axis=1)
+    known, is_number = _words(policy, points.values, names), np.ndim(found) == 1
+    said = policy.words(tested.scores, names) if is_number else _words(policy, found, names)
+    told = [
+        {"actual": known[at], "said": said[at], **drawn(model, points.X[at])}
+        for at in np.argsort(-apart, kind="stable")[:_TRIED].tolist()
+    ]
+    pairs = np.stack([points.values, found], axis=1)[:500].tolist() if is_number else []
+    return {"facts": facts, "pairs": pairs, "points": told}
 
 
 def _ranges(X: Array) -> list[list[float]]:
@@ -222,19 +229,27 @@ def what_if(model_file: Path, x: Any, ranges: Any) -> JsonObject:
     along = np.linspace(ends[:, 0], ends[:, 1], _STEPS).T
     for column in range(D):
         X[1 + column * _STEPS :][:_STEPS, column] = along[column]
-    words, sure = _said(model, X)
+    words, sure = said_of(model, X)
     strips = [words[1 + column * _STEPS :][:_STEPS] for column in range(D)]
     return {"said": words[0], "sure": sure[0], "strips": strips}
 
 
-def _said(model: Model, X: Array) -> tuple[list[str], list[float | None]]:
+def said_of(model: Model, X: Array) -> tuple[list[str], list[float | None]]:
     """Return what a model answers to points (n, D), and how sure it is, if it knows that."""
     answers, scores, form = answers_of(model, X)
     policy: Any = form.policy
-    words = policy.words(scores, model.classes) or [
-        answer_name(model.classes, answer) for answer in answers.tolist()
-    ]
-    return list(words), _sureness(policy, scores)
+    if policy.predicts == "class":
+        words = [answer_name(model.classes, answer) for answer in answers.tolist()]
+        return words, _sureness(policy, scores)
+    if policy.predicts == "labels":
+        return _words(policy, policy.values(scores), model.classes), [None] * len(X)
+    return list(policy.words(scores, model.classes)), [None] * len(X)
+
+
+def _words(policy: Any, values: Array, classes: Sequence[str]) -> list[str]:
+    """Return numbers (n,), or sets (n, L) in the order of the classes, as texts."""
+    rule = next(each for each in policy.rules if each.predicts != "class")
+    return [text.replace(",", ", ") for text in rule.words_of(values, classes)]
 
 
 def _sureness(policy: Any, scores: Array) -> list[float | None]:
@@ -254,7 +269,7 @@ def _of_classes(tested: Tested, places: WindowPlaces) -> JsonObject:
         cell = cells.setdefault(f"{y[at]} {said[at]}", [])
         if len(cell) < _SHOWN:
             place = places.at(int(points.rows[at]))
-            cell.append({**_drawn(model, points.X[at]), "at": place, "sure": sure[at]})
+            cell.append({**drawn(model, points.X[at]), "at": place, "sure": sure[at]})
     return {
         "classes": [*model.classes],
         "matrix": counts.tolist(),
@@ -286,7 +301,7 @@ def _by_session(sessions: Any, known: Array, right: Array) -> list[JsonObject]:
     return rows if len(rows) > 1 else []
 
 
-def _drawn(model: Model, point: Array) -> JsonObject:
+def drawn(model: Model, point: Array) -> JsonObject:
     """Return a point as curves of a window's channels, as an image, or as named values."""
     signal, shape = signal_of(model.features), known_image_shape(model)
     if signal is not None:
@@ -298,24 +313,3 @@ def _drawn(model: Model, point: Array) -> JsonObject:
     values = [[name, f"{value:.6g}"] for name, value in list(named)[:_SLIDERS]]
     is_small = len(model.feature_names) == len(point) <= _SLIDERS
     return {"values": values, "x": point.tolist() if is_small else None}
-
-
-def take_answers(model_file: Path, path: Path, version: str, take: int) -> JsonObject:
-    """Return what a model answers to the windows of a take, one after the other."""
-    model, values = load_model(model_file), recording_at(path, version).take(take).values
-    signal = signal_of(model.features)
-    if signal is None or signal.triggered:
-        raise InputError("this model does not look at windows of samples at any time")
-    if values.shape[1] != signal.channels:
-        raise InputError(f"the model looks at {signal.channels} channels; train it on these takes")
-    window = signal.samples
-    firsts = range(0, max(0, len(values) - window + 1), max(1, window // 2))
-    X = np.array([values[first : first + window].ravel() for first in firsts], np.float32)
-    if not len(X):
-        return {"answers": []}
-    told = zip(firsts, *_said(model, X), strict=True)
-    return {
-        "answers": [
-            {"first": first, "n": window, "label": word, "sure": sure} for first, word, sure in told
-        ]
-    }

@@ -17,6 +17,7 @@ from protonn_edge.extensions.studio.folder import kind_of, version_of
 from protonn_edge.extensions.studio.jobs import Busy, Jobs, Steps
 from protonn_edge.extensions.studio.keeping import Beside
 from protonn_edge.extensions.studio.log import Log
+from protonn_edge.extensions.studio.own_points import answers_to, take_answers
 from protonn_edge.extensions.studio.reading import SOON_S, Reader
 from protonn_edge.extensions.studio.request import PageRequest
 from protonn_edge.extensions.studio.sample import PLAYED, RATE, SENSOR, sample_files
@@ -24,7 +25,7 @@ from protonn_edge.extensions.studio.sources import LOGGER, is_for, wires
 from protonn_edge.extensions.studio.state import FolderState
 from protonn_edge.extensions.studio.streams import talks
 from protonn_edge.extensions.studio.tabs import Tabs
-from protonn_edge.extensions.studio.views import curves, extremes_of, figures, take_answers, what_if
+from protonn_edge.extensions.studio.views import curves, extremes_of, figures, what_if
 from protonn_edge.system.errors import InvalidValue, ProtoNNEdgeError, shortened
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.schema import JsonObject
@@ -239,6 +240,9 @@ QUESTIONS: Mapping[str, Answer] = {
     "answers": _answers,
     "models": lambda workspace, _: {"models": workspace.files().models()},
     "look": _look,
+    "try": lambda workspace, asked: answers_to(
+        asked.path("model"), workspace.drops.opened(asked.asked)
+    ),
     "what_if": lambda _, asked: what_if(
         asked.path("model"), asked.asked.get("x"), asked.asked.get("ranges")
     ),

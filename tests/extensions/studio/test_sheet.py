@@ -99,12 +99,28 @@ def test_enter_alone_leads_from_a_drop_to_an_answer(
     held.get_by_role("button", name="The next one").click()
     expect(held.get_by_role("button", name="The next one")).to_be_focused()
     expect(held.locator(".note")).not_to_have_text(f"{first} ")
-    # From the table of answers, a number and a point of it lead here.
+    # A file of one's own is answered, too, beside one that cannot be; nothing of them is kept.
+    one, kept = min(each for each in own.rglob("*.*") if each.is_file()), [*shown.folder.rglob("*")]
+    (tmp_path / "bad.png").write_bytes(b"")
+    page.locator("#files").set_input_files([one, tmp_path / "bad.png"])
+    expect(held.locator(".row span").first).to_contain_text(one.name)
+    expect(held.locator(".left li")).to_have_text("bad.png is empty")
+    expect(held.locator(".class")).to_have_text(re.compile(r"\w"))
+    assert shown.barred() == []
+    assert [*shown.folder.rglob("*")] == kept
+    held.get_by_role("button", name="Add to the data").click()
+    expect(shown.sheet.locator(".primary")).to_be_visible()
+    page.keyboard.press("Escape")
+    held.get_by_role("button", name="Back to the test").click()
+    expect(held.locator(".row span").first).to_contain_text("1 of")
+    # From the table of answers, a number and a point of it lead here, and Escape back.
     shown.go("train")
     page.locator("#matrix button").first.click()
     if kind != "app":  # whose points are windows of a take that can be edited
         page.locator("#cell .thumb").first.click()
         expect(held).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.locator("#matrix")).to_be_visible()
 
 
 def test_answers_change_what_is_shown_and_keep_the_focus(shown: Shown, tmp_path: Path) -> None:

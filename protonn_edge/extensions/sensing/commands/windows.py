@@ -156,7 +156,7 @@ def windows_command(
         "test": test_share,
         "rate": rate,
     }
-    cut = WindowsFile(windows, recorded, detector, mixed, source)
+    cut = WindowsFile(windows, recorded, detector, mixed, source, bool(table.labels))
     content = io.BytesIO()
     np.savez_compressed(content, allow_pickle=False, **cut.arrays())
     write_atomically(output, content.getvalue())

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.data.files.arrays import SOURCE
-from protonn_edge.data.naming import Notice, listed
+from protonn_edge.data.naming import Notice, in_order, listed
 from protonn_edge.data.points.instruments import to_arrays
+from protonn_edge.data.points.label_sets import SET_MARK
 from protonn_edge.data.points.values import spread_of
 from protonn_edge.data.takes import recordings
 from protonn_edge.extensions.sensing.recordings.recorded import Recording
@@ -38,6 +39,7 @@ class WindowsFile:
     noise: NDArray[np.float32] | None = None  # windows to mix into copies
     # the recording's name and SHA-256, and how it was cut
     source: Mapping[str, object] = field(default_factory=dict)
+    in_sets: bool = False  # whether the names of classes are those of sets of labels
 
     def arrays(self) -> dict[str, Array]:
         """Return the contents of the file: windows, their classes, rate, groups and source.
@@ -52,6 +54,11 @@ class WindowsFile:
             number[present] = np.arange(len(present))
             y_train, y_test = number[cut.y_train], number[cut.y_test]
             arrays["class_names"] = np.array(dataset.classes)[present]
+            if self.in_sets:
+                names = [tuple(filter(None, text.split(SET_MARK))) for text in dataset.classes]
+                arrays["class_names"] = found = np.array(in_order(set().union(*names)))
+                sets = np.array([[name in own for name in found] for own in names], np.uint8)
+                y_train, y_test = sets[cut.y_train], sets[cut.y_test]
         else:
             y_train, y_test = self.values
             arrays["value_name"] = np.array(dataset.classes)

@@ -1,7 +1,8 @@
-/* What training held out, the wrong answers first: an answer to data of every kind, without a board. */
-import { bold, button, find, make, renew, unseen } from "/parts.js";
+/* Answers without a board: to what training held out, the wrong ones first, or to files of one's own. */
+import { bold, button, counted, find, make, rangeOf, renew, short, unseen } from "/parts.js";
 import { drawn } from "/result.js";
 import { ribbon } from "/scope.js";
+import { leftOut } from "/sheet.js";
 
 const STEPS = 1000; // of a slider
 
@@ -12,53 +13,129 @@ export class Held {
         this.at = 0;
     }
 
+    /** What is answered to: own files, or else what training held out. */
+    get source() {
+        return this.own?.model === this.studio.state.model ? this.own : this.studio.stages.train.answered;
+    }
+
     get points() {
-        return this.studio.stages.train.answered.points ?? [];
+        return this.source.points ?? [];
     }
 
     /** Go to a point, from the table of the answers. */
     open(point) {
-        this.at = this.points.indexOf(point);
+        this.own = null;
+        this.from = this.studio.current;
+        this.#go(this.points.indexOf(point));
+    }
+
+    /** Go back to where a point was opened; whether it was. */
+    back() {
+        const { from } = this;
+        this.from = null;
+        if (from && from !== "try") {
+            this.studio.go(from);
+        }
+        return Boolean(from);
+    }
+
+    #go(at) {
+        this.at = at;
         this.studio.go("try");
         this.show(true);
     }
 
-    show(wanted) {
-        const { points } = this;
-        const key = JSON.stringify([this.studio.stages.train.answered.asked, this.at]);
-        this.place.hidden = !wanted || !points.length;
-        if (this.place.hidden || (this.shown === key && this.place.childElementCount)) {
+    /** Answer to files, of which nothing is kept. */
+    async answer(files) {
+        const { wire, state, stages } = this.studio;
+        stages.try.fail("");
+        const { ticket, error } = await wire.drop(files, () => {}).answer;
+        const found = ticket ? await wire.ask("try", { ticket, model: state.model }) : { error };
+        if (ticket) {
+            wire.order("leave", { ticket });
+        }
+        if (found.error) {
+            stages.try.fail(found.error);
             return;
         }
-        this.shown = key;
-        this.at = Math.min(this.at, points.length - 1);
-        const point = points[this.at];
-        const step = (by, sign, words) => button([sign, unseen(words)], () => this.open(points[this.at + by]), { class: "quiet", disabled: !points[this.at + by], "data-key": words });
-        this.says = make("p", { class: "class", "aria-live": "polite" });
+        const reach = ([low, high], at) => rangeOf([low, high, ...found.points.flatMap(({ x }) => (x ? [x[at]] : []))]);
+        this.own = { ...found, model: state.model, files, ranges: stages.train.answered.ranges?.map(reach) };
+        this.#go(0);
+        this.says?.focus();
+    }
+
+    show(wanted) {
+        const key = JSON.stringify([this.studio.stages.train.answered.asked, this.at, this.own?.model, this.points.length]);
+        this.place.hidden = !wanted || !this.studio.model;
+        if (this.place.hidden || (this.shown === key && this.showing === this.own && this.place.childElementCount)) {
+            return;
+        }
+        Object.assign(this, { shown: key, showing: this.own });
+        this.at = Math.max(0, Math.min(this.at, this.points.length - 1));
+        const point = this.points[this.at];
+        this.says = make("p", { class: "class", "aria-live": "polite", tabindex: -1 });
         this.note = make("p", { class: "note" });
-        const place = make("span", {}, `${this.studio.point} ${this.at + 1} of ${points.length}`);
-        this.x = point.x && [...point.x];
-        const said = make("div", { class: "panel" }, this.says, this.note, make("div", { class: "row" }, step(-1, "‹", "The one before"), place, step(1, "›", "The next one")));
-        renew(this.place, said, make("div", { class: "panel" }, ...(this.x ? this.#sliders(point) : [drawn(point)])));
-        this.#say(point.said, point.sure, point.actual === point.said ? "right" : `wrong: it is ${point.actual}`);
-        this.#ask(false);
+        this.change = make("p");
+        this.x = point?.x && [...point.x];
+        const pictured = point && make("div", { class: "panel" }, ...(this.x ? this.#sliders(point) : [drawn(point), point.answers && this.#windows(point)]));
+        renew(this.place, make("div", { class: "panel" }, this.says, this.note, this.change, ...this.#ways()), pictured);
+        if (point) {
+            this.#say(point.said, point.sure, this.#truth(point));
+            this.#ask(false);
+        } else {
+            this.says.textContent = this.own ? "no answer" : "–";
+            this.note.textContent = this.own ? `This model answers to ${this.own.wanted}.` : "Choose a file for an answer to it.";
+        }
+    }
+
+    /** What is known of the right answer. */
+    #truth({ actual, said, answers, agree }) {
+        if (answers) {
+            return `in ${agree} of ${counted(answers.length, "window")}`;
+        }
+        const isNumber = this.studio.model.predicts === "value";
+        return actual === undefined ? "" : actual === said ? "right" : isNumber ? `it is ${short(actual)}` : `wrong: it ${actual ? `is ${actual}` : "has no label"}`;
+    }
+
+    /** Other points, and other files. */
+    #ways() {
+        const { points, at, own } = this;
+        const step = (by, sign, words) => button([sign, unseen(words)], () => this.#go(at + by), { class: "quiet", disabled: !points[at + by], "data-key": words });
+        const named = own ? points[at]?.name : `${this.studio.point} ${at + 1} of ${points.length}`;
+        const steps = points.length > 0 && make("div", { class: "row" }, step(-1, "‹", "The one before"), make("span", {}, named), step(1, "›", "The next one"));
+        const choose = button("Try a file of your own", () => find("#files").click(), { "data-key": "own" });
+        const back = button("Back to the test", () => Object.assign(this, { own: null }).#go(0), { class: "quiet", "data-key": "back" });
+        const add = button("Add to the data", () => this.studio.sheet.open(own.files), { "data-key": "add" });
+        return [steps, own?.left.length > 0 && leftOut(own.left), make("div", { class: "row" }, choose, own && add, own && back)];
     }
 
     #say(said, sure, more) {
-        this.says.textContent = said;
-        this.note.replaceChildren(...(sure === null || sure === undefined ? [] : [bold(`${Math.round(sure)} %`), " sure; "]), more);
+        const { bound } = this.studio.stages.train.facts.value ?? {};
+        const digits = (said.split(".")[1] ?? "").length;
+        const band = this.studio.model.predicts === "value" && bound && `90 % of such values lie from ${(+said - bound).toFixed(digits)} to ${(+said + bound).toFixed(digits)}`;
+        const words = [Number.isFinite(sure) && make("span", {}, bold(`${Math.round(sure)} %`), " sure"), band, more].filter(Boolean);
+        this.says.textContent = said || "no label";
+        this.note.replaceChildren(...words.flatMap((one, at) => (at ? ["; ", one] : [one])));
+    }
+
+    /** The answers to the windows of a take, below its curve. */
+    #windows({ answers, n }) {
+        const place = make("div", { class: "ribbon", role: "img" });
+        const end = (at) => answers[at + 1]?.first ?? n;
+        ribbon(place, answers.map(({ label, sure, first }, at) => ({ label, sure: (sure ?? 60) / 100, from: at ? first / n : 0, to: end(at) / n })), "The answers to its windows");
+        return place;
     }
 
     /** A slider for each column, and below it what would be answered if only this column changed. */
     #sliders({ values }) {
-        const { ranges } = this.studio.stages.train.answered;
+        const { ranges } = this.source;
         this.strips = values.map(() => make("div", { class: "ribbon", role: "img" }));
         return values.map(([name], at) => {
             const [low, high] = ranges[at];
-            const shown = make("span", {}, `${+this.x[at].toPrecision(4)}`);
+            const shown = make("span", {}, short(this.x[at]));
             const slide = ({ target }) => {
                 this.x[at] = low + ((high - low) * target.value) / STEPS;
-                shown.textContent = `${+this.x[at].toPrecision(4)}`;
+                shown.textContent = short(this.x[at]);
                 this.#ask(true);
             };
             const value = Math.round((STEPS * (this.x[at] - low)) / (high - low || 1));
@@ -72,7 +149,7 @@ export class Held {
             return;
         }
         const { model } = this.studio.state;
-        const { ranges } = this.studio.stages.train.answered;
+        const { ranges } = this.source;
         const asked = (this.asking = [...this.x]);
         const found = await this.studio.wire.ask("what_if", { model, x: asked, ranges });
         if (asked !== this.asking || found.error) {
@@ -81,6 +158,23 @@ export class Held {
         if (moved) {
             this.#say(found.said, found.sure, "with these values");
         }
-        found.strips.forEach((words, at) => ribbon(this.strips[at], words.map((label, n) => ({ label, from: n / words.length, to: (n + 1) / words.length })), "If only this changed"));
+        const runs = (words) => words.flatMap((label, n) => (n && words[n - 1] === label ? [] : [{ label, n }]));
+        found.strips.forEach((words, at) => {
+            const cells = runs(words).map(({ label, n }, run, { [run + 1]: next }) => ({ label: label || "none", from: n / words.length, to: (next?.n ?? words.length) / words.length }));
+            ribbon(this.strips[at], cells, "If only this changed");
+        });
+        this.change.textContent = this.studio.model.predicts === "value" ? "" : this.#nearest(found, asked, ranges);
+    }
+
+    /** The least change of one column that leads to another answer, in words. */
+    #nearest({ said, strips }, x, ranges) {
+        const changes = strips.flatMap((words, at) => {
+            const [low, high] = ranges[at];
+            const place = (n) => low + ((high - low) * n) / (words.length - 1);
+            return words.map((word, n) => ({ word, at, to: place(n), by: Math.abs(place(n) - x[at]) / (high - low || 1) }));
+        });
+        const [least] = changes.filter(({ word }) => word !== said).sort((a, b) => a.by - b.by);
+        const name = least && this.points[this.at].values[least.at][0];
+        return least ? `It becomes ${least.word || "no label"} if ${name} ${least.to > x[least.at] ? "rises" : "falls"} to ${short(least.to)}.` : "";
     }
 }

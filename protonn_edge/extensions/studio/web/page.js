@@ -223,9 +223,11 @@ class Studio {
         document.addEventListener("keydown", (event) => this.#key(event));
     }
 
-    /** Show what was dropped or chosen, before anything is kept. */
+    /** Show what was dropped or chosen, before anything is kept; in Try, the model answers to it. */
     async bring(given) {
-        await this.sheet.open(await filesOf(given));
+        const files = await filesOf(given);
+        const { held } = this.stages.try;
+        await (this.current === "try" && this.model ? held.answer(files) : this.sheet.open(files));
     }
 
     #hearJob(name, job) {

@@ -201,7 +201,7 @@ function firstRows({ head, rows }) {
     return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "First rows" }, table);
 }
 
-function leftOut(left) {
+export function leftOut(left) {
     const list = left.slice(0, LISTED).map(([name, why]) => make("li", {}, bold(name.split("/").at(-1)), ` ${why}`));
     return make("details", { class: "left", open: left.length < OPENED }, make("summary", {}, `${counted(left.length, "file")} left out`), make("ul", { class: "note" }, ...list));
 }

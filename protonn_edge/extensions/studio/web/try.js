@@ -234,6 +234,10 @@ export class Try extends Stage {
         find("#kept").textContent = `Kept as a take of ${label}; train again to use it.`;
     }
 
+    close() {
+        return this.held.back();
+    }
+
     key(name) {
         const label = this.names?.[+name - 1];
         if (label && !find("#wrong").hidden) {
