@@ -113,7 +113,7 @@ INDEX: dict[str, Entry] = {
             *_CYCLES,
         ),
     ),
-    "peers": Entry("peers", {"results.md": EVERY, "kinds.md": EVERY}),
+    "peers": Entry("peers", {"results.md": EVERY}),
     "presets": Entry(
         "protonn_rows",
         {

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -17,6 +19,8 @@ from protonn_edge.model.registry import ESTIMATOR, REGRESSORS, variants
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+
+sys.path.insert(0, str(Path(__file__).parent))  # for the module `declared`
 
 project = "protonn-edge"
 author = "protonn-edge contributors"
@@ -40,13 +44,13 @@ _ELSEWHERE = {
 _BELOW = {
     "tutorial-gesture": ("phone",),
     "live": ("studio", "recording", "sensors", "audio"),
-    "which-model": ("kinds", "image-features", "tuning"),
+    "which-model": ("training", "kinds", "image-features"),
     "rejection": ("values",),
     "harness": ("boards", "any-board", "protocol"),
     "testing": ("agents",),
     "export": ("micropython",),
     "results": ("research",),
-    "architecture": ("training", "contributing"),
+    "architecture": ("contributing",),
 }
 
 # Benchmarks print a line per row. A table of many columns and few rows is turned to fit the page.
@@ -58,6 +62,8 @@ _SETTINGS = "<!-- the settings of each kind -->"
 # Where this stands, the page describes every estimator, with the methods that few of them have.
 _ESTIMATORS = "<!-- every estimator -->"
 _OWN_METHODS = ("partial_teach", "score_samples")
+# Where these stand, a page has tables of what code declares.
+_ARRAYS, _MESSAGES = "<!-- every array -->", "<!-- every message -->"
 
 # --- the glossary --------------------------------------------------------------------------------
 
@@ -120,6 +126,11 @@ def _within(source: list[str]) -> None:
         more = (each for kind in CLASSIFIERS for each in variants(kind, ESTIMATOR))
         each = [*CLASSIFIERS.values(), *more, *REGRESSORS.values()]
         source[0] = source[0].replace(_ESTIMATORS, "\n".join(map(_described, each)))
+    if {_ARRAYS, _MESSAGES} & {*source[0].splitlines()}:
+        import declared
+
+        source[0] = source[0].replace(_ARRAYS, declared.tables_of_arrays())
+        source[0] = source[0].replace(_MESSAGES, declared.table_of_messages())
 
 
 def _described(estimator: type) -> str:

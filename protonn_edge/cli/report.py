@@ -78,7 +78,7 @@ def report_command(
     ),
     measured: tuple[Path, ...] = option(
         "Also show a JSON file that another command wrote, such as inspect --teach "
-        "(docs/report.md); repeatable.",
+        "(docs/harness.md); repeatable.",
         PATH,
         flag="--with",
         multiple=True,

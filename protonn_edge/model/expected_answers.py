@@ -39,9 +39,8 @@ class ExpectedAnswers:
 
     array: ClassVar[str] = "observation.expected"
 
-    # (L, 2): the intervals of the margin and of the sum of scores, for each class
-    low: Float64
-    high: Float64
+    low: Float64  # (L, 2): of the margin, and of the sum of scores, for each class
+    high: Float64  # likewise
     edges: Float64  # (7,): edges of the margin's bins
     runners_up: NDArray[np.bool_]  # (L, L): whether a runner-up is usual for a class
     watched: range  # an even number of the classifier's inputs, up to its end

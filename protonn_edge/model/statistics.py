@@ -78,8 +78,8 @@ class InputStatistics:
     # limits of the values of each feature that are distinguished; with average pooling, limits of
     # all pixels
     lower: Float64
-    upper: Float64
-    mean: Float64
+    upper: Float64  # likewise
+    mean: Float64  # of the training points
     deviation: Float64  # of the population
     # the most frequent value of each feature, the smallest of several; the code skips inputs equal
     # to it; with average pooling, the weight of its pixels

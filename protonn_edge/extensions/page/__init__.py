@@ -1,7 +1,7 @@
 """Scripts of pages: figures that answer to a reader, and an emulated Uno that runs the firmware.
 
 A report without them has the same figures. They are also the second emulator, under Node.js. See
-`docs/report.md`.
+`docs/harness.md`.
 """
 
 from __future__ import annotations

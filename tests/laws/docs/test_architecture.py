@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
 
 import pytest
+from avr_tools import needs_emulated_avr
 from checkout import CHECKOUT
+from command_line import succeed
 from doc_blocks import skip_without_extensions
+from sklearn.datasets import load_iris
 
 PACKAGE = CHECKOUT / "protonn_edge"
 PAGE = (CHECKOUT / "docs" / "architecture.md").read_text("utf-8")
@@ -38,14 +47,50 @@ def test_the_picture_has_every_room_and_extension() -> None:
     assert sorted(drawn) == sorted([*rooms, *folders("extensions")])
 
 
-def test_the_walk_has_at_most_sixteen_files() -> None:
-    assert 10 < len(STEPS) <= 16
+@contextmanager
+def traced() -> Iterator[list[tuple[str, str]]]:
+    """Record the file in the checkout, and the name in it, of each function that is called."""
+    called = dict[tuple[str, str], None]()
+    found: list[tuple[str, str]] = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_flags & inspect.CO_OPTIMIZED:  # no module or class
+            called[code.co_filename, code.co_qualname] = None
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        yield found
+    finally:
+        sys.setprofile(before)
+        found += called
 
 
-@pytest.mark.parametrize(("path", "name"), STEPS)
-def test_a_step_of_the_walk_is_where_the_page_says(path: str, name: str) -> None:
-    text = (CHECKOUT / path).read_text("utf-8")
-    assert re.search(rf"(?:def|class|macro) {name}\b", text)
+@needs_emulated_avr
+def test_the_walk_follows_a_row_from_the_table_to_the_board(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    iris = load_iris()
+    rows = (
+        f"{','.join(map(str, row))},{iris.target_names[y]}"
+        for row, y in zip(iris.data, iris.target, strict=True)
+    )
+    (tmp_path / "iris.csv").write_text("\n".join(["a,b,c,d,species", *rows]))
+    with traced() as called:
+        succeed("train", "iris.csv", "-o", "model.npz", "--classifier", "linear")
+        succeed("build", "model.npz")
+    first = {
+        path: next(
+            number
+            for number, (file, qualified) in enumerate(called)
+            if file == str(CHECKOUT / path) and name in qualified.split(".")
+        )
+        for path, name in STEPS
+    }
+    assert 10 < len(STEPS) <= 14
+    assert list(first.values()) == sorted(first.values()), first
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import subprocess
@@ -12,15 +11,12 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import click
-import numpy as np
 import pytest
 from checkout import CHECKOUT
 from command_line import every_command
 from doc_blocks import PAGES, blocks_of, skip_without_extensions
-from stored_models import stored_models
 
 from protonn_edge.learn.base import CLASSIFIERS
-from protonn_edge.model.file import _ARRAYS, _OPTIONAL_ARRAYS, model_bytes
 from protonn_edge.model.registry import REGRESSORS
 
 DEADLINE_S = 300.0
@@ -148,24 +144,12 @@ def test_no_page_has_a_registry_or_a_path_of_one_machine(path: Path):
     assert not OWN_PATHS.search(text)
 
 
-def test_the_reference_has_every_array_of_a_model_file():
-    text = (CHECKOUT / "docs" / "python.md").read_text("utf-8")
-    section = text.split("## The model file")[1]
-    patterns = [re.escape(name).replace(r"\*", ".*") for name in re.findall(r"`(\S+)`", section)]
-    # of parts that repeat, the first two, or the only one, are named
-    kept = {
-        re.sub(r"\.(\d+)$", lambda number: f".{min(int(number[1]), 1)}", name)
-        for model in stored_models().values()
-        for name in np.load(io.BytesIO(model_bytes(model))).files
-    }
-    names = {*_ARRAYS, *_OPTIONAL_ARRAYS} | kept
-    assert [name for name in names if not any(re.fullmatch(each, name) for each in patterns)] == []
-
-
-def test_the_reference_describes_every_estimator(site: Path):
+def test_the_generated_reference_is_on_its_pages(site: Path):
     text = (site / "python.html").read_text("utf-8")
     for estimator in (*CLASSIFIERS.values(), *REGRESSORS.values()):
         assert f'id="protonn_edge.{estimator.__name__}"' in text
+    assert "head.projection" in text
+    assert "WINDOW answer" in (site / "protocol.html").read_text("utf-8")
 
 
 def test_the_tutorial_takes_five_commands_from_data_to_a_report():
