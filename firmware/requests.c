@@ -132,11 +132,10 @@ static void answer(void)
     uint8_t payload_bytes;
 
     head.type |= REPLY;
+#define GIVEN_BYTES ((uint16_t)(decoder.length - (HEADER_BYTES + FRAME_CRC_BYTES)))
 #define ANSWER_OF(part)                                                                            \
     if (part##_knows(type)) {                                                                      \
-        payload_bytes =                                                                            \
-            part##_answer(&head.payload.part, type,                                                \
-                          decoder.length - (HEADER_BYTES + FRAME_CRC_BYTES), &more_bytes);         \
+        payload_bytes = part##_answer(&head.payload.part, type, GIVEN_BYTES, &more_bytes);         \
         if (payload_bytes == WRONG_PAYLOAD) {                                                      \
             payload_bytes = refuse(WRONG_LENGTH);                                                  \
         }                                                                                          \
@@ -168,7 +167,7 @@ static void answer(void)
 /* Features are pushed as they arrive; only the end of the frame shows whether it is valid. */
 static void take_body(uint8_t byte)
 {
-    const uint16_t index = decoder.length - 1u;
+    const uint16_t index = (uint16_t)(decoder.length - 1u);
     uint8_t at;
 
     if (index < sizeof head) {

@@ -301,15 +301,15 @@ def safe_sendings(model: IntegerChain) -> tuple[Sending, ...]:
 def with_names(text: str, context: Mapping[str, Any]) -> str:
     """Return C in whose comments the names replace numbers such as ``@feature 3``.
 
-    Numbers of what has no name stay in assembly, whose operands differ from them.
+    Numbers of what has no name but its number stay in assembly, whose operands differ from them.
     """
     features = context["input_names"] if context["inputs_are"] == "FEATURE" else ()
     names = {"feature": features, "class": context["class_names"]}
 
     def named(found: re.Match[str]) -> str:
-        what, number = found[2], int(found[3])
-        if names[what]:
-            return f"{found[1]} /* {names[what][number].comment} */"
+        what, number = found[2], found[3]
+        if names[what] and (name := names[what][int(number)].comment) != number:
+            return f"{found[1]} /* {name} */"
         return found[1] + f" /* {what} {number} */" * (found[1] == '"')
 
     return re.sub(r"(.) /\* @(feature|class) (\d+) \*/", named, text)

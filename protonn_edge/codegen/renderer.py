@@ -116,7 +116,7 @@ class PrefixedLoader(FileSystemLoader):
         return with_prefix(source, self._prefix), path, is_current
 
 
-_TEMPLATES = ("model.h", "model.c")
+_TEMPLATES = ("model.h", "model.c", "inputs.h")
 SOURCES = tuple(f"{PREFIX}_{name}" for name in _TEMPLATES)
 
 
@@ -126,8 +126,8 @@ def render_c(
     """Return the generated files by name: the same text for the same model, on every machine.
 
     - `plan`: one of the model's plans; by default the fastest that fits an Arduino Uno.
-    - `prefix`: of the files, ``pnn_model.h`` and ``pnn_model.c``, and of all public names; models
-      with different prefixes can be linked into one program.
+    - `prefix`: of the files, ``pnn_model.h``, ``pnn_model.c`` and ``pnn_inputs.h``, and of all
+      public names; models with different prefixes can be linked into one program.
 
     Raises `InputError` if names cannot begin with the prefix, or names in the model already do.
     """
@@ -142,11 +142,10 @@ def render_c(
 
     def rendered(prefix: str) -> dict[str, str]:
         environment = template_environment("c", prefix)
-        templates = {name: environment.get_template(f"{folder}{name}.j2") for name in _TEMPLATES}
-        texts = {
-            f"{prefix}_{name}": template.render(context) for name, template in templates.items()
-        }
-        named = {name: with_names(text, context) for name, text in texts.items()}
+        named = dict[str, str]()
+        for name in _TEMPLATES:
+            template = environment.select_template([f"{folder}{name}.j2", f"{name}.j2"])
+            named[f"{prefix}_{name}"] = with_names(template.render(context), context)
         return {name: plain(text, prefix) for name, text in named.items()} if plain else named
 
     if prefix != PREFIX:

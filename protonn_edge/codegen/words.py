@@ -136,6 +136,6 @@ def plain(text: str, prefix: str) -> str:
     """Return a rendered file in plain C, without what only an AVR needs."""
     name = prefix.upper()
     text = re.sub(rf"^ *(?:{name}_FACT\(.*\);|//@ .*)\n", "", text, flags=re.MULTILINE)
-    text = text.replace(f" {name}_FLASH", "").replace(f"{name}_NOINLINE ", "")
+    text = text.replace(f" {name}_FLASH", "")
     read = rf"\b{name}_READ_[A-Z0-9]+\((&?)([^()]*)\)"
     return re.sub(read, lambda found: f"{'' if found[1] else '*'}{found[2]}", text)

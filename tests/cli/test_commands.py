@@ -79,7 +79,7 @@ def test_inspect_says_what_each_stage_of_quantization_costs(folder: Path) -> Non
 def test_build_is_reproducible_and_names_no_place_or_time(folder: Path, project: Path) -> None:
     generated = project / "firmware" / "generated"
     before = {path.name: path.read_bytes() for path in generated.iterdir()}
-    of_model = {"model.npz", "pnn_model.c", "pnn_model.h"}
+    of_model = {"model.npz", "pnn_model.c", "pnn_model.h", "pnn_inputs.h"}
     assert set(before) == {"build.json", "built.json", "parts.h", *of_model}
     succeed("build", folder / "model.npz", "-o", folder / "elsewhere")
     again = folder / "elsewhere" / "firmware" / "generated"

@@ -58,7 +58,7 @@ def test_a_prefix_changes_nothing_but_the_beginning_of_names(
 ) -> None:
     plan = device_plans(model, Limits.of(load_export_board(board)))[0]
     usual, other = render_c(model, plan), render_c(model, plan, "wake_word")
-    assert list(other) == ["wake_word_model.h", "wake_word_model.c"]
+    assert list(other) == ["wake_word_model.h", "wake_word_model.c", "wake_word_inputs.h"]
     for before, after in zip(usual.values(), other.values(), strict=True):
         assert not OURS.search(after)
         assert after.replace("wake_word_", "pnn_").replace("WAKE_WORD_", "PNN_") == before
@@ -123,7 +123,8 @@ def test_a_library_may_have_the_name_of_a_stage(model: IntegerChain) -> None:
     for stage in (*model.stages, *tiny_gradients_model().stages):
         prefix = prefix_of(stage.kind)
         check_prefix(prefix)
-        assert list(render_c(model, prefix=prefix)) == [f"{prefix}_model.h", f"{prefix}_model.c"]
+        files = [f"{prefix}_{name}" for name in ("model.h", "model.c", "inputs.h")]
+        assert list(render_c(model, prefix=prefix)) == files
 
 
 def test_a_prefix_that_collides_with_a_stages_names_is_refused() -> None:

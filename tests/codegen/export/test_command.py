@@ -105,7 +105,8 @@ def test_another_prefix_replaces_the_files_of_the_first(tmp_path: Path, model_fi
             == 0
         )
     assert sorted(path.name for path in (tmp_path / "x").glob("*_*.[ch]")) == [
-        "knock_model.c", "knock_model.h", "knock_self_test.c", "knock_self_test.h"
+        *("knock_inputs.h", "knock_model.c", "knock_model.h"),
+        *("knock_self_test.c", "knock_self_test.h"),
     ]  # fmt: skip
 
 

@@ -46,7 +46,6 @@
 #define PNN_READ_I32(address) ((int32_t)pgm_read_dword(address))
 #define PNN_READ_F32(address) pgm_read_float(address)
 #define PNN_READ_STRING(address) ((const char *)pgm_read_ptr(address))
-#define PNN_SURE(condition) 1
 #else
 #define PNN_FLASH
 #define PNN_READ_U8(address) (*(address))
@@ -55,7 +54,6 @@
 #define PNN_READ_I32(address) (*(address))
 #define PNN_READ_F32(address) (*(address))
 #define PNN_READ_STRING(address) (*(address))
-#define PNN_SURE(condition) (condition)
 #endif
 
 /* Inner loops are assembly if the chip has a multiplier. Without one, and on the host, C computes the
@@ -88,54 +86,17 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 #define PNN_FACT(fact)
 #endif
 
-/* Not inlined: calls that skip the work need not save its registers, and cycles can be bounded only for a
- * function that exists in the linked program. */
+/* Not inlined: that would cost registers or long jumps, and cycles can be bounded only for a function
+ * that exists in the linked program. */
 #ifdef __GNUC__
 #define PNN_NOINLINE __attribute__((noinline))
 #else
 #define PNN_NOINLINE
 #endif
 
-/* ---- Scales of raw integers --------------------------------------------------------------- */
+/* ---- Inputs ------------------------------------------------------------------------------- */
 
-/* t is how far a raw value lies above `first` (below it if the feature is mirrored), at most `span`.
- * The sum (t << shift) * multiplier + offset is within -2^30..2^30. */
-struct pnn_raw_scale {
-    uint16_t first; /* of an int16_t */
-    uint16_t span;
-    uint16_t multiplier;
-    uint8_t shift;
-    uint8_t mirrored;
-    int32_t offset;
-};
-
-/* Return the feature for a raw integer, 0..maximum. */
-static pnn_input_t pnn_scale_raw(const struct pnn_raw_scale *scale, int16_t raw, uint8_t maximum)
-{
-    PNN_FACT(SPAN(scaled));
-    const uint16_t first = PNN_READ_U16(&scale->first);
-    uint16_t t = (uint16_t)((uint16_t)raw - first);
-    uint8_t below = (raw < (int16_t)first) ? 1u : 0u;
-    if (PNN_READ_U8(&scale->mirrored) != 0u) {
-        t = (uint16_t)-t;
-        below = (raw > (int16_t)first) ? 1u : 0u;
-    }
-    if (below != 0u) {
-        t = 0;
-    }
-    const uint16_t span = PNN_READ_U16(&scale->span);
-    if (t > span) {
-        t = span;
-    }
-    for (uint8_t left = PNN_READ_U8(&scale->shift); left > 0; --left) {
-        PNN_FACT(EACH(shifted, scaled, 11, 0));
-        t = (uint16_t)(t << 1);
-    }
-    const uint32_t product = (uint32_t)t * PNN_READ_U16(&scale->multiplier);
-    const int32_t sum = (int32_t)(product + (uint32_t)PNN_READ_I32(&scale->offset));
-    const uint16_t steps = (uint16_t)((uint16_t)(sum >> 16) >> 6);
-    return (pnn_input_t)((sum < 0) ? 0u : ((steps > maximum) ? maximum : steps));
-}
+#include "pnn_inputs.h"
 
 /* ---- Names -------------------------------------------------------------------------------- */
 
@@ -161,13 +122,13 @@ typedef int16_t projection_sum_t;
 
 #ifndef PNN_ASSEMBLY /* otherwise these numbers, too, are instructions */
 static const int32_t projection_offsets[PNN_PROJECTION_OUTPUTS] PNN_FLASH = {
-    32768,  -960000,  4000000,
+        32768,  -960000,  4000000,
 };
 static const int8_t projection_least[PNN_PROJECTION_OUTPUTS] PNN_FLASH = {
-  -128,   -97,  -128,
+      -128,   -97,  -128,
 };
 static const int8_t projection_most[PNN_PROJECTION_OUTPUTS] PNN_FLASH = {
-  127,   76,  127,
+      127,   76,  127,
 };
 #endif
 
@@ -204,22 +165,22 @@ static const int8_t prototypes_rows[4u * 6u] PNN_FLASH = {
 
 /* 127 exp(-t), t from 0 to ln(128) */
 static const uint8_t prototypes_table[256] PNN_FLASH = {
-  126,  123,  121,  119,  117,  114,  112,  110,  108,  106,  104,  102,  100,   98,   96,   95,
-   93,   91,   89,   88,   86,   84,   83,   81,   80,   78,   77,   75,   74,   73,   71,   70,
-   69,   67,   66,   65,   64,   62,   61,   60,   59,   58,   57,   56,   55,   54,   53,   52,
-   51,   50,   49,   48,   47,   46,   45,   44,   44,   43,   42,   41,   40,   40,   39,   38,
-   37,   37,   36,   35,   35,   34,   33,   33,   32,   32,   31,   30,   30,   29,   29,   28,
-   28,   27,   27,   26,   26,   25,   25,   24,   24,   23,   23,   22,   22,   22,   21,   21,
-   20,   20,   20,   19,   19,   19,   18,   18,   18,   17,   17,   17,   16,   16,   16,   15,
-   15,   15,   14,   14,   14,   14,   13,   13,   13,   13,   12,   12,   12,   12,   12,   11,
-   11,   11,   11,   11,   10,   10,   10,   10,   10,    9,    9,    9,    9,    9,    9,    8,
-    8,    8,    8,    8,    8,    7,    7,    7,    7,    7,    7,    7,    7,    6,    6,    6,
-    6,    6,    6,    6,    6,    6,    5,    5,    5,    5,    5,    5,    5,    5,    5,    5,
-    4,    4,    4,    4,    4,    4,    4,    4,    4,    4,    4,    4,    4,    3,    3,    3,
-    3,    3,    3,    3,    3,    3,    3,    3,    3,    3,    3,    3,    3,    3,    3,    2,
-    2,    2,    2,    2,    2,    2,    2,    2,    2,    2,    2,    2,    2,    2,    2,    2,
-    2,    2,    2,    2,    2,    2,    2,    2,    2,    2,    1,    1,    1,    1,    1,    1,
-    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,
+      126,  123,  121,  119,  117,  114,  112,  110,  108,  106,  104,  102,  100,   98,   96,   95,
+       93,   91,   89,   88,   86,   84,   83,   81,   80,   78,   77,   75,   74,   73,   71,   70,
+       69,   67,   66,   65,   64,   62,   61,   60,   59,   58,   57,   56,   55,   54,   53,   52,
+       51,   50,   49,   48,   47,   46,   45,   44,   44,   43,   42,   41,   40,   40,   39,   38,
+       37,   37,   36,   35,   35,   34,   33,   33,   32,   32,   31,   30,   30,   29,   29,   28,
+       28,   27,   27,   26,   26,   25,   25,   24,   24,   23,   23,   22,   22,   22,   21,   21,
+       20,   20,   20,   19,   19,   19,   18,   18,   18,   17,   17,   17,   16,   16,   16,   15,
+       15,   15,   14,   14,   14,   14,   13,   13,   13,   13,   12,   12,   12,   12,   12,   11,
+       11,   11,   11,   11,   10,   10,   10,   10,   10,    9,    9,    9,    9,    9,    9,    8,
+        8,    8,    8,    8,    8,    7,    7,    7,    7,    7,    7,    7,    7,    6,    6,    6,
+        6,    6,    6,    6,    6,    6,    5,    5,    5,    5,    5,    5,    5,    5,    5,    5,
+        4,    4,    4,    4,    4,    4,    4,    4,    4,    4,    4,    4,    4,    3,    3,    3,
+        3,    3,    3,    3,    3,    3,    3,    3,    3,    3,    3,    3,    3,    3,    3,    2,
+        2,    2,    2,    2,    2,    2,    2,    2,    2,    2,    2,    2,    2,    2,    2,    2,
+        2,    2,    2,    2,    2,    2,    2,    2,    2,    2,    1,    1,    1,    1,    1,    1,
+        1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,
 };
 
 static struct prototypes_near {
@@ -626,18 +587,14 @@ void pnn_begin(void)
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
-    if (count > features_left) {
-        count = features_left;
-    }
-    features_left = (uint16_t)(features_left - count);
-    const pnn_input_t *const end = features + count;
-    pnn_input_t *to = pushed;
-    uint16_t at = (uint16_t)(PNN_FEATURES - count - features_left);
+    uint16_t left = features_left;
     //@ loop unroll PNN_FEATURES;
-    while (features != end && PNN_SURE(at < PNN_FEATURES)) {
+    for (; (count > 0u) && (left > 0u); --count) {
         PNN_FACT(PASSED(pushed, PNN_FEATURES, PNN_FEATURES));
-        to[at++] = *features++;
+        pushed[PNN_FEATURES - left] = *features++;
+        --left;
     }
+    features_left = left;
 }
 
 void pnn_push(pnn_input_t feature)
@@ -667,253 +624,11 @@ PNN_NOINLINE uint8_t pnn_predict(const pnn_input_t *features)
     return last_class;
 }
 
-/* ---- Raw integers ------------------------------------------------------------------------- */
-
-/* The linker leaves all of this out unless pnn_quantize is called. */
-
-static const struct pnn_raw_scale raw_scales[6] PNN_FLASH = {
-    /*  first    span  multiplier shift mirrored offset */
-    {      0,     16,   8192, 11, 0,    2097152 },
-    {      0,     17,   8192, 11, 0,   -6291456 },
-    {      1,     16,   8192, 11, 0,    2097152 },
-    {      1,     17,   8192, 11, 0,   -6291456 },
-    {      2,     16,   8192, 11, 0,    2097152 },
-    {      2,     17,   8192, 11, 0,   -6291456 },
-};
-
-pnn_input_t pnn_quantize(uint16_t feature, int16_t raw)
-{
-    if (feature >= PNN_FEATURES) {
-        return 0;
-    }
-    const struct pnn_raw_scale *scale = &raw_scales[feature];
-
-    return pnn_scale_raw(scale, raw, PNN_INPUT_MAXIMUM);
-}
-
-/* ---- Raw floats --------------------------------------------------------------------------- */
-
-/* The linker leaves all of this out, with the floating-point routines, unless a function of floats is
- * called. */
-
-#define PNN_INFINITY 0x7f800000UL /* in the bits of a float; those of NaN are larger, without the sign */
-
-/* Return the bits of an IEEE 754 float, which integers compare faster. */
-static uint32_t pnn_bits(float number)
-{
-    union {
-        float number;
-        uint32_t bits;
-    } of;
-    of.number = number;
-    return of.bits;
-}
-
-/* The constants of float_filter, which is assembly. */
-#ifdef PNN_ASSEMBLY
-#define PNN_FILTER(...) __VA_ARGS__
-#else
-#define PNN_FILTER(...)
-#endif
-
-/* An input is (raw - edge) * slope, rounded down. */
-struct float_scale {
-#ifdef PNN_ASSEMBLY
-    /* In the order in which float_filter reads them. */
-    uint8_t exponent;
-    uint8_t sign;
-    int32_t start;
-    uint16_t multiplier;
-    uint8_t shift;
-#endif
-    float edge;
-    float slope;
-};
-
-static const struct float_scale float_scales[6] PNN_FLASH = {
-    { PNN_FILTER(133,   0,    -16448L, 65535u, 1,)     -1.25e-01f,        4.0e+00f },
-    { PNN_FILTER(133,   0,     49088L, 65535u, 1,)      3.75e-01f,        4.0e+00f },
-    { PNN_FILTER(133,   0,    114624L, 65535u, 1,)      8.75e-01f,        4.0e+00f },
-    { PNN_FILTER(133,   0,    180160L, 65535u, 1,)     1.375e+00f,        4.0e+00f },
-    { PNN_FILTER(133,   0,    245696L, 65535u, 1,)     1.875e+00f,        4.0e+00f },
-    { PNN_FILTER(133,   0,    311232L, 65535u, 1,)     2.375e+00f,        4.0e+00f },
-};
-
-#ifdef PNN_ASSEMBLY
-#define PNN_UNSURE 0x100u
-
-/* Return the steps of a float, of the given bits, rounded down and at most 255; or PNN_UNSURE or more where
- * the operations in floats may round to other ones, or there is no filter for the float. With d units (last
- * bits of a float with the scale's exponent) beyond the start, steps are d * multiplier * 2^(shift - 32),
- * with a difference of less than 1 / 256. */
-static PNN_NOINLINE uint16_t float_filter(const struct float_scale *scale, uint32_t x)
-{
-    uint32_t y;
-    uint16_t found;
-    __asm__ volatile(
-        "    lpm   %A[found], Z+\n" /* the exponent; 0 if there is no filter */
-        "    tst   %A[found]\n"
-        "    breq  8f\n"
-        "    mov   %A[y], %C[x]\n"
-        "    lsl   %A[y]\n"
-        "    mov   %B[y], %D[x]\n"
-        "    rol   %B[y]\n"
-        "    sub   %A[found], %B[y]\n" /* by how many bits the fraction is shifted */
-        "    brcc  9f\n" /* no larger float, nor NaN */
-        "8:  ldi   %B[found], 1\n"
-        "    rjmp  12f\n"
-        "9:\n"
-        "    lpm   %B[y], Z+\n" /* whether bytes grow as floats fall */
-        "    eor   %D[x], %B[y]\n"
-        "    bst   %D[x], 7\n"
-        "    ori   %C[x], 0x80\n" /* the first bit of the fraction, which floats leave out */
-        "    clr   %D[x]\n"
-        "    cpi   %A[found], 24\n"
-        "    brcs  1f\n"
-        "    clr   %A[x]\n"
-        "    clr   %B[x]\n"
-        "    clr   %C[x]\n"
-        "    rjmp  5f\n"
-        "1:  cpi   %A[found], 16\n"
-        "    brcs  2f\n"
-        "    mov   %A[x], %C[x]\n"
-        "    clr   %B[x]\n"
-        "    clr   %C[x]\n"
-        "    subi  %A[found], 16\n"
-        "    rjmp  4f\n"
-        "2:  cpi   %A[found], 8\n"
-        "    brcs  4f\n"
-        "    mov   %A[x], %B[x]\n"
-        "    mov   %B[x], %C[x]\n"
-        "    clr   %C[x]\n"
-        "    subi  %A[found], 8\n"
-        "    rjmp  4f\n"
-        "3:  lsr   %C[x]\n"
-        "    ror   %B[x]\n"
-        "    ror   %A[x]\n"
-        "4:  subi  %A[found], 1\n" /* at most 7 times not below 0 */
-        "    brcc  3b\n"
-        "5:  brtc  6f\n"
-        "    com   %D[x]\n" /* a float below 0 */
-        "    com   %C[x]\n"
-        "    com   %B[x]\n"
-        "    neg   %A[x]\n"
-        "    sbci  %B[x], 0xff\n"
-        "    sbci  %C[x], 0xff\n"
-        "    sbci  %D[x], 0xff\n"
-        "6:  lpm   %A[y], Z+\n" /* the start */
-        "    sub   %A[x], %A[y]\n"
-        "    lpm   %A[y], Z+\n"
-        "    sbc   %B[x], %A[y]\n"
-        "    lpm   %A[y], Z+\n"
-        "    sbc   %C[x], %A[y]\n"
-        "    lpm   %A[y], Z+\n"
-        "    sbc   %D[x], %A[y]\n"
-        "    ldi   %A[found], 0\n"
-        "    brmi  11f\n" /* below the start */
-        "    tst   %D[x]\n"
-        "    brne  10f\n" /* above all steps */
-        "    lpm   %A[found], Z+\n" /* the multiplier */
-        "    lpm   %B[found], Z+\n"
-        "    mul   %A[x], %A[found]\n"
-        "    mov   %A[y], r1\n"
-        "    mul   %A[x], %B[found]\n"
-        "    clr   %B[y]\n"
-        "    clr   %C[y]\n"
-        "    clr   %D[y]\n"
-        "    add   %A[y], r0\n"
-        "    adc   %B[y], r1\n"
-        "    mul   %B[x], %A[found]\n"
-        "    add   %A[y], r0\n"
-        "    adc   %B[y], r1\n"
-        "    adc   %C[y], %D[x]\n"
-        "    mul   %B[x], %B[found]\n"
-        "    add   %B[y], r0\n"
-        "    adc   %C[y], r1\n"
-        "    mul   %C[x], %A[found]\n"
-        "    add   %B[y], r0\n"
-        "    adc   %C[y], r1\n"
-        "    adc   %D[y], %D[x]\n"
-        "    mul   %C[x], %B[found]\n"
-        "    add   %C[y], r0\n"
-        "    adc   %D[y], r1\n"
-        "    clr   r1\n"
-        "    lpm   %A[found], Z\n" /* the shift, 1 to 7 */
-        "7:  lsl   %A[y]\n"
-        "    rol   %B[y]\n"
-        "    rol   %C[y]\n"
-        "    rol   %D[y]\n"
-        "    brcs  10f\n"
-        "    dec   %A[found]\n"
-        "    brne  7b\n"
-        "    mov   %A[found], %D[y]\n"
-        "    subi  %C[y], 1\n"
-        "    cpi   %C[y], 0xfe\n"
-        "    brcs  11f\n" /* 1..254 of 256 parts behind a step */
-        "    rjmp  8b\n"
-        "10: ldi   %A[found], 255\n"
-        "11: ldi   %B[found], 0\n"
-        "12:\n"
-        : [found] "=&d"(found), [y] "=&d"(y), [x] "+d"(x), "+z"(scale)
-        :
-        : "r0");
-    return found;
-}
-#endif
-
-/* Return the input of a float, by two operations. */
-static PNN_NOINLINE pnn_input_t rounded_input(const struct float_scale *scale, float raw)
-{
-#ifndef __AVR__ /* whose operations keep NaN */
-    if ((pnn_bits(raw) & 0x7fffffffUL) > PNN_INFINITY) {
-        return 0; /* NaN, which operations of some chips take for infinity */
-    }
-#endif
-    const float beyond = raw - PNN_READ_F32(&scale->edge);
-    const float steps = beyond * PNN_READ_F32(&scale->slope);
-    /* Sign, exponent, and seven bits of the fraction. */
-    const uint16_t top = (uint16_t)(pnn_bits(steps) >> 16);
-    if ((top < 0x3f80u) || (top > 0x7fffu)) {
-        return 0; /* below 1 */
-    }
-    if (top >= 0x4380u) { /* 256 and more, or NaN */
-        return (pnn_bits(steps) > PNN_INFINITY) ? 0u : PNN_INPUT_MAXIMUM;
-    }
-    uint8_t input = (uint8_t)(0x80u | top);
-    for (uint8_t left = (uint8_t)(0x86u - (top >> 7)); left > 0u; --left) {
-        input = (uint8_t)(input >> 1);
-    }
-    return input > PNN_INPUT_MAXIMUM ? PNN_INPUT_MAXIMUM : input;
-}
-
-static inline pnn_input_t float_input(const struct float_scale *scale, const float *raw)
-{
-#ifdef PNN_ASSEMBLY
-    const uint16_t steps = float_filter(scale, pnn_bits(*raw));
-    if (steps < PNN_UNSURE) {
-        return steps > PNN_INPUT_MAXIMUM ? PNN_INPUT_MAXIMUM : (pnn_input_t)steps;
-    }
-#endif
-    return rounded_input(scale, *raw);
-}
-
-pnn_input_t pnn_quantize_float(uint16_t feature, float raw)
-{
-    if (feature >= PNN_FEATURES) {
-        return 0;
-    }
-    const struct float_scale *scale = &float_scales[feature];
-
-    return float_input(scale, &raw);
-}
-
 uint8_t pnn_predict_floats(const float *features)
 {
     for (uint16_t feature = 0; feature < PNN_FEATURES; ++feature) {
         const struct float_scale *scale = &float_scales[feature];
-
-        const pnn_input_t input = float_input(scale, &features[feature]);
-        pushed[feature] = input;
+        pushed[feature] = float_input(scale, &features[feature]);
     }
     return pnn_predict(pushed);
 }
@@ -927,13 +642,13 @@ const pnn_score_t *pnn_scores(void)
 
 /* 255 exp(-i / 16) */
 static const uint8_t confidence_table[100] PNN_FLASH = {
-  255,  240,  225,  211,  199,  187,  175,  165,  155,  145,  136,  128,  120,  113,  106,  100,
-   94,   88,   83,   78,   73,   69,   64,   61,   57,   53,   50,   47,   44,   42,   39,   37,
-   35,   32,   30,   29,   27,   25,   24,   22,   21,   20,   18,   17,   16,   15,   14,   14,
-   13,   12,   11,   11,   10,    9,    9,    8,    8,    7,    7,    6,    6,    6,    5,    5,
-    5,    4,    4,    4,    4,    3,    3,    3,    3,    3,    2,    2,    2,    2,    2,    2,
-    2,    2,    2,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,
-    1,    1,    1,    1,
+      255,  240,  225,  211,  199,  187,  175,  165,  155,  145,  136,  128,  120,  113,  106,  100,
+       94,   88,   83,   78,   73,   69,   64,   61,   57,   53,   50,   47,   44,   42,   39,   37,
+       35,   32,   30,   29,   27,   25,   24,   22,   21,   20,   18,   17,   16,   15,   14,   14,
+       13,   12,   11,   11,   10,    9,    9,    8,    8,    7,    7,    6,    6,    6,    5,    5,
+        5,    4,    4,    4,    4,    3,    3,    3,    3,    3,    2,    2,    2,    2,    2,    2,
+        2,    2,    2,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,    1,
+        1,    1,    1,    1,
 };
 
 uint8_t pnn_confidence(void)
@@ -962,7 +677,7 @@ char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
 {
     const char *from = PNN_READ_STRING(&class_names[class_index % PNN_CLASSES]);
     uint8_t length = 0;
-    while ((length + 1u < size) && (PNN_READ_U8(from) != 0)) {
+    while (((length + 1u) < size) && (PNN_READ_U8(from) != 0)) {
         name[length++] = (char)PNN_READ_U8(from++);
     }
     /* A character of several bytes that does not fit is left out. */

@@ -28,9 +28,7 @@ COMPILERS = ["cc", "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "xtensa-lx106
 """An int32_t is an int for some of them and a long for others."""
 
 _CALLS = 300
-_OF_AN_AVR = re.compile(
-    r"AVR|PROGMEM|pgm_|asm|PNN_(FLASH|READ|FACT|ASSEMBLY|NOINLINE)|pnn_place_t|//@"
-)
+_OF_AN_AVR = re.compile(r"AVR|PROGMEM|pgm_|asm|PNN_(FLASH|READ|FACT|ASSEMBLY)|pnn_place_t|//@")
 
 
 def instances(kind: str) -> list[Instance]:

@@ -18,9 +18,9 @@ from stored_models import stored_models
 import protonn_edge
 from protonn_edge.learn.base import CLASSIFIERS
 from protonn_edge.model.file import _ARRAYS, _OPTIONAL_ARRAYS, model_bytes
-from protonn_edge.model.registry import REGRESSORS, variant_estimators
+from protonn_edge.model.registry import ESTIMATOR, REGRESSORS, variants
 
-VARIANTS = [each for kind in CLASSIFIERS for each in variant_estimators(kind)]
+VARIANTS = [each for kind in CLASSIFIERS for each in variants(kind, ESTIMATOR)]
 ESTIMATORS = [*CLASSIFIERS.values(), *VARIANTS, *REGRESSORS.values()]
 
 

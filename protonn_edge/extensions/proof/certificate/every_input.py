@@ -70,8 +70,8 @@ def _proven(
 ) -> Iterator[Claim]:
     """Yield the claims; `refuse` gets points on which a program may differ from the model."""
     sentence = _sentence(model, not parts, prefix)
-    source = render_c(model, plan)[SOURCES[1]]
-    linked = program.attributed(SOURCES[1].replace(PREFIX, prefix), source)
+    sources = render_c(model, plan)
+    linked = program.attributed(SOURCES[1].replace(PREFIX, prefix), "".join(sources.values()))
     try:
         proof = prove(linked, model, parts, prefix, plan)
     except Unproven as reason:

@@ -56,16 +56,18 @@ def test_generated_c_has_no_run_time_error(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_put_into_its_program(fault: str, tmp_path: Path) -> None:
     name, right, _ = FAULTS[fault]
-    assert right in _written(name, tmp_path).read_text(encoding="utf-8")
+    _written(name, tmp_path)
+    assert any(right in path.read_text(encoding="utf-8") for path in tmp_path.glob("pnn_*"))
 
 
 @needs_frama_c
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_gives_an_alarm(fault: str, tmp_path: Path) -> None:
     name, right, wrong = FAULTS[fault]
-    source = _written(name, tmp_path)
-    text = source.read_text(encoding="utf-8")
-    source.write_text(text.replace(right, wrong), encoding="utf-8")
+    _written(name, tmp_path)
+    for source in tmp_path.glob("pnn_*"):
+        text = source.read_text(encoding="utf-8")
+        source.write_text(text.replace(right, wrong), encoding="utf-8")
     assert proven(tmp_path, SECONDS).alarms
 
 
