@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, Extension
+
+if TYPE_CHECKING:
+    from protonn_edge.codegen.export.exporting import TriedLibrary
 
 VOTES_LIMIT = 15  # windows that vote on a report
 SAMPLES_LIMIT = 0xFFFF  # of a window
@@ -40,6 +43,12 @@ class SensingExtension(Extension):
 
             return StreamOptions
         return None
+
+    def library_files(self, library: TriedLibrary) -> Mapping[str, str]:
+        """Return what frames the answers of the sketch *Live*, if it polls its sensor."""
+        from protonn_edge.extensions.sensing.sensor_projects import files_of_frames
+
+        return files_of_frames(library.files)
 
     def channels_of(self, sensor: str) -> Sequence[str]:
         """Return those of a chip that is described, or of a converter's input."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -74,20 +72,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@contextmanager
-def at_the_end_of_a_line(program: Path) -> Iterator[str]:
-    """Run a program whose standard input is a line; return the name of its other end."""
-    import tty
-
-    ours, its = os.openpty()
-    for end in (ours, its):
-        tty.setraw(end)
-    with programs.started(program, stdin=ours):
-        yield os.ttyname(its)
-    os.close(ours)
-    os.close(its)
-
-
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs Unix; to run: use Linux or macOS")
 def test_a_program_of_two_functions_is_measured_at_a_port(library: Path, tmp_path: Path) -> None:
     (tmp_path / "board.c").write_text(_BOARD)
@@ -108,7 +92,7 @@ def test_a_program_of_two_functions_is_measured_at_a_port(library: Path, tmp_pat
     names = ",".join(["label", *(f"x{n}" for n in range(model.n_features))])
     rows = [",".join([model.classes[n % 3], *map(str, x)]) for n, x in enumerate(X)]
     (tmp_path / "test.csv").write_text("\n".join([names, *rows, ""]))
-    with at_the_end_of_a_line(tmp_path / "board") as port:
+    with programs.on_a_line(tmp_path / "board") as port:
         done = run_json("hil", tmp_path / "test.csv", "--model", tmp_path / "model.npz",
                         "--port", port)  # fmt: skip
     assert (done["n"], done["mismatches"], done["lost"]) == (12, 0, 0)
