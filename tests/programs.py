@@ -27,6 +27,20 @@ def started(*command: object, **options: Any) -> Iterator[subprocess.Popen[Any]]
                 os.killpg(process.pid, signal.SIGKILL)
 
 
+@contextlib.contextmanager
+def on_a_line(program: object) -> Iterator[str]:
+    """Run a program whose standard input is a serial line; yield the name of its other end."""
+    import tty  # not on Windows
+
+    ours, its = os.openpty()
+    for end in (ours, its):
+        tty.setraw(end)
+    with started(program, stdin=ours):
+        yield os.ttyname(its)
+    os.close(ours)
+    os.close(its)
+
+
 def interruptible(*command: object) -> list[object]:
     """Return the command of a program that heeds Ctrl-C.
 

@@ -14,18 +14,20 @@ from protonn_edge.device.protocol import (
 )
 from protonn_edge.system.errors import DeviceError
 
+_TEXT = bytes([*b"\t\r\n", *range(0x20, 0x7F)])
+
 
 class MessageReader:
     """Decodes the bytes that arrive on a line into messages of some kinds.
 
-    Other frames, frames of more than `max_bytes`, noise and a bootloader's output are skipped.
+    Other frames, frames of more than `max_bytes`, noise, and text that a sketch prints are skipped.
     `refused` is a message type of other firmware, with a sentence for the error.
     """
 
     def __init__(
         self, kinds: Iterable[type[Message]], max_bytes: int, refused: tuple[int, str] | None = None
     ) -> None:
-        self.torn = 0  # frames damaged on the line since the first whole one, or invalid
+        self.torn = 0  # frames that are damaged or invalid, but no text, since the first whole one
         self._kinds = tuple(kinds)
         self._refused = refused
         self._max_bytes = max_bytes
@@ -45,7 +47,7 @@ class MessageReader:
             try:
                 body = decode_frame(frame)
             except ProtocolError:
-                self.torn += self._in_step
+                self.torn += self._in_step and bool(frame.translate(None, _TEXT))
                 continue
             self._in_step = True
             if self._refused is not None and body[0] == self._refused[0]:

@@ -5,9 +5,13 @@ See `docs/recording.md` and `docs/live.md`.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.system.extensions import AddedOptions, Extension
+
+if TYPE_CHECKING:
+    from protonn_edge.codegen.export.exporting import TriedLibrary
 
 VOTES_LIMIT = 15  # windows that vote on a report
 SAMPLES_LIMIT = 0xFFFF  # of a window
@@ -38,6 +42,12 @@ class SensingExtension(Extension):
 
             return StreamOptions
         return None
+
+    def library_files(self, library: TriedLibrary) -> Mapping[str, str]:
+        """Return what frames the answers of the sketch *Live*, if it polls its sensor."""
+        from protonn_edge.extensions.sensing.sensor_projects import files_of_frames
+
+        return files_of_frames(library.files)
 
     def addition_to(self, name: str) -> object:
         """Return the channels of described chips, and files with intervals of recordings."""

@@ -99,7 +99,7 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
     CHANGED = "the board's firmware has changed since the start; run the command again"
     SILENT = (
         "no board that classifies sensor samples responds at {}; upload firmware made with "
-        "'protonn-edge build --sensor'"
+        "'protonn-edge build --sensor', or for 32 bits the sketch Live of 'export --sensor'"
     )
 
     def __init__(self) -> None:
@@ -244,6 +244,8 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
                 return
             if progress:
                 silence.renew()
+            elif silence.left_s < silence.seconds / 2:  # a reset sketch answers when asked again
+                self.ask()
             self._check(silence, whole)
 
     def _check(self, silence: Deadline, whole: Deadline) -> None:

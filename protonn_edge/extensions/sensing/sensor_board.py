@@ -16,6 +16,7 @@ from typing import ClassVar, Generic, Self, TypeVar, cast
 from protonn_edge.device.connection import Deadline, Host, Link
 from protonn_edge.device.message_reader import MessageReader
 from protonn_edge.device.protocol import (
+    DELIMITER,
     U8,
     U16,
     U32,
@@ -38,6 +39,7 @@ NAME_LIMIT = 63  # bytes of a class's name, at most
 _HASH_BYTES = 8
 _SENSOR_NAMES = {number: name for name, number in SENSOR_NUMBERS.items()}
 _DESCRIPTION_S = 15.0  # a bootloader, and the second between two descriptions
+_ASK_S = 1.0
 READ_S = 0.25
 
 SILENCE_S = 10.0  # how long a board may be silent beyond what its rate explains
@@ -364,10 +366,13 @@ class SensorBoard(Generic[Described, Reported]):
 
     def wait(self) -> None:
         """Read until the board is described; `DeviceError` after 15 s, or without its sensor."""
-        deadline = Deadline(self._host, _DESCRIPTION_S)
+        deadline, asked = Deadline(self._host, _DESCRIPTION_S), Deadline(self._host, _ASK_S)
         while self._stream.description is None:
             if deadline.left_s < 0:
                 raise DeviceError(self._stream.SILENT.format(self._where))
+            if asked.left_s < 0:
+                self.ask()
+                asked.renew()
             self._early += self._stream.feed(self._line.read(READ_S))
         if not self.description.found:
             name, bus = self.description.sensors[0], self.description.kind.bus
@@ -376,6 +381,10 @@ class SensorBoard(Generic[Described, Reported]):
                 f"the board cannot find its {name}; check the wires to {wires}, VCC and GND, or, "
                 f"for an emulated board, give --sensor {name}=FILE"
             )
+
+    def ask(self) -> None:
+        """Ask a sketch for its description; to firmware, which sends it anyway, this is nothing."""
+        self._line.write(DELIMITER)
 
     def receive(self, wait_s: float) -> Iterator[Reported]:
         """Yield the reports within some time, first those that came with the description."""

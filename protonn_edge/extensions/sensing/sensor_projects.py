@@ -7,7 +7,7 @@ before anything is written. Firmware that classifies gets the fastest plan that 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from protonn_edge.chips.boards import Board
@@ -228,6 +228,14 @@ def live_files(windowing: Windowing, plan: Plan, ring_samples: int | None = None
         **{f"src/{name}": text for name, text in generated.items()},
         **{f"src/{name}": _of_the_firmware(name) for name in copied},
     }
+
+
+def files_of_frames(files: Mapping[str, str]) -> dict[str, str]:
+    """Return what the sketch *Live* of a library includes, if it sends frames."""
+    folder, names = "examples/Live", ("frame.c", "frame.h", "optimize_size.h")
+    if '#include "frame.h"' not in files.get(f"{folder}/Live.ino", ""):
+        return {}
+    return {f"{folder}/{name}": _of_the_firmware(name) for name in names}
 
 
 def _of_the_firmware(name: str) -> str:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import programs
 import pytest
-from command_line import run_json
+from click.testing import Result
+from command_line import run
 from model_factory import plain_model
 
 from protonn_edge.codegen.export import export
 from protonn_edge.model.file import save_model
 
 WARNINGS = ("-std=gnu99", "-Os", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+needs_a_pty = pytest.mark.skipif(
+    not hasattr(os, "openpty"), reason="needs Unix; to run: use Linux or macOS"
+)
 # The line is the terminal that the program was started with.
 _BOARD = """
 #include "measure.h"
@@ -57,6 +60,12 @@ static inline uint32_t ticks(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint32_t)now.tv_sec * 1000000u + (uint32_t)now.tv_nsec / 1000u;
 }
+static inline uint32_t first_tick(void)
+{
+    static uint32_t at;
+
+    return at != 0 ? at : (at = ticks());
+}
 """
 _CHIPS = {
     "avr-gcc": "-mmcu=atmega328p -DF_CPU=16000000UL",
@@ -74,46 +83,60 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@contextmanager
-def at_the_end_of_a_line(program: Path) -> Iterator[str]:
-    """Run a program whose standard input is a line; return the name of its other end."""
-    import tty
-
-    ours, its = os.openpty()
-    for end in (ours, its):
-        tty.setraw(end)
-    with programs.started(program, stdin=ours):
-        yield os.ttyname(its)
-    os.close(ours)
-    os.close(its)
-
-
-@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs Unix; to run: use Linux or macOS")
-def test_a_program_of_two_functions_is_measured_at_a_port(library: Path, tmp_path: Path) -> None:
-    (tmp_path / "board.c").write_text(_BOARD)
-    (tmp_path / "ticks.h").write_text(_TICKS)
-    settings = ("MEASURE_CLOCK_HZ=2000000000u", "MEASURE_TICKS=ticks", "MEASURE_TICKS_HZ=1000000u")
+def at_a_port(library: Path, folder: Path, counter: str, clock_hz: int) -> Result:
+    """Run `hil` with a program at the end of a line, whose counter is this expression."""
+    (folder / "board.c").write_text(_BOARD)
+    (folder / "ticks.h").write_text(
+        f"{_TICKS}static inline uint32_t counted(void) {{ return {counter}; }}\n"
+    )
+    settings = (
+        f"MEASURE_CLOCK_HZ={clock_hz}u",
+        "MEASURE_TICKS=counted",
+        "MEASURE_TICKS_HZ=1000000u",
+    )
     subprocess.run(
         [
-            *("cc", *WARNINGS, "-include", tmp_path / "ticks.h", f"-I{library / 'measure'}"),
+            *("cc", *WARNINGS, "-include", folder / "ticks.h", f"-I{library / 'measure'}"),
             *(f"-D{each}" for each in settings),
             *sorted((library / "measure").glob("*.c")),
-            *(library / "wave_model.c", tmp_path / "board.c", "-o", tmp_path / "board"),
+            *(library / "wave_model.c", folder / "board.c", "-o", folder / "board"),
         ],
         check=True,
     )
     model = plain_model()
-    save_model(model, tmp_path / "model.npz")
+    save_model(model, folder / "model.npz")
     X = np.random.default_rng(3).uniform(-1, 1, (12, model.n_features))
     names = ",".join(["label", *(f"x{n}" for n in range(model.n_features))])
     rows = [",".join([model.classes[n % 3], *map(str, x)]) for n, x in enumerate(X)]
-    (tmp_path / "test.csv").write_text("\n".join([names, *rows, ""]))
-    with at_the_end_of_a_line(tmp_path / "board") as port:
-        done = run_json("hil", tmp_path / "test.csv", "--model", tmp_path / "model.npz",
-                        "--port", port)  # fmt: skip
+    (folder / "test.csv").write_text("\n".join([names, *rows, ""]))
+    words = ("hil", folder / "test.csv", "--model", folder / "model.npz", "--json")
+    with programs.on_a_line(folder / "board") as port:
+        return run(*words, "--port", port)
+
+
+@needs_a_pty
+@pytest.mark.parametrize("counter", ["ticks()", "ticks() - first_tick() - 100000u"])
+def test_a_program_of_two_functions_is_measured_at_a_port(
+    counter: str, library: Path, tmp_path: Path
+) -> None:
+    """The second counter is 0 again, 0.1 s after the start."""
+    ended = at_a_port(library, tmp_path, counter, 2_000_000_000)
+    done = json.loads(ended.stdout)
     assert (done["n"], done["mismatches"], done["lost"]) == (12, 0, 0)
     assert done["measured_by"]["counter"] == "timer"
-    assert done["latency_ms"]["mean"] > 0
+    assert 0 < done["latency_ms"]["max"] < 100
+
+
+@needs_a_pty
+@pytest.mark.parametrize(
+    ("counter", "said"), [("7", "stands still, so its times"), ("0u - ticks()", "counter jumps;")]
+)
+def test_a_counter_that_does_not_count_is_refused(
+    counter: str, said: str, library: Path, tmp_path: Path
+) -> None:
+    ended = at_a_port(library, tmp_path, counter, 200_000_000)
+    assert ended.exit_code == 1
+    assert said in ended.output
 
 
 @pytest.mark.parametrize("compiler", _CHIPS)

@@ -92,6 +92,8 @@ class Line:
         return piece or b""
 
     def write(self, data: bytes) -> None:
+        if data == b"\0":  # nothing, except to a sketch
+            return
         assert self.asked, f"a board is only listened to, and is sent {data!r}"
         self.requests.append(decode_frame(data[:-1]))
 

@@ -52,18 +52,28 @@ def compiled(compiler: str, library: Path, example: str, *more: str | Path) -> N
     subprocess.run([*command, *target, *more, "-x", "c++", sketch], check=True, timeout=60)
 
 
-def printed(library: Path, example: str, raw: np.ndarray, folder: Path) -> list[str]:
-    """Return the lines that a sketch prints on this computer while it reads samples."""
+def program_of(
+    library: Path, example: str, raw: np.ndarray, folder: Path, *more: str | Path
+) -> Path:
+    """Return a sketch as a program for this computer, which reads samples."""
     rows = ", ".join(f"{{ {', '.join(map(str, row))} }}" for row in raw.tolist())
     shape = f"[{raw.shape[0]}][{raw.shape[1]}]"
     (folder / "played.h").write_text(f"static const int played{shape} = {{ {rows} }};\n")
-    text = (library / "examples" / example / f"{example}.ino").read_text()
-    main, model, program = folder / "main.cpp", folder / "model.o", folder / "program"
+    sketch = library / "examples" / example
+    main, program = folder / "main.cpp", folder / "program"
+    text = (sketch / f"{example}.ino").read_text()
     main.write_text(f"#include <Arduino.h>\n{text}int main() {{ setup(); for (;;) loop(); }}\n")
-    subprocess.run(["cc", "-c", library / "src" / "pnn_model.c", "-o", model], check=True)
-    included = [f"-I{place}" for place in (STUB, library / "src", folder)]
-    command = ["g++", *WARNINGS, *included, "-DPLAYED", main, model, "-o", program]
-    subprocess.run(command, check=True, timeout=60)
+    sources = [library / "src" / "pnn_model.c", *sketch.glob("*.c")]
+    subprocess.run(["cc", "-c", *sources], cwd=folder, check=True)
+    included = [f"-I{place}" for place in (STUB, library / "src", folder, sketch)]
+    command = ["g++", *WARNINGS, *included, "-DPLAYED", *more, main, *folder.glob("*.o")]
+    subprocess.run([*command, "-o", program], check=True, timeout=60)
+    return program
+
+
+def printed(library: Path, example: str, raw: np.ndarray, folder: Path) -> list[str]:
+    """Return the lines that a sketch prints on this computer while it reads samples."""
+    program = program_of(library, example, raw, folder)
     done = subprocess.run([program], capture_output=True, text=True, check=True, timeout=60)
     return done.stdout.splitlines()
 
