@@ -145,17 +145,14 @@ class GivenClassifier(NamedTuple):
         if self.name not in PARAMETERS or was_given("start_from"):
             return
         kind = parameters_with(self.name, parameters)
-        from protonn_edge.learn.refusals import check_before_points
+        from protonn_edge.learn.refusals import check_parts
         from protonn_edge.learn.training_request import TrainingRequest
 
-        check_before_points(
-            TrainingRequest(
-                settings=kind(**parameters).frozen(),
-                predicts=None,
-                in_groups=in_groups,
-                given=frozenset(filter(was_given, flags())),
-            )
-        )
+        settings = kind(**parameters).frozen()
+        given = frozenset(filter(was_given, flags()))
+        case = TrainingRequest(settings=settings, predicts=None, in_groups=in_groups, given=given)
+        settings.refuse(case)
+        check_parts(case)
 
     def untrained(self, seed: int, estimator: str = "Classifier") -> Learner:
         """Return a classifier or a regressor of this kind with these parameters, and a seed."""

@@ -81,7 +81,7 @@ def _described(one: Any) -> str:
     if isinstance(one, declared.Choices):
         return " or ".join(map(repr, one.values))
     if isinstance(one, declared.Subset):
-        return f"a tuple of some of {', '.join(map(repr, one.words))}"
+        return f"a tuple of one or more of {', '.join(map(repr, one.words))}"
     if isinstance(one, declared.Sides):
         return "a tuple"
     return f"of the type {one.__name__}" if isinstance(one, type) else _WORDS[one][0]

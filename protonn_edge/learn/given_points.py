@@ -36,37 +36,15 @@ class Taker(Protocol):
 def digest_of(points: Points, dtype: str) -> str:
     """Return the SHA-256 of all data that training depends on; targets are of this type."""
     digest = hashlib.sha256()
-    _digest_matrix(digest, points.X, "<f4")
-    _digest_matrix(digest, points.y, dtype)
-    if points.weight is not None:
-        _digest_matrix(digest, points.weight, "<f8")
-    if points.group is not None:
-        _digest_matrix(digest, points.group, "<i8")
+    for matrix, kind in (
+        (points.X, "<f4"),
+        (points.y, dtype),
+        (points.weight, "<f8"),
+        (points.group, "<i8"),
+    ):
+        if matrix is not None:
+            digest.update(np.ascontiguousarray(matrix, dtype=kind).tobytes())
     return digest.hexdigest()
-
-
-def given_points(
-    learner: Taker, X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None
-) -> tuple[Points, Array]:
-    """Return raw points, checked, and their classes (L,) in the order of the scores.
-
-    Sets the learner's number and names of features. A class is dropped if all of its points have
-    weight 0.
-    """
-    points, labels = labelled_points(learner, X, y)
-    class_weight: ClassWeight = learner.class_weight
-    weights = point_weights(points, labels, sample_weight, class_weight)
-    classes = np.unique(labels if weights is None else labels[weights > 0])
-    y = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)  # of weight 0
-    return Points(points, y, weights), classes
-
-
-def labelled_points(
-    learner: Taker, X: ArrayLike, y: ArrayLike | None, *, reset: bool = True
-) -> tuple[Float32, Array]:
-    """Return points and labels, checked."""
-    points = checked_points(learner, X, "X", reset=reset)
-    return points, learner.column_of(y, len(points))
 
 
 def point_weights(
@@ -126,13 +104,6 @@ def checked_points(learner: Taker, X: ArrayLike, what: str, *, reset: bool) -> F
     return points
 
 
-def points_to_report_on(learner: Taker, X: ArrayLike, y: ArrayLike, classes: Array) -> Points:
-    """Return raw points to report on, with classes as in training."""
-    points = checked_points(learner, X, "evaluate_on", reset=False)
-    indices = class_indices(learner.column_of(y, len(points)), classes, "evaluate_on")
-    return Points(points, indices)
-
-
 def class_indices(labels: Array, classes: Array, what: str) -> Indices:
     """Return the indices (n,) of labels in the classes (L,), which must include all labels."""
     unknown = np.setdiff1d(labels, classes)
@@ -142,8 +113,3 @@ def class_indices(labels: Array, classes: Array, what: str) -> Indices:
             "training classes; leave out points with this label"
         )
     return np.searchsorted(classes, labels)
-
-
-def _digest_matrix(digest: Any, matrix: Any, dtype: str) -> None:
-    """Add a matrix or a vector to a digest."""
-    digest.update(np.ascontiguousarray(matrix, dtype=dtype).tobytes())

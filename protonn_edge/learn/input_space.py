@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protonn_edge.learn import normalization
 from protonn_edge.learn.augmentation import check_image_shape
 from protonn_edge.learn.features import FeatureData
 from protonn_edge.learn.labels import ClassLabels
+from protonn_edge.learn.normalization import normalizer_from
 from protonn_edge.learn.parameters import SharedParameters
 from protonn_edge.learn.points import Float32, Points, check_varying
 from protonn_edge.model.features import Features
 from protonn_edge.model.statistics import InputStatistics, Normalizer
+from protonn_edge.system.errors import InvalidValue
 
 Ends = tuple[Float32, Float32]
 """Limits (D,) beyond which values are outliers, which are clamped."""
@@ -48,9 +49,7 @@ class InputSpace:
         inputs = inputs if stage is None else stage.ranged(inputs)
         check_varying(inputs.lower, inputs.upper)
         normalizer = (
-            normalization.normalizer_from(settings.normalization, inputs)
-            if start is None
-            else start.normalizer
+            normalizer_from(settings.normalization, inputs) if start is None else start.normalizer
         )
         return cls(stage, ends, inputs, normalizer), values
 
@@ -60,8 +59,17 @@ class InputSpace:
         return values if self.ends is None else np.clip(values, *self.ends)
 
     def normalized(self, values: Float32, limit: float) -> Float32:
-        """Return normalized values; `InputError` if one is larger than the limit."""
-        return normalization.normalized(self.normalizer, values, limit)
+        """Return normalized values, in float32; `InputError` if one is larger than the limit."""
+        with np.errstate(over="ignore"):
+            points: Float32 = self.normalizer.apply(values).astype(np.float32)
+        largest = float(abs(points).max()) if points.shape[0] else 0.0
+        if not largest <= limit:
+            raise InvalidValue(
+                f"normalization {self.normalizer.kind!r}",
+                f"a feature reaches {largest:.3g}, expected at most {limit:g}",
+                "choose the normalization 'standard', or express the feature in another unit",
+            )
+        return points
 
     def of_step(self, values: Float32) -> Float32:
         """Normalize the values of a step, in place: faster and unchecked."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protonn_edge.learn.given_points import Taker, given_points, points_to_report_on
+from protonn_edge.learn.given_points import Taker, checked_points, class_indices, point_weights
 from protonn_edge.learn.objective import Loss, cross_entropy, cross_entropy_or_none
 from protonn_edge.learn.points import Points, Targets
 from protonn_edge.model.model import Model
@@ -42,9 +42,15 @@ class ClassLabels:
     ) -> tuple[Points, Array, ClassLabels]:
         """Return the arguments of `fit`, checked, and the labels (L,) in the order of scores.
 
-        Last comes what the labels are, with what only the targets can show.
+        Last comes what the labels are, with what only the targets can show. A class is dropped if
+        all of its points have weight 0.
         """
-        return *given_points(learner, X, y, sample_weight), self
+        points = checked_points(learner, X, "X", reset=True)
+        given = learner.column_of(y, len(points))
+        weights = point_weights(points, given, sample_weight, learner.class_weight)
+        classes = np.unique(given if weights is None else given[weights > 0])
+        y = np.minimum(np.searchsorted(classes, given), len(classes) - 1)  # of weight 0
+        return Points(points, y, weights), classes, self
 
     def reported(
         self,
@@ -54,7 +60,9 @@ class ClassLabels:
         labels: Array,
     ) -> Points:
         """Return points to report on, with targets like those of the training."""
-        return points_to_report_on(learner, X, y, labels)
+        points = checked_points(learner, X, "evaluate_on", reset=False)
+        indices = class_indices(learner.column_of(y, len(points)), labels, "evaluate_on")
+        return Points(points, indices)
 
     def to_score(self, y: ArrayLike, labels: Array) -> ArrayLike:  # noqa: ARG002
         """Return the right answers y of `score` in the form of predictions."""

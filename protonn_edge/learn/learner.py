@@ -182,7 +182,9 @@ class Learner(declared.SharedParameters, ABC):
         given, self.classes_, labels = labels.given(self, X, y, sample_weight)
         numbers = None if groups is None else group_numbers(groups, len(given))
         target.check(self.classes_)
-        seed = _drawn_seed(self.random_state)
+        state = self.random_state
+        chance = np.random.RandomState(state) if isinstance(state, int | np.integer) else state
+        seed = int((np.random if chance is None else chance).randint(2**31 - 1))
         with labels_are_classes(), one_thread():  # faster for small products, and reproducible
             if isinstance(settings.asked, AutoRequest):
                 from protonn_edge.learn.found_features import found_features
@@ -248,13 +250,6 @@ LEARNERS: MutableMapping[str, type[Learner]] = registry.LEARNERS
 
 VALUE_LEARNERS: MutableMapping[str, type[Learner]] = registry.VALUE_LEARNERS
 """What predicts a number, of the kinds that can."""
-
-
-def _drawn_seed(state: int | np.random.RandomState | None) -> int:
-    """Return a seed that follows from the parameter `random_state`."""
-    if isinstance(state, int | np.integer):
-        state = np.random.RandomState(state)
-    return int((np.random if state is None else state).randint(2**31 - 1))
 
 
 def training_record(

@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.model.statistics import InputStatistics, Normalizer
-from protonn_edge.system.arrays import Array
-from protonn_edge.system.errors import InvalidValue
 
 Float32 = NDArray[np.float32]
 
@@ -32,20 +30,3 @@ def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
     extent = inputs.upper - inputs.lower
     deviation = np.maximum(inputs.deviation, DEVIATION_FLOOR * extent)
     return Normalizer("standard", inputs.mean, 1.0 / np.where(extent > 0, deviation, 1.0))
-
-
-def normalized(normalizer: Normalizer, X: Array, limit: float) -> NDArray[np.float32]:
-    """Return points (n, D) normalized, in float32.
-
-    Raises `InputError` if a normalized feature is larger than a limit.
-    """
-    with np.errstate(over="ignore"):
-        points: NDArray[np.float32] = normalizer.apply(X).astype(np.float32)
-    largest = float(abs(points).max()) if points.shape[0] else 0.0
-    if not largest <= limit:
-        raise InvalidValue(
-            f"normalization {normalizer.kind!r}",
-            f"a feature reaches {largest:.3g}, expected at most {limit:g}",
-            "choose the normalization 'standard', or express the feature in another unit",
-        )
-    return points

@@ -18,19 +18,14 @@ def is_refused(case: TrainingRequest) -> bool:
     return False
 
 
-def check_before_points(case: TrainingRequest) -> None:
-    """Refuse what can be refused before the points are read, as `check_compatible` does."""
-    case.settings.refuse(case)
-    _check_parts(case)
-
-
 def check_compatible(case: TrainingRequest) -> None:
     """Refuse a training by the first part that it contradicts."""
-    _check_parts(case)
+    check_parts(case)
     case.settings.refuse(case)
 
 
-def _check_parts(case: TrainingRequest) -> None:
+def check_parts(case: TrainingRequest) -> None:
+    """Refuse what parts other than the kind of classifier exclude, also before points are read."""
     _check_labels(case)
     _check_used(case)
     _check_start(case)

@@ -9,7 +9,8 @@ from model_factory import random_model
 from trainings import DIGITS, fit
 
 from protonn_edge.kinds.protonn.prototypes.integers import distance_step, tabulated_rbf
-from protonn_edge.kinds.protonn.quantize import dequantize, quantize_in_order
+from protonn_edge.kinds.protonn.quantize import dequantize
+from protonn_edge.kinds.protonn.quantize import quantize as quantize_protonn
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
 from protonn_edge.kinds.protonn.train.rounding import QuantizationAware
 from protonn_edge.learn.objective import Parameters, squared_distances
@@ -59,7 +60,7 @@ def test_rounded_parameters_are_those_of_the_quantizer(seed: int) -> None:
     assert rounding.choose_widths(parameters)
     rounded = rounding.rounded(parameters)
     assert rounded is not None
-    integers = quantize_in_order(model)
+    integers = quantize_protonn(model, in_order=True)
     floats = dequantize(integers)
     scale = np.where(model.normalizer.scale == 0, np.inf, model.normalizer.scale)
     W = floats.projection / scale

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.data.points.dataset import Float32
 from protonn_edge.extensions.teaching.examples import CRC_BYTES, Store, Taught, Teaching
-from protonn_edge.learn import given_points
+from protonn_edge.learn.given_points import checked_points
 from protonn_edge.model.integer_chain import MODEL_HASH_BYTES, IntegerChain, coordinates
 from protonn_edge.model.integer_stage import IntegerStage
 from protonn_edge.model.quantization import quantize
@@ -93,8 +93,8 @@ class TaughtBoard:
 def taught_board(classifier: Any, X: ArrayLike, y: ArrayLike) -> TaughtBoard:
     """Return a device with a fitted classifier's model, after teaching it raw points X, too."""
     model = classifier.to_model()
-    points, labels = given_points.labelled_points(classifier, X, y, reset=False)
-    targets = given_points.class_indices(labels, classifier.classes_, "y")
+    points = checked_points(classifier, X, "X", reset=False)
+    targets = classifier.indices_of(y, len(points))
     before: TaughtBoard | None = classifier.on_device_
     taught = quantize(model) if before is None else before.model
     return TaughtBoard(after_teaching(taught, taught.quantize(points), targets))

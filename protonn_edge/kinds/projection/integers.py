@@ -138,12 +138,19 @@ def fit_projection(
     target = folded.constant - centre
     dropped = accumulator_bits - 16
     divisor = 1 << (REQUANTIZE_SHIFT + dropped)
-    for multiplier in _multipliers(weights, most, inputs.maximum, accumulator_bits):
+    # From the finest unit on in which the residuals, and for any input the sums of a row, may fit.
+    sizes, span_limit = np.abs(weights), _ACCUMULATOR_SPAN[accumulator_bits]
+    row = float(sizes.sum(axis=1).max()) * inputs.maximum
+    finest = max(float(sizes.max()) / most, row / span_limit) * divisor
+    if not finest <= MAXIMUM_MULTIPLIER:
+        return None
+    first = max(1, math.ceil(finest))
+    for multiplier in range(first, min(first + max(8, first // 16), MAXIMUM_MULTIPLIER + 1)):
         unit = multiplier / divisor
         rounded = folding.RoundedWeights(folded, unit, most)
         residuals = rounded.residuals
         span = inputs.maximum * np.abs(residuals).sum(axis=1)
-        if span.max() > _ACCUMULATOR_SPAN[accumulator_bits]:
+        if span.max() > span_limit:
             continue
         bias = -(inputs.maximum * residuals.sum(axis=1)) // 2
         # The mean rounding error is known, so it is subtracted.
@@ -157,19 +164,3 @@ def fit_projection(
         whole = offset.astype(np.int64)
         return FittedProjection(inputs, rounded, bias, accumulator_bits, multiplier, whole)
     return None
-
-
-def _multipliers(weights: folding.FloatArray, most: int, input_maximum: int, bits: int) -> range:
-    """List the multipliers of units to try, from the finest that may fit to coarser ones.
-
-    Residuals are at most `most`, and for any input the accumulator must hold the largest row sum of
-    magnitudes times the largest input.
-    """
-    largest = float(np.abs(weights).max()) / most
-    row = float(np.abs(weights).sum(axis=1).max()) * input_maximum
-    unit = max(largest, row / _ACCUMULATOR_SPAN[bits])
-    scale = 1 << (REQUANTIZE_SHIFT + bits - 16)
-    if not unit * scale <= MAXIMUM_MULTIPLIER:
-        return range(0)
-    first = max(1, math.ceil(unit * scale))
-    return range(first, min(first + max(8, first // 16), MAXIMUM_MULTIPLIER + 1))

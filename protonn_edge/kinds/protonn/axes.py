@@ -21,33 +21,20 @@ def principal_axes(points: folding.FloatArray) -> folding.FloatArray:
     centred = points - product(points, np.full((m, 1), 1.0 / m))
     turned = np.hstack([product(centred, centred.T), np.eye(len(points))])
     C, axes = np.hsplit(turned, 2)
-    for _ in range(_SWEEPS):
-        for p in range(len(C) - 1):
-            for q in range(p + 1, len(C)):
-                rotation = _rotation(C.item(p, p), C.item(q, q), C.item(p, q))
-                if rotation is not None:
-                    _turn(turned, p, q, *rotation)
-                    _turn(C.T, p, q, *rotation)
+    pairs = [(p, q) for p in range(len(C) - 1) for q in range(p + 1, len(C))]
+    for p, q in pairs * _SWEEPS:
+        of_both = C.item(p, q)
+        ratio = (C.item(q, q) - C.item(p, p)) / (2.0 * of_both) if of_both else math.inf
+        if not math.isfinite(ratio):  # the covariance is almost 0
+            continue
+        tangent = 1.0 / (abs(ratio) + math.sqrt(ratio * ratio + 1.0))
+        tangent = -tangent if ratio < 0 else tangent
+        cosine = 1.0 / math.sqrt(tangent * tangent + 1.0)
+        sine = tangent * cosine
+        for rows in (turned, C.T):
+            of_p, of_q = rows[p], rows[q]
+            rows[p], rows[q] = cosine * of_p - sine * of_q, sine * of_p + cosine * of_q
     return np.array(axes)
-
-
-def _rotation(of_p: float, of_q: float, of_both: float) -> tuple[float, float] | None:
-    """Return cosine and sine of the angle that removes a covariance, None if it is almost 0."""
-    ratio = (of_q - of_p) / (2.0 * of_both) if of_both else math.inf
-    if not math.isfinite(ratio):
-        return None
-    tangent = 1.0 / (abs(ratio) + math.sqrt(ratio * ratio + 1.0))
-    tangent = -tangent if ratio < 0 else tangent
-    cosine = 1.0 / math.sqrt(tangent * tangent + 1.0)
-    return cosine, tangent * cosine
-
-
-def _turn(rows: folding.FloatArray, p: int, q: int, cosine: float, sine: float) -> None:
-    """Rotate rows p and q, in place."""
-    of_p, of_q = rows[p], rows[q]
-    turned = cosine * of_p - sine * of_q
-    rows[q] = sine * of_p + cosine * of_q
-    rows[p] = turned
 
 
 def product(A: folding.FloatArray, B: folding.FloatArray) -> folding.FloatArray:

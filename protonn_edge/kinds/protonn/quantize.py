@@ -59,37 +59,17 @@ _EXACT = 1e-3  # distance of labels from whole numbers of steps
 _SCORED_PROTOTYPES = 1_024  # stand for the training points in the prediction of this error
 
 
-def quantize(model: Model) -> IntegerChain:
+def quantize(model: Model, *, in_order: bool = False) -> IntegerChain:
     """Return the integer model of a float model; see `model.quantization.quantize`.
+
+    The rows of W and B stay `in_order`, or are those of `far_coordinates_first`.
 
     Raises `InputError` if no integer scale of the model's numbers is safe for every input.
     """
-    return quantize_in_order(replace(model, head=far_coordinates_first(_head(model))))
-
-
-class Widths(NamedTuple):
-    """Bits of an input, 4..8, and of an accumulator, 16 or 24; the largest label, up to 127."""
-
-    input_bits: int
-    accumulator_bits: int
-    label_maximum: int
-
-
-def widths_for(model: Model) -> Widths:
-    """Return the widths that `quantize` uses for this model; raises `InputError` as it does."""
     head = _head(model)
-    prototypes = _quantize_prototypes(head)
-    best = _best_projection(model, prototypes)
-    bits = int(best.inputs.maximum).bit_length()
-    return Widths(bits, best.accumulator_bits, _label_maximum(head, prototypes))
-
-
-def quantize_in_order(model: Model) -> IntegerChain:
-    """Return the integer model with the rows of W and B in the float model's order.
-
-    `quantize` reorders them first.
-    """
-    head = _head(model)
+    if not in_order:
+        head = far_coordinates_first(head)
+        model = replace(model, head=head)
     prototypes = _quantize_prototypes(head)
     best = _best_projection(model, prototypes)
     label_maximum = _label_maximum(head, prototypes)
@@ -109,6 +89,23 @@ def quantize_in_order(model: Model) -> IntegerChain:
     return chain_for(model, best.inputs, (projection, last), score_scale)
 
 
+class Widths(NamedTuple):
+    """Bits of an input, 4..8, and of an accumulator, 16 or 24; the largest label, up to 127."""
+
+    input_bits: int
+    accumulator_bits: int
+    label_maximum: int
+
+
+def widths_for(model: Model) -> Widths:
+    """Return the widths that `quantize` uses for this model; raises `InputError` as it does."""
+    head = _head(model)
+    prototypes = _quantize_prototypes(head)
+    best = _best_projection(model, prototypes)
+    bits = int(best.inputs.maximum).bit_length()
+    return Widths(bits, best.accumulator_bits, _label_maximum(head, prototypes))
+
+
 def _head(model: Model) -> ProtoNNHead:
     assert isinstance(model.head, ProtoNNHead)
     return model.head
@@ -117,39 +114,24 @@ def _head(model: Model) -> ProtoNNHead:
 def far_coordinates_first(head: ProtoNNHead) -> ProtoNNHead:
     """Rotate the projected space so that its first coordinates spread the prototypes most.
 
-    Distances stay the same, but far prototypes are detected after fewer coordinates. The space is
-    not rotated if the prototypes' range along the new axes would make steps coarser, nor if W has 4
-    bits, because training has fitted the weights to their few steps.
-    """
-    turned = head if _clips(head) else along_principal_axes(head)
-    if _finest_shift(turned) < _finest_shift(head):
-        turned = head
-    order = np.argsort(-turned.prototypes.std(axis=1), kind="stable")
-    return replace(turned, projection=turned.projection[order], prototypes=turned.prototypes[order])
-
-
-def along_principal_axes(head: ProtoNNHead) -> ProtoNNHead:
-    """Return the same classifier with coordinates along the principal axes of the prototypes.
-
-    Rotating W and B together does not change distances. The first of these coordinates separate the
-    prototypes most, so most distances are abandoned early. A classifier with a sparse W is returned
-    unchanged, because rotation would give it more weights.
+    Coordinates are along the principal axes of the prototypes. Distances stay the same, but far
+    prototypes are detected after fewer coordinates. The space is not rotated if W is sparse, which
+    would give it more weights; if the prototypes' range along the new axes would make steps
+    coarser; nor if W has 4 bits, because training has fitted the weights to their few steps.
     """
     W, B = head.projection.astype(np.float64), head.prototypes.astype(np.float64)
     some = (W != 0).any(axis=0)  # if W is dense, a feature has weights for all outputs or none
-    if not (np.isfinite(W).all() and np.isfinite(B).all() and (W != 0)[:, some].all()):
-        return head
-    axes = principal_axes(B)
-    return replace(
-        head,
-        projection=product(axes, W).astype(np.float32),
-        prototypes=product(axes, B).astype(np.float32),
-    )
-
-
-def _clips(head: ProtoNNHead) -> bool:
-    """Return whether large weights of W are clipped."""
-    return head.projection_bits < 8
+    is_finite = np.isfinite(W).all() and np.isfinite(B).all()
+    if head.projection_bits == 8 and is_finite and (W != 0)[:, some].all():
+        axes = principal_axes(B)
+        turned = replace(
+            head,
+            projection=product(axes, W).astype(np.float32),
+            prototypes=product(axes, B).astype(np.float32),
+        )
+        head = turned if _finest_shift(turned) >= _finest_shift(head) else head
+    order = np.argsort(-head.prototypes.std(axis=1), kind="stable")
+    return replace(head, projection=head.projection[order], prototypes=head.prototypes[order])
 
 
 def _finest_shift(head: ProtoNNHead) -> int:
@@ -164,7 +146,7 @@ def _best_projection(model: Model, prototypes: _Prototypes) -> FittedProjection:
     tolerated = _TOLERATED_ERROR / tables.distance_step(prototypes.distance_shift)
     best = folding.most_exact(
         lambda *bits: _fit_projection(model, prototypes, *bits),
-        math.inf if _clips(_head(model)) else tolerated,
+        math.inf if _head(model).projection_bits < 8 else tolerated,
         IntegerProjection.widths,
     )
     if best is None:
@@ -328,7 +310,7 @@ def _fit_projection(
         inputs,
         accumulator_bits,
         centre=prototypes.centre,
-        weights=np.clip(folded.weights, -limit, limit) if _clips(head) else None,
+        weights=np.clip(folded.weights, -limit, limit) if head.projection_bits < 8 else None,
         most=most,
     )
 

@@ -118,12 +118,15 @@ class ClassFigures:
 
 def class_figures(counts: NDArray[np.int64]) -> list[ClassFigures]:
     """Return the figures of each class from the confusion matrix (L, L), or with "unknown"."""
-    return [
-        ClassFigures(int(actual), _share(right, said) if actual else None, _share(right, actual))
-        for right, said, actual in zip(
-            counts.diagonal(), counts[:, : len(counts)].sum(axis=0), counts.sum(axis=1), strict=True
+    figures = []
+    for right, said, actual in zip(
+        counts.diagonal(), counts[:, : len(counts)].sum(axis=0), counts.sum(axis=1), strict=True
+    ):
+        precision = float(right / said) if said and actual else None
+        figures.append(
+            ClassFigures(int(actual), precision, float(right / actual) if actual else None)
         )
-    ]
+    return figures
 
 
 @dataclass(frozen=True)
@@ -166,7 +169,3 @@ class Quality:
                 {"class": name, **asdict(each), "f1": each.f1} for name, each in per_class
             ],
         }
-
-
-def _share(part: np.int64, whole: np.int64) -> float | None:
-    return float(part / whole) if whole else None

@@ -27,10 +27,15 @@ class ConfidenceKind(RuleKind):
         return Sharpness
 
     def fitted(self, classifier: Learner, points: ArrayLike, targets: Array) -> Sharpness:
-        """Return the rule for a classifier."""
-        from protonn_edge.policy.confidence.train import fitted
+        """Return the factor by which scores of training points fit their classes best."""
+        from protonn_edge.learn.calibration import fitted_sharpness
+        from protonn_edge.policy.confidence.rule import Sharpness
+        from protonn_edge.system.rounding import one_thread
 
-        return fitted(classifier, points, targets)
+        with one_thread():  # reproducible
+            scores = classifier.model_.scores(points)[:, : len(classifier.classes_)]
+            sharpness = fitted_sharpness(scores, targets, certain=False)
+        return Sharpness(min(sharpness, 1.0) if classifier.scores_are_logits else sharpness)
 
 
 KIND = ConfidenceKind()

@@ -32,7 +32,10 @@ class LabelSetsKind(RuleKind):
         return LabelSets
 
     def labels_of(self, y: ArrayLike | None) -> SetsOfLabels | None:
-        """Recognize sets of labels."""
+        """Recognize sets of labels; a plain array of labels has none."""
+        kind = getattr(getattr(y, "dtype", None), "kind", "O")
+        if kind != "O" and getattr(y, "ndim", 0) == 1:
+            return None
         from protonn_edge.policy.label_sets.targets import are_label_sets
 
         if not are_label_sets(y):

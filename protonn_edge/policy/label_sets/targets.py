@@ -40,11 +40,11 @@ def are_label_sets(y: ArrayLike | None) -> bool:
     """
     if y is None:
         return False  # validation gives a better message
-    if _are_collections(y):
-        return True
     if _has_numbers(y):
         few = np.unique(y) if y.ndim == 2 and y.shape[1] > 1 else np.zeros(3)
         return len(few) < 3 and bool((few == np.round(few)).all())
+    if _are_collections(y):
+        return True
     from sklearn.utils.multiclass import type_of_target
 
     with np.errstate(invalid="ignore"):  # it turns infinite values into integers

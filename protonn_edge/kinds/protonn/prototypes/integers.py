@@ -67,6 +67,9 @@ def exponential_table() -> NDArray[np.uint8]:
     return table
 
 
+_TABLE_AND_BEYOND = (np.append(exponential_table(), 0) / RBF_MAXIMUM).astype(np.float32)
+
+
 def cut_rbf(exponents: NDArray[np.float32], kernel: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the unrounded `tabulated_rbf`: ``exp(-exponents)``, 0 from the table's end on."""
     cut: NDArray[np.float32] = kernel * (exponents < np.float32(EXPONENT_LIMIT))
@@ -82,14 +85,8 @@ def tabulated_rbf(
     They approximate ``exp(-exponents)`` in steps of 1/127, and are 0 beyond the table's end.
     """
     bins = np.minimum(exponents * np.float32(_BINS_PER_EXPONENT), np.float32(TABLE_SIZE))
-    values: NDArray[np.float32] = _table_and_beyond().take(bins.astype(np.int32))
+    values: NDArray[np.float32] = _TABLE_AND_BEYOND.take(bins.astype(np.int32))
     return values
-
-
-@cache
-def _table_and_beyond() -> NDArray[np.float32]:
-    shares = np.append(exponential_table(), 0) / RBF_MAXIMUM
-    return shares.astype(np.float32)
 
 
 _PROTOTYPES_IN_PAIRS = 8_192  # all their pairs take a second

@@ -50,8 +50,10 @@ def learned_head(settings: ProtoNNParameters, data: TrainingSet) -> Learned:
         else:
             settings = settled(settings, data, generator, _BATCH_SIZE)
             facts["input_noise"] = float(settings.input_noise)
-            aware = settings.quantization_aware and data.for_device
-            rounding = _rounding(settings, data, gamma) if aware else None
+            rounding, space = None, data.space
+            if settings.quantization_aware and data.for_device:
+                bits = settings.weight_bits
+                rounding = QuantizationAware(gamma, space.normalizer, space.inputs, bits)
             drawn = None if voters is None else voters.drawn_voters(data)
             trained = minimize(start, data, settings, rounding, drawn)
     facts["learning_rate"] = trained.learning_rate
@@ -71,50 +73,39 @@ def learned_head(settings: ProtoNNParameters, data: TrainingSet) -> Learned:
     return Learned(head, trained.history, trained.restarts, facts=facts)
 
 
-def _rounding(settings: ProtoNNParameters, data: TrainingSet, gamma: float) -> QuantizationAware:
-    space = data.space
-    return QuantizationAware(gamma, space.normalizer, space.inputs, settings.weight_bits)
-
-
 def _start(
     settings: ProtoNNParameters, data: TrainingSet, generator: np.random.Generator
 ) -> tuple[Parameters, float]:
     """Return the initial parameters, and gamma, which is folded into them."""
-    given = settings.initial_model
-    if given is None:
-        start, gamma = _new_start(settings, data, generator)
-    else:
+    given, points, voters = settings.initial_model, data.points, settings.voters_training
+    if given is not None:
         gamma = protonn_head(given, "training from a model").gamma
         start = parameters_of(given, scores_are_logits=settings.learns_logits)
+    else:
+        sizes = _sizes(settings, data)
+        votes_share = 1 if voters is None else voters.gamma_factor
+        start, gamma = initial_parameters(
+            points.X,
+            points.y,
+            n_projections=sizes.n_projections,
+            n_prototypes=sizes.n_prototypes,
+            gamma_numerator=settings.gamma_numerator * votes_share,
+            generator=generator,
+            weights=points.weight,
+            projection=_projection(settings, data, sizes.n_projections, generator),
+            prototypes=settings.init_prototypes,
+            gamma=settings.gamma,
+            target=settings.target,
+            widest=_SPREAD * widest_spread() if data.for_device else np.inf,
+        )
+        if data.has_strangers:  # for outliers' prototypes, which start without a label
+            start = replace(start, labels=start.labels[: data.n_classes])
     check_gamma(gamma)
     if not all(np.isfinite(matrix).all() for matrix in start):
         raise InputError(
             f"with gamma {gamma:g}, the initial matrices have numbers too large for float32; try a "
             "smaller gamma or gamma_numerator, or other initial matrices"
         )
-    return start, gamma
-
-
-def _new_start(
-    settings: ProtoNNParameters, data: TrainingSet, generator: np.random.Generator
-) -> tuple[Parameters, float]:
-    sizes, points, voters = _sizes(settings, data), data.points, settings.voters_training
-    start, gamma = initial_parameters(
-        points.X,
-        points.y,
-        n_projections=sizes.n_projections,
-        n_prototypes=sizes.n_prototypes,
-        gamma_numerator=settings.gamma_numerator * (1 if voters is None else voters.gamma_factor),
-        generator=generator,
-        weights=points.weight,
-        projection=_projection(settings, data, sizes.n_projections, generator),
-        prototypes=settings.init_prototypes,
-        gamma=settings.gamma,
-        target=settings.target,
-        widest=_SPREAD * widest_spread() if data.for_device else np.inf,
-    )
-    if data.has_strangers:  # for outliers' prototypes, which start without a label
-        start = replace(start, labels=start.labels[: data.n_classes])
     return start, gamma
 
 
@@ -137,30 +128,27 @@ def _projection(
 
 
 def _sizes(settings: ProtoNNParameters, data: TrainingSet) -> ModelSizes:
+    """Return d and m, as given or by the budget."""
     kind, n_features = settings.projection_start, data.points.X.shape[1]
-    if settings.budget is None:
-        return ModelSizes(min(settings.n_projections, n_features), _prototypes(settings, data))
-    given = None if isinstance(kind, str) else len(kind)
-    return sizes_within(
-        settings.budget,
-        n_features=n_features,
-        n_classes=data.n_classes,
-        n_points=data.n_rows,
-        n_projections=n_features if isinstance(kind, str) and kind == "identity" else given,
-        projection_bits=settings.weight_bits,
-    )
-
-
-def _prototypes(settings: ProtoNNParameters, data: TrainingSet) -> int:
+    if settings.budget is not None:
+        given = None if isinstance(kind, str) else len(kind)
+        return sizes_within(
+            settings.budget,
+            n_features=n_features,
+            n_classes=data.n_classes,
+            n_points=data.n_rows,
+            n_projections=n_features if isinstance(kind, str) and kind == "identity" else given,
+            projection_bits=settings.weight_bits,
+        )
     count = settings.n_prototypes
     if count is None:
-        return default_prototypes(data.n_classes, in_sets=data.labels.predicts == "labels")
-    if count > data.n_rows:
+        count = default_prototypes(data.n_classes, in_sets=data.labels.predicts == "labels")
+    elif count > data.n_rows:
         raise InputError(
             f"the number of prototypes is {count:,}, but the training data has {data.n_rows:,} "
             "points; try fewer prototypes or more points"
         )
-    return count
+    return ModelSizes(min(settings.n_projections, n_features), count)
 
 
 def default_prototypes(n_classes: int, *, in_sets: bool = False) -> int:

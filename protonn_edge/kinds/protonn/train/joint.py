@@ -46,59 +46,60 @@ def minimize(
 
     Raises `InputError` if it still diverges after three restarts.
     """
-
-    def begin(rate: float) -> _JointTraining:
-        run = _JointTraining(start.copy(), data, settings.frozen(learning_rate=rate))
-        run.quantization, run.voters = quantization, voters
-        run.cutoff = RBF_CUTOFF if quantization is not None else 0.0
-        return run
-
     run, history, restarts = with_back_off(
-        begin,
+        lambda rate: _JointTraining(
+            start.copy(), data, settings.frozen(learning_rate=rate), quantization, voters
+        ),
         settings.learning_rate,
         "a smaller learning rate, gamma or gamma_numerator, or another normalization",
     )
-    rate = run.settings.learning_rate
-    return Trained(run.with_its_labels(), rate, history, restarts, run.cutoff)
+    parameters = run.parameters
+    if run.rounding is not None:  # if labels are coarse, in the steps of the training
+        parameters = run.rounding.with_its_labels(parameters)
+    return Trained(parameters, run.settings.learning_rate, history, restarts, run.cutoff)
 
 
 class _JointTraining(MiniBatchTraining[objective.Parameters]):
     """The training of all matrices together at one learning rate."""
 
-    quantization: QuantizationAware | None = None
-    voters: DrawnVoters | None = None
-    cutoff = 0.0
-
     def __init__(
-        self, parameters: objective.Parameters, data: TrainingSet, settings: ProtoNNParameters
+        self,
+        parameters: objective.Parameters,
+        data: TrainingSet,
+        settings: ProtoNNParameters,
+        quantization: QuantizationAware | None,
+        voters: DrawnVoters | None,
     ) -> None:
-        factors = step_factors(parameters, settings.trained)
+        # V, whose products sum over the features, is moved by smaller steps; fixed matrices by none
+        sizes = (factor_of_inputs(parameters.projection.shape[1]), 1.0, 1.0)
+        moved = (name in settings.trained for name in objective.MATRICES)
+        factors = (*map(operator.mul, sizes, moved), 1.0)
         super().__init__(parameters, factors, data, settings, np.random.default_rng(data.seed))
-        self._loss = settings.loss_for(data)
+        self._loss, self._voters = settings.loss_for(data), voters
         self._sparsifier = Sparsifier(settings.sparsity)
-        self._rounding: QuantizationAware | None = None  # once it has begun
+        self.cutoff = 0.0 if quantization is None else RBF_CUTOFF
+        self._quantization = quantization  # until rounding begins
+        self.rounding: QuantizationAware | None = None  # from then on, if an integer model fits
         self._rounded: Float32 | None = None  # all points, unless each step moves them
-
-    def with_its_labels(self) -> objective.Parameters:
-        """Return the trained parameters; if labels are coarse, in the steps of the training."""
-        rounding = self._rounding
-        return self.parameters if rounding is None else rounding.with_its_labels(self.parameters)
 
     def _accuracies(self) -> tuple[float, float | None]:
         return accuracies(self.parameters, self._data, self.cutoff)
 
     def _gradient(self, rows: Indices) -> tuple[float, objective.Parameters]:
-        if self._progress >= _QUANTIZATION_BEGINS and self.quantization is not None:
-            self._begin_rounding(self.quantization)
-            self.quantization = None
+        begun, parameters = self._quantization, self.parameters
+        if begun is not None and self._progress >= _QUANTIZATION_BEGINS:
+            self._quantization = None
+            if begun.choose_widths(parameters):
+                self.rounding = begun
+                if not self._data.moves:
+                    self._rounded = begun.rounded_points(self._data.points.X)
         points = self._points(rows)
         voters = None
-        if self.voters is not None:
-            largest = float(np.abs(self.parameters.labels).max())
-            voters = self.voters.drawn(rows, largest, self._generator)
-        parameters = self.parameters
+        if self._voters is not None:
+            largest = float(np.abs(parameters.labels).max())
+            voters = self._voters.drawn(rows, largest, self._generator)
         rbf_of: objective.RbfOf = cut_rbf if self.cutoff else objective.smooth_rbf
-        rounded = None if self._rounding is None else self._rounding.rounded(self.parameters)
+        rounded = None if self.rounding is None else self.rounding.rounded(parameters)
         if rounded is not None:
             parameters, rbf_of = rounded, tabulated_rbf
         Y, weights = self._data.targets(rows), self._data.points.weights(rows)
@@ -106,30 +107,14 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
             parameters, points, Y, self._loss, weights, rbf_of, voters
         )
 
-    def _begin_rounding(self, quantization: QuantizationAware) -> None:
-        """Round from now on, if an integer model fits."""
-        if quantization.choose_widths(self.parameters):
-            self._rounding = quantization
-            if not self._data.moves:
-                self._rounded = quantization.rounded_points(self._data.points.X)
-
     def _points(self, rows: Indices) -> Float32:
         """Return the points of a step, rounded and with noise."""
-        if self._rounding is None:
+        if self.rounding is None:
             return super()._points(rows)
         if self._rounded is not None:
             return self._noise.add(self._rounded[rows], self._generator)
         moved = self._data.moved(rows, self._generator)
-        return self._noise.add(self._rounding.rounded_points(moved), self._generator)
-
-
-def step_factors(
-    parameters: objective.Parameters, trained: tuple[str, ...] = objective.MATRICES
-) -> tuple[float, ...]:
-    """Return the factors on Adam's steps: smaller for V, and 0 for fixed matrices."""
-    factors = (factor_of_inputs(parameters.projection.shape[1]), 1.0, 1.0)
-    moved = (name in trained for name in objective.MATRICES)
-    return (*map(operator.mul, factors, moved), 1.0)
+        return self._noise.add(self.rounding.rounded_points(moved), self._generator)
 
 
 def accuracies(
