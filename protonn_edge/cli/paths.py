@@ -136,7 +136,7 @@ def in_home(name: str) -> Path:
 class OutputFile(GivenPath):
     """The path of a file that a command writes, of one of these kinds, if it replaces files."""
 
-    def __init__(self, *replaced: FileKind, **settings: Any) -> None:
+    def __init__(self, *replaced: FileKind, **settings: object) -> None:
         super().__init__(**settings)
         self.replaced = replaced
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,7 +42,7 @@ class Statement(NamedTuple):
     """What a measurement asks a device at its end, for an extension."""
 
     name: str  # in the result
-    of: Callable[[Session, IntegerChain], Any]
+    of: Callable[[Session, IntegerChain], object]
 
 
 class Session:

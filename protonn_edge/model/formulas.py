@@ -42,11 +42,11 @@ class Operand(ABC):
     """Integers of n points, (n, ...), that a formula computes with."""
 
     @abstractmethod
-    def op(self, operator: str, *others: Any, **attributes: Any) -> Self:
+    def op(self, operator: str, *others: object, **attributes: object) -> Self:
         """Apply an operator of ONNX to these integers and others: operands, numbers or arrays."""
 
     @abstractmethod
-    def constant(self, values: Any) -> Self:
+    def constant(self, values: object) -> Self:
         """Return an operand with the same integers for all points."""
 
     @abstractmethod
@@ -67,16 +67,16 @@ class Operand(ABC):
         """Apply a function that never decreases with any of the integers."""
         return function(self)
 
-    def __add__(self, other: Any) -> Self:
+    def __add__(self, other: object) -> Self:
         return self.op("Add", other)
 
-    def __sub__(self, other: Any) -> Self:
+    def __sub__(self, other: object) -> Self:
         return self.op("Sub", other)
 
-    def __mul__(self, other: Any) -> Self:
+    def __mul__(self, other: object) -> Self:
         return self.op("Mul", other)
 
-    def __matmul__(self, other: Any) -> Self:
+    def __matmul__(self, other: object) -> Self:
         return self.op("MatMul", other)
 
     def __gt__(self, other: object) -> Self:
@@ -84,7 +84,7 @@ class Operand(ABC):
         return above
 
     @abstractmethod
-    def __rshift__(self, bits: Any) -> Self:
+    def __rshift__(self, bits: object) -> Self:
         """Shift to the right, rounding down."""
 
     def __getitem__(self, places: tuple[slice, ...]) -> Self:
@@ -172,12 +172,12 @@ class Arrays(Operand):
 
     values: Array
 
-    def op(self, operator: str, *others: Any, **attributes: Any) -> Arrays:
+    def op(self, operator: str, *others: object, **attributes: object) -> Arrays:
         """Apply an operator of ONNX."""
         given = (each.values if isinstance(each, Arrays) else _whole(each) for each in others)
         return Arrays(OPERATORS[operator](self.values, *given, **attributes))
 
-    def constant(self, values: Any) -> Arrays:
+    def constant(self, values: object) -> Arrays:
         """Return integers that are the same for all points."""
         return Arrays(_whole(values))
 
@@ -198,7 +198,7 @@ class Arrays(Operand):
         assert sums is not None
         return Arrays(sums.astype(np.int64) + bias)
 
-    def __rshift__(self, bits: Any) -> Arrays:
+    def __rshift__(self, bits: object) -> Arrays:
         return Arrays(self.values >> _whole(bits))
 
 
@@ -209,7 +209,7 @@ def arrays_of(function: Callable[[Operand], Operand], x: Array) -> Array:
     return made.values
 
 
-def _whole(values: Any) -> IntArray:
+def _whole(values: object) -> IntArray:
     return np.asarray(values, np.int64)
 
 
@@ -231,7 +231,7 @@ class Intervals(Operand):
     low: IntArray
     high: IntArray
 
-    def op(self, operator: str, *others: Any, **attributes: Any) -> Intervals:
+    def op(self, operator: str, *others: object, **attributes: object) -> Intervals:
         """Apply an operator of ONNX; `NoFormula` if its bounds are not known."""
         ends = [_ends(each) for each in others]
         if operator in _RISING:
@@ -244,7 +244,7 @@ class Intervals(Operand):
             raise NoFormula(operator)
         return _BOUNDS[operator](self, Intervals(*ends[0]))
 
-    def constant(self, values: Any) -> Intervals:
+    def constant(self, values: object) -> Intervals:
         """Return integers that are the same for all points."""
         return Intervals(*_ends(values))
 
@@ -281,7 +281,7 @@ class Intervals(Operand):
         assert isinstance(high, Arrays)
         return Intervals(low.values, high.values)
 
-    def __rshift__(self, bits: Any) -> Intervals:
+    def __rshift__(self, bits: object) -> Intervals:
         return Intervals(self.low >> _whole(bits), self.high >> _whole(bits))
 
     def leads(self, columns: IntArray) -> IntArray:
@@ -306,7 +306,7 @@ class WeightedSums(Intervals):
         high = x.high @ growing + x.low @ falling
         return cls(low.astype(np.int64) + bias, high.astype(np.int64) + bias, x, weights, bias)
 
-    def op(self, operator: str, *others: Any, **attributes: Any) -> Any:
+    def op(self, operator: str, *others: object, **attributes: object) -> Any:
         """Apply an operator of ONNX: sums stay sums if a constant is added, or multiplies them."""
         if operator == "Add" and not isinstance(others[0], Operand):
             more = _whole(others[0])
@@ -328,7 +328,7 @@ class WeightedSums(Intervals):
         return least
 
 
-def _ends(values: Any) -> tuple[IntArray, IntArray]:
+def _ends(values: object) -> tuple[IntArray, IntArray]:
     if isinstance(values, Intervals):
         return values.low, values.high
     return (_whole(values),) * 2

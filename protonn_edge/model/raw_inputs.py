@@ -44,7 +44,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -292,7 +291,7 @@ def float_quantizer(features: InputQuantizer) -> FloatQuantizer:
     return FloatQuantizer(scales, _places(each, scales), features.maximum)
 
 
-def _places(each: Sequence[Any], different: Sequence[Any]) -> NDArray[np.int64]:
+def _places(each: Sequence[object], different: Sequence[object]) -> NDArray[np.int64]:
     """Return which of the different scales each feature has."""
     place = {scale: index for index, scale in enumerate(different)}
     return np.array([place[scale] for scale in each], np.int64)

@@ -103,7 +103,7 @@ def arrays_of(policy: FloatPolicy) -> dict[str, Array]:
     return {names[rule.name]: rule.to_array() for rule in policy.rules}
 
 
-def fitted_rules(classifier: Any, points: ArrayLike, targets: Array) -> list[FloatRule]:
+def fitted_rules(classifier: object, points: ArrayLike, targets: Array) -> list[FloatRule]:
     """Return the rules that every training fits for a classifier."""
     rules = (kind.fitted(classifier, points, targets) for kind in rule_kinds())
     return [rule for rule in rules if rule is not None]

@@ -90,7 +90,7 @@ def _plain(value: object, place: str, arrays: Arrays) -> Any:
     return value
 
 
-def _stored(value: Any) -> dict[str, Any]:
+def _stored(value: object) -> dict[str, Any]:
     """Return the fields that a file has, after the kind of a stage or head."""
     kind = getattr(type(value), "kind", None)
     own = {each.name: getattr(value, each.name) for each in stored_fields(value)}
@@ -174,7 +174,7 @@ class _Reading:
             raise _wrong(place, f"of the type {getattr(of, '__name__', of)}")
         return given
 
-    def _array(self, of: Any, place: str) -> Any:
+    def _array(self, of: object, place: str) -> Any:
         if place not in self.arrays:
             raise InvalidValue(place, "missing", "train the model again")
         self.read.add(place)
@@ -188,13 +188,13 @@ class _Reading:
             )
         return array.astype(native, copy=False)
 
-    def _one_of(self, kinds: tuple[Any, ...], given: Any, place: str) -> Any:
+    def _one_of(self, kinds: tuple[Any, ...], given: object, place: str) -> Any:
         if given is None and NoneType in kinds and place not in self.arrays:
             return None
         (of,) = (each for each in kinds if each is not NoneType)
         return self.value(of, given, place)
 
-    def _tuple(self, kinds: tuple[Any, ...], given: Any, place: str) -> tuple[Any, ...]:
+    def _tuple(self, kinds: tuple[Any, ...], given: object, place: str) -> tuple[Any, ...]:
         if not isinstance(given, list):
             raise _wrong(place, "a list")
         if kinds[-1] is Ellipsis:
@@ -205,7 +205,7 @@ class _Reading:
         return tuple(self.value(of, each, f"{place}.{number}") for number, (of, each) in numbered)
 
     def _addition(
-        self, kinds_of: Callable[[], Mapping[str, type[Any]]], given: Any, place: str
+        self, kinds_of: Callable[[], Mapping[str, type[Any]]], given: object, place: str
     ) -> Any:
         """Return an object of an extension, or None."""
         if given is None:

@@ -6,11 +6,10 @@ with them has a watch. Neither changes an answer, nor the hash of the model.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from protonn_edge.model.features import Features
 from protonn_edge.system.errors import InputError
@@ -37,16 +36,21 @@ class WatchCost(NamedTuple):
     state: int = 0  # SRAM
 
 
-class AnswerWatch(ABC):
+class AnswerWatch(Protocol):
     """What watches the answers of a device."""
 
     kernel: ClassVar[str]  # of the decision, in the plan of a model that is watched
     template: ClassVar[str]  # in ``templates/``
-    shifted_bytes: int  # number of lowest bytes of a score that are left out
-    watched: range  # the inputs of the classifier that it watches
 
     @property
-    @abstractmethod
+    def shifted_bytes(self) -> int:
+        """Number of lowest bytes of a score that are left out."""
+
+    @property
+    def watched(self) -> range:
+        """The inputs of the classifier that it watches."""
+
+    @property
     def cost(self) -> WatchCost:
         """Its cost in a prediction."""
 

@@ -222,7 +222,7 @@ def parts_of(model: object) -> tuple[FirmwarePart, ...]:
     return tuple(part for part in parts if part is not None)
 
 
-def check_memories(model: object, board: Any) -> None:
+def check_memories(model: object, board: object) -> None:
     """Raise `CheckFailed` if a board lacks the memory for what parts of the firmware keep."""
     for part in parts_of(model):
         part.check_memory(board)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         """Has parameters, which are the arguments of its constructor."""
 
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...  # noqa: D102
-        def set_params(self, **params: Any) -> Self: ...  # noqa: D102
+        def set_params(self, **params: object) -> Self: ...  # noqa: D102
         def __sklearn_tags__(self) -> Any: ...
 
     class _WithScore:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     class TransformerMixin:
         """Fits and transforms."""
 
-        def fit_transform(self, X: ArrayLike, y: object = None, **options: Any) -> Any: ...  # noqa: D102
+        def fit_transform(self, X: ArrayLike, y: object = None, **options: object) -> Any: ...  # noqa: D102
         def set_output(self, *, transform: str | None = None) -> Self: ...  # noqa: D102
 
     def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:

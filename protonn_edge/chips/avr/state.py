@@ -186,7 +186,7 @@ class StackAddresses(KnownNumbers):
     """Numbers, bytes of addresses on the stack, and interrupt flags in copies of SREG."""
 
     def sum(
-        self, flags: list[Any], a: Any, b: Any, carry: Any, sign: int, *, chain: bool = False
+        self, flags: list[Any], a: object, b: object, carry: Any, sign: int, *, chain: bool = False
     ) -> Any:
         """Add two bytes, or subtract: also a number and a byte of an address."""
         if sign > 0 and isinstance(b, Half):
@@ -249,7 +249,7 @@ def _decided(
     return decisive if decisive in flags else (flags[0] | flags[1]) - (neutral - both)
 
 
-def _plain(value: Any) -> int | None:
+def _plain(value: object) -> int | None:
     """Return a number, if known or assumed."""
     if isinstance(value, _Assumed):
         return value.number

@@ -274,7 +274,7 @@ _EXPORTED_KEYS = {
 _UNKNOWN = {"flash_bytes": 262_144, "sram_bytes": 32_768, "baud": 115_200, "power_watts": 0.0}
 
 
-def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
+def read_facts(facts: Mapping[str, object], source: str) -> dict[str, Any]:
     """Return the arguments of a `Board` for a file's keys; `InputError` names one that is wrong."""
     core = {key: each for key, each in facts.items() if key == "core"}
     _SHELF.check(core, {"core": _KEYS["core"]}, ["core"], source)  # the others depend on it

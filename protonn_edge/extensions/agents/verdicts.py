@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from protonn_edge.system.errors import shortened
 from protonn_edge.system.schema import JsonObject
@@ -49,7 +48,7 @@ def _text(value: object) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     """Return a value with rounded numbers and short texts."""
     if isinstance(value, float):
         return float(f"{value:.4g}")

@@ -56,7 +56,7 @@ class AffineMap:
         }
         return replace(parts[0], **numbers)
 
-    def taken(self, X: Any, what: str) -> Float32:
+    def taken(self, X: object, what: str) -> Float32:
         """Return x (rows, n) of points X (rows, D), with gaps filled; errors call them `what`."""
         x = self.with_gaps(X, what)
         check_finite(x, what)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn import discriminant_analysis, linear_model, svm
@@ -78,7 +77,7 @@ class LinearRule(Rule):
         return search.reduced()
 
 
-def _linear(classifier: Any, k: int, n_classes: int) -> LinearRule:
+def _linear(classifier: object, k: int, n_classes: int) -> LinearRule:
     sets_of_labels = getattr(classifier, "_label_binarizer", None)  # which a RidgeClassifier takes
     if str(getattr(sets_of_labels, "y_type_", "")).startswith("multilabel"):
         raise reading.several_outputs(classifier)
@@ -97,7 +96,7 @@ def _linear(classifier: Any, k: int, n_classes: int) -> LinearRule:
     return LinearRule(coefficients, intercepts)
 
 
-def _centroids(classifier: Any, k: int, n_classes: int) -> LinearRule:
+def _centroids(classifier: object, k: int, n_classes: int) -> LinearRule:
     """Return nearest centroids as linear functions: ``||z||^2`` is the same for all classes."""
     reading.check_text(classifier, "metric", "euclidean")
     centroids = reading.numbers_of(classifier, "centroids_", (n_classes, k))

@@ -23,7 +23,7 @@ class IntegerGraph:
     nodes: list[tuple[str, list[str], str, dict[str, Any]]] = field(default_factory=list)
     constants: dict[str, Array] = field(default_factory=dict)
 
-    def constant(self, values: Any, bits: type = np.int64) -> Values:
+    def constant(self, values: object, bits: type = np.int64) -> Values:
         """Return a constant."""
         name = f"constant_{len(self.constants)}"
         self.constants[name] = np.asarray(values).astype(bits)
@@ -65,7 +65,7 @@ class Values(Operand):
     graph: IntegerGraph
     name: str
 
-    def op(self, operator: str, *others: Any, **attributes: Any) -> Values:
+    def op(self, operator: str, *others: object, **attributes: object) -> Values:
         """Add a node with this value as its first operand; numbers and arrays become constants."""
         graph, name = self.graph, f"value_{len(self.graph.nodes)}"
         given = (each if isinstance(each, Values) else graph.constant(each) for each in others)
@@ -73,11 +73,11 @@ class Values(Operand):
         graph.nodes.append((operator, names, name, attributes))
         return Values(graph, name)
 
-    def constant(self, values: Any) -> Values:
+    def constant(self, values: object) -> Values:
         """Add a constant."""
         return self.graph.constant(values)
 
-    def __rshift__(self, bits: Any) -> Values:
+    def __rshift__(self, bits: object) -> Values:
         """Shift and round down; ONNX rounds quotients towards 0, and cannot shift signed values."""
         divisor = 1 << np.asarray(bits, np.int64)
         return (self - self.op("Mod", divisor)).op("Div", divisor)

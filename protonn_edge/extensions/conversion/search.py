@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,6 +35,14 @@ _COMPARED_POINTS = 10_000
 _REMEDIES = Remedies.only("fewer projections or prototypes")
 NUMBER = "value"
 """The only label of an estimator that answers with numbers."""
+
+
+class ModelNames(TypedDict):
+    """What a model has of an estimator."""
+
+    classes: tuple[str, ...]
+    feature_names: tuple[str, ...]
+    policy: FloatPolicy
 
 
 class Rule:
@@ -207,10 +215,10 @@ class ModelSearch:
         return self.estimator.answered.policy(self.answers)
 
     @property
-    def names(self) -> dict[str, Any]:
+    def names(self) -> ModelNames:
         """The names of classes and features, and the policy, for a `Model`."""
         names = self.estimator.feature_names
-        return {"classes": self.classes, "feature_names": names, "policy": self.policy}
+        return ModelNames(classes=self.classes, feature_names=names, policy=self.policy)
 
     def best(self) -> Candidate:
         """Return the best model; raises `CheckFailed` if none fits."""

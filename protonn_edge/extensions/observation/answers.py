@@ -43,7 +43,7 @@ from protonn_edge.model.expected_answers import (
     why_unobserved,
 )
 from protonn_edge.model.integer_chain import IntegerChain
-from protonn_edge.model.watch import AnswerWatch, DeviceForm, WatchCost
+from protonn_edge.model.watch import DeviceForm, WatchCost
 from protonn_edge.system.errors import InputError, InvalidValue
 from protonn_edge.system.schema import JsonObject
 
@@ -66,7 +66,7 @@ Verdict = Literal["new", "good", "drift"]
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerExpected(AnswerWatch):
+class IntegerExpected:
     """The same in 16-bit integers: of scores without their lowest bytes, modulo 2**16."""
 
     kernel: ClassVar[str] = "largest, observed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.system.extensions import additions_to
 
 
@@ -14,11 +15,11 @@ class ProofAddition:
     function: ClassVar[str]
     calls: ClassVar[str]
 
-    def voters_proof(self, stage: Any, proof: Any) -> Any:
+    def voters_proof(self, stage: IntegerPrototypes, proof: Any) -> Any:
         """Return the `VotersProof` of what votes beside the prototypes of a stage."""
         raise NotImplementedError
 
 
-def voters_proof(extension: str, stage: Any, proof: Any) -> Any:
+def voters_proof(extension: str, stage: IntegerPrototypes, proof: Any) -> Any:
     """Return the proof of the voters of a stage, which an extension has."""
     return additions_to("proof", ProofAddition)[extension].voters_proof(stage, proof)

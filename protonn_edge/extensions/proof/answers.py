@@ -47,7 +47,7 @@ class RankedScores(NamedTuple):
 class Different(Unproven):
     """A byte of a program is not proven to be the model's."""
 
-    def __init__(self, sentence: str, found: Any, wanted: Value) -> None:
+    def __init__(self, sentence: str, found: object, wanted: Value) -> None:
         super().__init__(sentence)
         self.found, self.wanted = found, wanted
 
@@ -239,7 +239,7 @@ def _where_it_is(found: Byte, root: Root, form: SumForm) -> int | Byte:
     return Byte(plus(form, moved), found.bit)
 
 
-def equal_bytes(found: Any, wanted: Value) -> bool:
+def equal_bytes(found: object, wanted: Value) -> bool:
     """Whether two bytes are proven equal for every input."""
     if same(found, wanted):
         return True
@@ -255,7 +255,7 @@ def equal_bytes(found: Any, wanted: Value) -> bool:
     )
 
 
-def _is_always(byte: Any, number: int) -> bool:
+def _is_always(byte: object, number: int) -> bool:
     if not isinstance(byte, Byte):
         return False
     low, high = (end >> byte.bit for end in (byte.form.low, byte.form.high))

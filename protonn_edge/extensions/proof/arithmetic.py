@@ -42,7 +42,7 @@ from protonn_edge.extensions.proof.forms import (
     scaled,
     single,
 )
-from protonn_edge.extensions.proof.state import Carry, Combined, Doubled, Flag, Zeros
+from protonn_edge.extensions.proof.state import Carry, Combined, Doubled, Flag, Flags, Zeros
 
 
 class Bitwise(KnownNumbers):
@@ -74,7 +74,7 @@ class Bitwise(KnownNumbers):
         """Return a bit of a byte, if the byte is defined."""
         return None if value is None else Flag(partial(self.bit_of, value, number))
 
-    def with_flag(self, value: Value, number: int, flag: Any) -> Any:
+    def with_flag(self, value: Value, number: int, flag: object) -> Any:
         """Return a byte with another bit."""
         bit = self.bit(flag)
         if isinstance(bit, Order):
@@ -89,7 +89,7 @@ class Bitwise(KnownNumbers):
             return 1
         return Flag(lambda: algebra.equal(algebra.number(a), algebra.number(b)))
 
-    def complement(self, value: Any) -> Any:
+    def complement(self, value: object) -> Any:
         """Return 255 less a byte."""
         if isinstance(value, Byte):
             return Byte(minus(constant(-1), value.form), value.bit)
@@ -112,7 +112,7 @@ class Bitwise(KnownNumbers):
             return None
         return self.algebra.byte(lambda x, y: x ^ y, a, b)
 
-    def set_signs(self, flags: list[Any], result: Value) -> None:
+    def set_signs(self, flags: Flags, result: Value) -> None:
         """Set the flags of a result that has no carries."""
         if result is None:
             super().set_signs(flags, result)
@@ -153,7 +153,7 @@ class Arithmetic(Bitwise):
     """What instructions compute with."""
 
     def sum(
-        self, flags: list[Any], a: Any, b: Any, carry: Any, sign: int, *, chain: bool = False
+        self, flags: Flags, a: Any, b: Any, carry: Any, sign: int, *, chain: bool = False
     ) -> Any:
         """Add two bytes, or subtract; with `chain`, Z stays clear if it is."""
         algebra = self.algebra
@@ -185,7 +185,7 @@ class Arithmetic(Bitwise):
         self.set_zero(flags, result, chain=chain)
         return result
 
-    def _doubled(self, flags: list[Any], value: Byte | Doubled) -> Doubled:
+    def _doubled(self, flags: Flags, value: Byte | Doubled) -> Doubled:
         """Shift a byte to the left; all that is of use is its upper bits, and the carry."""
         upper = Byte(value.form, value.bit)
         flags[:TRANSFER] = [None] * TRANSFER
@@ -193,7 +193,7 @@ class Arithmetic(Bitwise):
         carry.compute = lambda: self.algebra.top_bit(upper)
         return Doubled(scaled(value.form, 2), value.bit, getattr(value, "times", 0) + 1)
 
-    def product(self, flags: list[Any], a: Value, b: Value, signed: tuple[bool, bool]) -> list[Any]:
+    def product(self, flags: Flags, a: Value, b: Value, signed: tuple[bool, bool]) -> list[Any]:
         """Return the bytes of a product, and set flags."""
         algebra = self.algebra
         forms = (algebra.number(each, signed=of) for each, of in zip((a, b), signed, strict=True))
@@ -203,7 +203,7 @@ class Arithmetic(Bitwise):
         flags[ZERO] = Zeros(algebra, [low, high])
         return [low, high]
 
-    def halved(self, flags: list[Any], value: Value, above: Any, *, signed: bool) -> Value:
+    def halved(self, flags: Flags, value: Value, above: object, *, signed: bool) -> Value:
         """Shift a byte and a flag above it to the right, or its own sign, and set flags."""
         algebra = self.algebra
         result: Value = None
@@ -224,7 +224,7 @@ class Arithmetic(Bitwise):
         flags[ZERO] = Zeros(algebra, [result])
         return result
 
-    def _half_of_sum(self, value: Byte, above: Any, *, signed: bool) -> Byte | None:
+    def _half_of_sum(self, value: Byte, above: object, *, signed: bool) -> Byte | None:
         """Return the byte of a sum that begins a bit higher, if the bit that is shifted in fits.
 
         With `signed`, that is the byte's own sign. Else it must be the bit above the byte of a form
@@ -253,7 +253,7 @@ class Arithmetic(Bitwise):
         carry.compute = compute
         return carry
 
-    def set_zero(self, flags: list[Any], result: Value, *, chain: bool) -> None:
+    def set_zero(self, flags: Flags, result: Value, *, chain: bool) -> None:
         """Set Z by a byte and, if it continues lower ones, by these."""
         before = flags[ZERO] if chain else 1
         if isinstance(before, Zeros):
@@ -333,7 +333,7 @@ class Arithmetic(Bitwise):
             return None
         return recentred(plus(low, scaled(high, modulus)), 256 * modulus)
 
-    def _sign_byte(self, flags: list[Any], bit: Bit | Order) -> Value:
+    def _sign_byte(self, flags: Flags, bit: Bit | Order) -> Value:
         """Return 0 or 255, whether a bit is set: a sign, as the byte above a sum."""
         if isinstance(bit, Bit) and (bit.form is None or bit.form.root is not None):
             result: Value = byte_of(single(bit.root, np.where(bit.mask, 255, 0)), 0)
@@ -348,7 +348,7 @@ class Arithmetic(Bitwise):
         return result
 
 
-def _is_inside(value: Any) -> bool:
+def _is_inside(value: object) -> bool:
     """Whether it is a byte of a sum, which is not its lowest one."""
     if isinstance(value, Byte):
         return value.bit > 0 and not value.form.root

@@ -12,8 +12,8 @@ from protonn_edge.chips.avr.semantics import INTERRUPTS, IO_REGISTERS, SREG, STA
 from protonn_edge.extensions.proof import eeprom
 from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.arithmetic import Arithmetic
-from protonn_edge.extensions.proof.data_space import DataSpace
-from protonn_edge.extensions.proof.forms import Root, Unproven, Value, byte_of, single
+from protonn_edge.extensions.proof.data_space import DataSpace, Place
+from protonn_edge.extensions.proof.forms import Unproven, Value, byte_of, single
 from protonn_edge.extensions.proof.state import ChipState, Status
 
 
@@ -40,7 +40,7 @@ class ChipMemory(DataSpace):
         self.tables: dict[int, Value] = {}
         self.eeprom: dict[int, Value] = {}
 
-    def load(self, state: ChipState, place: int | tuple[Root, Any]) -> Any:
+    def load(self, state: ChipState, place: Place) -> Any:
         """Return the byte at an address, or in a register of the chip."""
         if not isinstance(place, int) or place > SREG:
             return super().load(state, place)
@@ -50,7 +50,7 @@ class ChipMemory(DataSpace):
             return Status([*state.flags])
         return eeprom.taken(state) if place == eeprom.DATA else self.read(state, place)
 
-    def store(self, state: ChipState, place: int | tuple[Root, Any], value: Any) -> None:
+    def store(self, state: ChipState, place: Place, value: Any) -> None:
         """Set the byte at an address, or in a register of the chip."""
         if not isinstance(place, int) or place > SREG:
             super().store(state, place, value)
@@ -66,7 +66,7 @@ class ChipMemory(DataSpace):
         else:
             self.write(state, place, value)
 
-    def _set_stack(self, state: ChipState, half: int, value: Any) -> None:
+    def _set_stack(self, state: ChipState, half: int, value: object) -> None:
         state.stack[half] = value
         if half == 0:
             self.clear_below(state)
@@ -78,7 +78,7 @@ class ChipMemory(DataSpace):
         if state.flags[INTERRUPTS] != 0 or not low_follows:
             raise Unproven("an interrupt may occur between the bytes of the stack pointer")
 
-    def flash(self, state: ChipState, place: int | tuple[Root, Any]) -> Any:
+    def flash(self, state: ChipState, place: Place) -> Any:
         """Return a byte of flash."""
         code = self.code
         if isinstance(place, int):

@@ -14,6 +14,7 @@ from protonn_edge.extensions.proof.algebra import Algebra
 from protonn_edge.extensions.proof.forms import (
     Bit,
     Byte,
+    Integers,
     Root,
     SumForm,
     Summand,
@@ -33,6 +34,8 @@ OFFSETS = 1 << 20
 """Addresses from here on are relative: `OFFSETS` apart for each pointer of unknown value."""
 _BASE = 1 << 16  # so that an offset may be negative
 _NOWHERE = range(0)
+Place = int | tuple[Root, Integers]
+"""A data address, or one for each value of a root."""
 
 
 class DataSpace:
@@ -85,7 +88,7 @@ class DataSpace:
         root, _ = self.pointer("stack", np.arange(FIRST_SRAM, 0x10000), range(-_BASE, 1))
         return [byte_of(variable(root), k) for k in range(2)]
 
-    def address(self, low: Value, high: Value, offset: int = 0) -> int | tuple[Root, Any]:
+    def address(self, low: Value, high: Value, offset: int = 0) -> Place:
         """Return an address: a number, or a root and the addresses over it."""
         if low is None or high is None:
             raise Unproven("an undefined address is used")
@@ -113,13 +116,13 @@ class DataSpace:
         moved = plus(form, constant(by))
         return [byte_of(moved, 0), byte_of(moved, 1)]
 
-    def load(self, state: ChipState, place: int | tuple[Root, Any]) -> Any:
+    def load(self, state: ChipState, place: Place) -> Any:
         """Return the byte at an address."""
         if isinstance(place, tuple):
             return self._load_one_of(state, *place)
         return self.read(state, place)
 
-    def store(self, state: ChipState, place: int | tuple[Root, Any], value: Any) -> None:
+    def store(self, state: ChipState, place: Place, value: Any) -> None:
         """Set the byte at an address."""
         if isinstance(place, tuple):
             self._store_one_of(state, *place, value)

@@ -404,7 +404,7 @@ def byte_of(form: SumForm, place: int) -> int | Byte:
     return Byte(form, 8 * place) if form.tables else form.constant >> 8 * place & 255
 
 
-def same(x: object, y: Any) -> bool:
+def same(x: object, y: object) -> bool:
     """Whether two bytes are proven equal, the cheap way."""
     if x is y:
         return True

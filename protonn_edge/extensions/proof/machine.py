@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -142,7 +142,7 @@ class Machine(ChipMemory, Processor):
         """Go to a place."""
         state.place = target
 
-    def part(self, state: ChipState, flag: Any, taken: int, other: int) -> Fork | None:
+    def part(self, state: ChipState, flag: object, taken: int, other: int) -> Fork | None:
         """Go one way, if what is known decides that; else return both."""
         if taken == other:  # whether a branch is taken cannot be seen by its place
             state.cycles = state.cycles[0], state.cycles[1] + TAKEN_BRANCH
@@ -159,7 +159,7 @@ class Machine(ChipMemory, Processor):
             return None
         return Fork(bit, taken, other)
 
-    def _condition(self, flag: Any) -> Condition:
+    def _condition(self, flag: object) -> Condition:
         """Return a bit; in programs that count something, any bit if it is not computed.
 
         Counters decide only what is counted, so both ways are right, or neither of the answers is.

@@ -9,7 +9,7 @@ from protonn_edge.extensions.proof.data_space import OFFSETS
 from protonn_edge.extensions.proof.forms import same
 from protonn_edge.extensions.proof.liveness import Live
 from protonn_edge.extensions.proof.machine import Machine
-from protonn_edge.extensions.proof.state import ChipState
+from protonn_edge.extensions.proof.state import ChipState, Flags
 
 
 def merged(
@@ -60,12 +60,12 @@ def _differing(memories: list[dict[int, Any]]) -> list[int]:
     return sorted(places)
 
 
-def _are_one(values: Sequence[Any]) -> bool:
+def _are_one(values: Sequence[object]) -> bool:
     """Whether values are one object, or equal numbers."""
     return values.count(values[0]) == len(values)
 
 
-def if_same(values: Sequence[Any]) -> Any:
+def if_same(values: Sequence[object]) -> Any:
     """Return the value that all of some are; None if they differ."""
     return values[0] if all(same(each, values[0]) for each in values) else None
 
@@ -76,7 +76,7 @@ def equal_registers(one: ChipState, other: ChipState, live: Live) -> bool:
     return all(same(x, y) for n, (x, y) in enumerate(pairs) if live.used >> n & 1)
 
 
-def equal_flags(one: ChipState, other: ChipState) -> list[Any]:
+def equal_flags(one: ChipState, other: ChipState) -> Flags:
     """Return the flags that are equal in two states."""
     pairs = zip(one.flags, other.flags, strict=True)
     return [x if x is y or same(x, y) else None for x, y in pairs]

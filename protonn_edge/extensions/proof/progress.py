@@ -7,7 +7,6 @@ before, so a cycle of any length is found (Brent, 1980).
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -42,7 +41,7 @@ def _equal(one: ChipState, other: ChipState, arithmetic: Arithmetic) -> bool:
     )
 
 
-def _equal_flags(arithmetic: Arithmetic, one: Any, other: Any) -> bool:
+def _equal_flags(arithmetic: Arithmetic, one: object, other: object) -> bool:
     if one is other:
         return True
     try:

@@ -158,7 +158,7 @@ class TableSums(Operand):
             return self._applied(lambda x, *rest: x.op(operator, *rest), *others)
         raise NoFormula(operator)
 
-    def constant(self, values: Any) -> TableSums:
+    def constant(self, values: object) -> TableSums:
         """Return sums without tables."""
         numbers = np.asarray(values, np.int64)
         made = _vector([constant(each) for each in numbers.ravel().tolist()])

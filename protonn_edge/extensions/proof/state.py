@@ -45,6 +45,10 @@ class Flag:
         self.known: Condition | None = None
 
 
+Flags = list[Any]
+"""What is known of the flags, by their numbers in SREG: each a `Flag` or a condition, or None."""
+
+
 class Carry(Flag):
     """The carry or borrow of sums modulo a power of 256, which higher bytes continue."""
 
@@ -98,7 +102,7 @@ class Doubled:
 class Status:
     """The flags as they were when a program saved them."""
 
-    def __init__(self, flags: list[Any]) -> None:
+    def __init__(self, flags: Flags) -> None:
         self.flags = flags
 
 
@@ -113,7 +117,7 @@ class ChipState:
     def __init__(self, place: int) -> None:
         self.place = place
         self.registers: list[Any] = [None] * 32
-        self.flags: list[Any] = [None] * 8
+        self.flags: Flags = [None] * 8
         self.memory: dict[int, Any] = {}
         self.stack: list[Any] = [None, None]  # the bytes of the stack pointer
         # of the functions under way: how far they are, and where they were called
@@ -281,7 +285,7 @@ class Meeting:
             joined = where(self._root, self._one, *forms)
         return None if joined is None else _byte_at(joined, bit)
 
-    def flag(self, x: object, y: Any, bit: Callable[[Any], Any]) -> Any:
+    def flag(self, x: object, y: object, bit: Callable[[Any], Any]) -> Any:
         """Return the flag that is x in one state and y in the other, if it is ever used."""
         if x is y or x is None or y is None:
             return x if x is y else None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.extensions.conversion.affine import rows_in_order
 from protonn_edge.extensions.conversion.answered import Answers
-from protonn_edge.extensions.conversion.search import Candidate, ModelSearch, Rule
+from protonn_edge.extensions.conversion.search import Candidate, ModelNames, ModelSearch, Rule
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.images.image_rows import ImageStage
 from protonn_edge.features.images.pixel_scale import PixelScale
@@ -76,7 +76,7 @@ class Int8Network(Rule):
         limited = search.advising(self.remedies)
         return limited.candidate(("exact", self.model(search.X, search.names)))
 
-    def model(self, X: Array, names: dict[str, Any]) -> Model:
+    def model(self, X: Array, names: ModelNames) -> Model:
         """Return the model, whose scores are the outputs' int8 values; X are some points."""
         stage = layered(self.layers, pixels=self.pixels)
         head, policy = self.ending(names["policy"])
@@ -85,7 +85,9 @@ class Int8Network(Rule):
             normalizer=Normalizer.identity(stage.n_outputs),
             inputs=InputStatistics.of(stage.apply(X)).with_one_range(),
             features=stage,
-            **{**names, "policy": policy},
+            classes=names["classes"],
+            feature_names=names["feature_names"],
+            policy=policy,
         )
 
     def ending(self, policy: FloatPolicy) -> tuple[LinearHead, FloatPolicy]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.extensions.conversion.affine import AffineMap, rows_in_order
 from protonn_edge.extensions.conversion.answered import Answers
 from protonn_edge.extensions.conversion.networks.tuning import Tuning
-from protonn_edge.extensions.conversion.search import Candidate, ModelSearch, Rule
+from protonn_edge.extensions.conversion.search import Candidate, ModelNames, ModelSearch, Rule
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.convolution.train.layers import (
     Convolution,
@@ -216,7 +216,7 @@ class FloatNetwork(Rule):
 def network_models(
     network: FloatNetwork,
     X: Float32,
-    names: dict[str, Any],
+    names: ModelNames,
     epochs: int,
     seed: int,
     tuning: Tuning | None = None,
@@ -266,7 +266,7 @@ def _targets(scores: Float32, *, alone: bool) -> Float32:
 
 
 def _of_matrices(
-    network: FloatNetwork, X: Float32, names: dict[str, Any], tuning: Tuning | None
+    network: FloatNetwork, X: Float32, names: ModelNames, tuning: Tuning | None
 ) -> Iterator[tuple[str, Model]]:
     """Yield the models of a network without images; its tuning sees the inputs' bytes."""
     inputs = InputStatistics.of(X)
@@ -291,9 +291,7 @@ def _of_matrices(
     yield "tuned", replace(exact, head=head, normalizer=normalizer)
 
 
-def _model(
-    head: Head, inputs: InputStatistics, names: dict[str, Any], stage: Features | None
-) -> Model:
+def _model(head: Head, inputs: InputStatistics, names: ModelNames, stage: Features | None) -> Model:
     normalizer = Normalizer.identity(head.n_inputs)
     return Model(head=head, normalizer=normalizer, inputs=inputs, features=stage, **names)
 
@@ -304,7 +302,7 @@ def _convolutional(
     image: ImageShape,
     pixels: Pixels,
     X: Float32,
-    names: dict[str, Any],
+    names: ModelNames,
 ) -> Model:
     """Return the model of rounded layers and the matrices after them."""
     stage = layered(integer_stages(rounded.layers, image, BYTE_MAXIMUM), None, pixels)

@@ -49,7 +49,7 @@ class Node:
     attributes: dict[str, object]
     read: set[str | int] = field(default_factory=set)  # names of attributes, places of inputs
 
-    def attribute(self, name: str, default: Any = None) -> Any:
+    def attribute(self, name: str, default: object = None) -> Any:
         """Return an attribute of any type."""
         self.read.add(name)
         return self.attributes.get(name, default)

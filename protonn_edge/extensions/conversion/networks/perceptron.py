@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from protonn_edge.kinds.dense.integers import MOST_UNITS
 from protonn_edge.system.errors import InvalidValue
 
 
-def perceptron(classifier: Any, k: int, n_classes: int) -> FloatNetwork:
+def perceptron(classifier: object, k: int, n_classes: int) -> FloatNetwork:
     """Return a network as the matrices of its layers."""
     reading.check_text(classifier, "activation", "relu")
     outputs = 1 if n_classes == 2 else n_classes

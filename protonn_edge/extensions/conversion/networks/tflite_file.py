@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,7 +162,7 @@ class _Translation:
         self.nodes.append(Node(self.where, operator, inputs, (output,), attributes))
         return output
 
-    def constant(self, values: Any) -> str:
+    def constant(self, values: object) -> str:
         """Add a constant, and return its name."""
         name = f"constant {len(self.constants)}"
         self.constants[name] = np.asarray(values)

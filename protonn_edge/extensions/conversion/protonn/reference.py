@@ -18,7 +18,6 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +87,7 @@ def from_reference(
 
 def reference_model_for(dataset: Dataset, folder: Path, normalization: str) -> Model:
     """Return the model of the reference's files in a folder, for this data."""
-    targets: Any = None if dataset.predicts == "class" else dataset.y_train
+    targets: Array | None = None if dataset.predicts == "class" else dataset.y_train
     return from_reference(
         read_reference_model(folder),
         dataset.X_train,

@@ -95,7 +95,7 @@ def boosted_rule(
     return TreeRule(grown, strict, fine=True, gaps=gaps)
 
 
-def histogram_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
+def histogram_rule(classifier: object, k: int, n_classes: int) -> TreeRule:
     """Return the trees of a HistGradientBoostingClassifier."""
     what, together = f"the {type(classifier).__name__}", 1 if n_classes == 2 else n_classes
     with reading.refusing(what, "scikit-learn"):
@@ -132,7 +132,7 @@ def _histogram_tree(nodes: Any, what: str) -> StoredTree:
     )
 
 
-def vector(values: Any, size: int, kinds: str = "iub") -> Array:
+def vector(values: object, size: int, kinds: str = "iub") -> Array:
     """Return `size` numbers of these NumPy kinds as int64, or as float64 for the kind "f".
 
     Raises `ValueError` if the kind or size differs.

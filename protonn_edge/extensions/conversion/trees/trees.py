@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from protonn_edge.extensions.conversion import reading
 from protonn_edge.extensions.conversion.affine import AffineMap, Float64
 from protonn_edge.extensions.conversion.answered import Answers
-from protonn_edge.extensions.conversion.search import Candidate, ModelSearch, Rule
+from protonn_edge.extensions.conversion.search import Candidate, ModelNames, ModelSearch, Rule
 from protonn_edge.kinds.forest.grown import GrownTrees, fitting, preorder
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.ranges import between_thresholds, with_best_steps
@@ -128,7 +128,7 @@ class TreeRule(Rule):
         )
 
 
-def tree_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
+def tree_rule(classifier: object, k: int, n_classes: int) -> TreeRule:
     """Return the trees of a tree, a random forest, extra trees or gradient boosting."""
     boosted = isinstance(classifier, GradientBoostingClassifier)
     columns, name = 1 if boosted else n_classes, type(classifier).__name__
@@ -150,7 +150,7 @@ def tree_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
     return TreeRule(GrownTrees.boosting(trees, rate, _start(classifier, n_classes)))
 
 
-def _start(classifier: Any, n_classes: int) -> Float64:
+def _start(classifier: object, n_classes: int) -> Float64:
     """Return the initial scores of boosting, the logarithms of the class shares."""
     first, together = reading.attribute(classifier, "init_"), 1 if n_classes == 2 else n_classes
     if isinstance(first, str) and first == "zero":
@@ -223,7 +223,7 @@ def _damaged(name: str, what: str) -> InputError:
     return InvalidValue(f"trees of the {name}", what)
 
 
-def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: dict[str, Any]) -> Model:
+def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: ModelNames) -> Model:
     """Convert trees on an estimator's own features to a model of raw features.
 
     `features` maps raw features to the estimator's; X (n, D) are raw representative points.

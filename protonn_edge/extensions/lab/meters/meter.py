@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ _MOST_BYTES = 1 << 26  # received from a meter in this time
 _OPEN_S, _END_S = 20.0, 60.0
 _MOST_TEXT = 1 << 12  # of a meter's description
 _READ_S, _SILENCE_S, _DRAIN_S = 0.05, 2.0, 0.5
+
+
+_Made = TypeVar("_Made")  # by a call
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +86,11 @@ class Meter(ABC):
     def stop(self) -> MeterSamples:
         """Stop sampling, and return the samples since `start`."""
         self._ended.set()
-        samples: MeterSamples = self._result(self._sampling, _END_S)
-        return samples
+        return self._result(self._sampling, _END_S)
 
-    def _begun(self, call: Callable[[], Any]) -> Future[Any]:
+    def _begun(self, call: Callable[[], _Made]) -> Future[_Made]:
         """Start a call in a separate thread, which may be abandoned."""
-        future: Future[Any] = Future()
+        future: Future[_Made] = Future()
 
         def run() -> None:
             try:
@@ -99,7 +101,7 @@ class Meter(ABC):
         threading.Thread(target=run, daemon=True).start()
         return future
 
-    def _result(self, future: Future[Any], within_s: float) -> Any:
+    def _result(self, future: Future[_Made], within_s: float) -> _Made:
         if not wait([future], within_s).done:
             raise self._fault(f"did not finish within {within_s:g} s")
         try:

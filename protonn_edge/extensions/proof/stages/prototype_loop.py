@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -232,7 +232,7 @@ def check_frame(state: ChipState, before: ChipState) -> None:
         raise Unproven("the interrupts are not kept in the loop over prototypes")
 
 
-def check_unchanged(state: ChipState, before: dict[int, Any], own: range) -> None:
+def check_unchanged(state: ChipState, before: dict[int, object], own: range) -> None:
     """Refuse a part of the loop that changes, or takes off the stack, anything but its own."""
     for place in state.memory.keys() | before.keys():
         if place not in own and state.memory.get(place) is not before.get(place):

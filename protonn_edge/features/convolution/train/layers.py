@@ -39,7 +39,7 @@ class TrainedLayer(ABC):
         """Return the values of images x (channels, h, w, n), and the cache for `backward`."""
 
     @abstractmethod
-    def backward(self, kept: Any, slope: Float32) -> tuple[Float32, list[Float32]]:
+    def backward(self, kept: object, slope: Float32) -> tuple[Float32, list[Float32]]:
         """Return the derivatives by x and by the parameters, given `slope`, those by the values."""
 
 

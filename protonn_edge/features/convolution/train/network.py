@@ -218,7 +218,7 @@ def forward_through(layers: Sequence[TrainedLayer], x: Float32) -> tuple[Float32
 
 def backward_through(
     layers: Sequence[TrainedLayer],
-    all_kept: Sequence[Any],
+    all_kept: Sequence[object],
     slope: Float32,
     *,
     by_input: bool = True,

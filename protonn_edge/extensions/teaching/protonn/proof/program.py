@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class TaughtProof:
     def __init__(self, stage: IntegerPrototypes, proof: PredictionProof) -> None:
         self.code, self._machine = TaughtCode(stage, proof), proof.machine
         self._count = Root("examples", np.arange(256))
-        self._taught: dict[int, Any] = {}
+        self._taught: dict[int, object] = {}
 
     def open(self, start: ChipState) -> None:
         """Let the number of examples and their first coordinates be anything."""

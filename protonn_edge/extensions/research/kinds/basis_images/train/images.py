@@ -44,7 +44,7 @@ class Teacher(Protocol):
     def forward(self, images: Float32) -> tuple[Float32, Any]:
         """Return the scores (n, L) of images (n, D), and the cache for `backward`."""
 
-    def backward(self, kept: Any, slope: Float32) -> Float32:
+    def backward(self, kept: object, slope: Float32) -> Float32:
         """Return the derivatives (n, D) by the images, given those by the scores (n, L)."""
 
 
@@ -157,7 +157,7 @@ class EstimatorTeacher:
         return np.float32(self.pixels.step * BYTE_MAXIMUM)
 
 
-def _singles(arrays: Iterable[Any]) -> tuple[Float32, ...]:
+def _singles(arrays: Iterable[object]) -> tuple[Float32, ...]:
     return tuple(np.asarray(each, np.float32) for each in arrays)
 
 
