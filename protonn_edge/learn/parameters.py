@@ -117,7 +117,8 @@ SPARSITY_PROJECTION = Parameter(
 )
 SIZE_BUDGET = Parameter(
     (BYTES, None),
-    "Maximum size of the trees on the device, or of the weights that pruning leaves, such as 2kB.",
+    "Maximum size of the trees as a table (as instructions, they are larger), or of the weights "
+    "that pruning leaves, such as 2kB.",
     "--size-budget",
 )
 EPOCHS = Parameter(

@@ -100,20 +100,22 @@ def test_an_array_of_groups_and_a_file_of_groups_are_found_again(tmp_path: Path)
 
 def test_overlapping_windows_of_noise_are_not_learned(tmp_path: Path) -> None:
     """Windows of one recording in both parts gave 100 % on noise."""
-    rng, data = np.random.default_rng(0), tmp_path / "w.npz"
-    signals = rng.normal(size=(24, 48, 3)) + rng.normal(size=(24, 1, 3))
-    windows = np.lib.stride_tricks.sliding_window_view(signals, 32, axis=1)[:, ::2]
-    X = windows.transpose(0, 1, 3, 2).reshape(-1, 32, 3)
-    y = np.repeat(np.arange(24) % 2, windows.shape[1])
-    np.savez(data, X_train=X, y_train=y, sample_rate=50.0)
+    data, lines = tmp_path / "w.npz", tmp_path / "rows.txt"
     words = ("train", data, "-o", tmp_path / "m.npz", "--features", "mean,deviation")
-    honest = run_json(*words, "--classifier", "forest")
-    lines = tmp_path / "rows.txt"
+    words = (*words, "--classifier", "forest")
+    honest = list[float]()
+    for rng in map(np.random.default_rng, range(4)):  # a few recordings agree by chance
+        signals = rng.normal(size=(24, 48, 3)) + rng.normal(size=(24, 1, 3))
+        windows = np.lib.stride_tricks.sliding_window_view(signals, 32, axis=1)[:, ::2]
+        X = windows.transpose(0, 1, 3, 2).reshape(-1, 32, 3)
+        y = np.repeat(np.arange(24) % 2, windows.shape[1])
+        np.savez(data, X_train=X, y_train=y, sample_rate=50.0)
+        told = run_json(*words)
+        assert told["n"] % windows.shape[1] == 0
+        honest.append(told["accuracy"])
+    assert np.mean(honest) < 0.75
     lines.write_text("".join(f"{row // 2}\n" for row in range(len(y))))
-    divided = run_json(*words, "--classifier", "forest", "--groups", lines)
-    assert divided["accuracy"] > 0.9
-    assert honest["accuracy"] < 0.8
-    assert honest["n"] % windows.shape[1] == 0
+    assert run_json(*words, "--groups", lines)["accuracy"] > 0.9
 
 
 def test_an_accuracy_of_no_new_points_is_called_what_it_is(table: Path) -> None:

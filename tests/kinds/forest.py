@@ -95,11 +95,11 @@ KIND = Kind(
     steps=("float", "inputs", "leaves"),
     tuning=("--trials", "2", "--max-latency-ms", "1"),
     refused_settings=(
-        ({"size_budget": 40}, "a budget of 40 B: too small for 10 trees"),
+        ({"size_budget": 40}, "a budget of 40 B: too small for 30 trees"),
         ({"ensemble": "bagged"}, "'ensemble' parameter of ForestClassifier"),
         ({"n_trees": 0}, "'n_trees' parameter of ForestClassifier"),
     ),
     reads_weights=False,
     calibrated={"n_trees": 30},
-    rejecting=("--leaves", "shares", "--min-leaf", "3", "--trees", "30"),
+    rejecting=("--ensemble", "random", "--leaves", "shares", "--min-leaf", "3", "--trees", "30"),
 )

@@ -20,11 +20,11 @@ class ForestParameters(declared.SharedParameters):
 
     Parameters
     ----------
-    ensemble : {"random", "extra", "boosting", "adaboost"}, default="random"
+    ensemble : {"random", "extra", "boosting", "adaboost"}, default="adaboost"
         scikit-learn's `RandomForestClassifier`, `ExtraTreesClassifier` or
         `GradientBoostingClassifier`; or AdaBoost, trees that vote, each grown on points weighted by
         the mistakes of those before it.
-    n_trees : int, default=10
+    n_trees : int, default=30
         Number of trees. For boosting, number of rounds; a round has one tree per class, or one tree
         for two classes.
     max_depth : int, default=None
@@ -39,8 +39,9 @@ class ForestParameters(declared.SharedParameters):
     tests : int, default=None
         Maximum number of different tests in all trees, a test being a feature with a threshold, so
         that a test takes one byte; None means no limit. Only for leaves that vote.
-    size_budget : int, default=16000
-        Maximum size of the trees on the device, in bytes; None means no limit. Random forests and
+    size_budget : int, default=8000
+        Maximum size of the trees as a table, in bytes; None means no limit. Instructions, which
+        ``build`` prefers where they fit the board, are larger. Random forests and
         extra trees are pruned by minimal cost-complexity pruning with the smallest sufficient
         ``ccp_alpha``; boosting ends with the last round that fits; the other trees are grown with
         as many leaves as fit.
@@ -51,13 +52,13 @@ class ForestParameters(declared.SharedParameters):
 
     normalization: str = "none"
     ensemble: str = declared.parameter(
-        "random",
+        "adaboost",
         declared.Choices(ENSEMBLES),
         help="Random forest, extra trees, gradient boosting or AdaBoost.",
         option="--ensemble",
     )
     n_trees: int = declared.parameter(
-        10,
+        30,
         declared.Number(int, 1, 10_000),
         help="Number of trees; for boosting, number of rounds, each with a tree per class.",
         option="--trees",
@@ -87,7 +88,7 @@ class ForestParameters(declared.SharedParameters):
         help="Most tests, each a feature with a threshold, that the trees share.",
         only="classes",
     )
-    size_budget: int | None = declared.SIZE_BUDGET(16_000)
+    size_budget: int | None = declared.SIZE_BUDGET(8_000)
 
     def refuse(self, case: TrainingRequest) -> None:
         """Refuse tests that trees cannot share."""

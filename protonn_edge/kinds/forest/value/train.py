@@ -49,6 +49,8 @@ class ForestRegressor(DeviceRegressor, ForestClassifier):
     ensemble : {"random", "extra", "boosting"}, default="random"
         scikit-learn's `RandomForestRegressor`, `ExtraTreesRegressor` or
         `GradientBoostingRegressor`.
+    n_trees : int, default=10
+        Number of trees, or of rounds of boosting.
     leaves : {"votes", "shares"}, default="votes"
         Not used: leaves hold means, for boosting of what is left to explain.
 
@@ -63,6 +65,10 @@ class ForestRegressor(DeviceRegressor, ForestClassifier):
     """
 
     ensembles: ClassVar[Mapping[str, Callable[..., Any]]] = _REGRESSORS
+
+    ensemble: str = "random"
+    n_trees: int = 10
+    size_budget: int | None = 16_000
 
     def refuse(self, case: TrainingRequest) -> None:
         """Refuse an ensemble of classes."""
