@@ -119,12 +119,13 @@ class Jobs:
         self._report(action=action, state="running", last=False, waits=True)
         while after.is_running and not self._stopped:
             sleep(_POLL_S)
-        ended = {"state": "stopped", "record": {"error": "stopped"}}
+        ended: JsonObject = {"state": "stopped", "record": {"error": "stopped"}}
         if not after.is_running:
             ended = {name: after.latest[name] for name in ended}
         if ended["state"] == "done" and not self._stopped:
             return True
-        self.latest, self.is_running = {**self.latest, **ended, "last": True}, False
+        ended |= {"last": True, "waits": False}
+        self.latest, self.is_running = {**self.latest, **ended}, False
         self._tell(**{self._keyword: self.latest})
         return False
 

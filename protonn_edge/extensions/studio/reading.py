@@ -62,7 +62,7 @@ class Reader:
         with self._few:
             try:
                 future.set_result(function(*values))
-            except BaseException as error:  # noqa: BLE001 - whoever asks gets it
+            except BaseException as error:  # noqa: BLE001 - it is raised for all who ask
                 future.set_exception(error)
         if time.monotonic() - begun > SOON_S:
             self._ended()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from extensions.studio.ends import StandIn
+from extensions.studio.ends import End, StandIn
 
 from protonn_edge.extensions.studio.jobs import Jobs
 from protonn_edge.extensions.studio.log import LOG_FILE, Log
@@ -175,6 +175,37 @@ def test_what_follows_a_job_happens_before_another_one_can_begin(folder: Path) -
         time.sleep(0.02)
     jobs.close()
     assert running == [True]
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_job_begins_after_the_one_behind_and_fails_with_it(folder: Path, code: int) -> None:
+    may_end, waits = threading.Event(), list[str]()
+
+    class Held(End):
+        def wait(self) -> int:
+            assert may_end.wait(60)
+            return self.code
+
+    def tell(**news: Any) -> None:
+        if news["job"].get("waits"):
+            waits.append(news["job"]["action"])
+            may_end.set()
+
+    behind = Jobs(folder, lambda **_: None, Log(folder), "behind")
+    behind.processes = StandIn(behind)  # type: ignore[assignment]
+    behind.processes.ends = {"build": Held(code, {"error": "it does not fit"} if code else {})}
+    jobs = Jobs(folder, tell, Log(folder))
+    jobs.processes = StandIn(jobs)  # type: ignore[assignment]
+    behind.start([("build", ["build", "m.npz", "-o", "live"])], "board")
+    jobs.start([("upload", ["upload", "live"])], "board", after=behind)
+    while jobs.is_running or behind.is_running:
+        time.sleep(0.02)
+    assert waits == ["upload"]
+    assert (behind.latest["behind"], jobs.latest["behind"]) == (True, False)
+    assert jobs.latest["state"] == ("failed" if code else "done")
+    assert jobs.latest["record"].get("error") == ("it does not fit" if code else None)
+    jobs.close()
+    behind.close()
 
 
 @pytest.mark.parametrize("odd", [{"done": "1", "total": 2}, {"done": 1, "total": []}])

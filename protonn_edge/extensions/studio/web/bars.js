@@ -1,4 +1,4 @@
-/* The shares of a live answer: a bar for each class and for none of them, and the marks from which a class is said. */
+/* The shares of a live answer: a bar for each class and for none of them, and the mark that each class must pass. */
 import { all, bold, find, make, meter, renew, say } from "/parts.js";
 
 const [MANY, MOST] = [6, 12]; // classes in two columns, and those that are shown of more
