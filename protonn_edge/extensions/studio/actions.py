@@ -39,10 +39,10 @@ ACTIONS: dict[str, str] = {
     "--onset={onset}? --rate={rate}? --name={names}?",
     "train": "train {points} -o {model} --classifier={classifier}? --features={features}? "
     "--epochs={epochs}? --size={size}? --name={names}? --label={column}? --target={target}? "
-    "--keep={keep_columns}? --drop={drop}? --one-hot={one_hot}? --missing={missing}? "
-    "--session={session}? --time={time}? --delimiter={delimiter}? --decimal={decimal}? "
-    "--holdout={holdout}? --groups={groups}? --minutes={minutes}? --budget={budget}? "
-    "--teachable={teachable}? --seed={seed}? --board={board}?",
+    "--labels={labels}? --keep={keep_columns}? --drop={drop}? --one-hot={one_hot}? "
+    "--missing={missing}? --session={session}? --time={time}? --delimiter={delimiter}? "
+    "--decimal={decimal}? --holdout={holdout}? --groups={groups}? --minutes={minutes}? "
+    "--budget={budget}? --teachable={teachable}? --seed={seed}? --board={board}?",
     # run
     "build": "build {model} -o {project} --sensor={sensor}? --hop={hop}? --votes={votes}? "
     "--mark={mark}? --board={board}?",
@@ -61,19 +61,25 @@ and repeated if the field has several values; "--emulate+played" is given with t
 """
 
 READ: Mapping[str, str] = {
-    "column": "label", "keep_columns": "keep", "drop": "drop", "one_hot": "one_hot",
-    "session": "session", "time": "time", "missing": "missing", "delimiter": "delimiter",
-    "decimal": "decimal",
+    "column": "label", "labels": "labels", "keep_columns": "keep", "drop": "drop",
+    "one_hot": "one_hot", "session": "session", "time": "time", "missing": "missing",
+    "delimiter": "delimiter", "decimal": "decimal",
 }  # fmt: skip
 """The fields that say how a table is read, and the names of these options in `TableOptions`."""
 
-LISTS = ("sensor", "played", "keep_columns", "drop", "one_hot", "holdout", "mark")
+LISTS = ("sensor", "played", "labels", "keep_columns", "drop", "one_hot", "holdout", "mark")
 """The fields that may have several values."""
 
 LONGEST = 200
 """Characters of the name of a class or a column."""
 
-_QUOTED = ("keep_columns", "drop", "one_hot", "holdout")  # as in a list of names, if need be
+_QUOTED = (
+    "labels",
+    "keep_columns",
+    "drop",
+    "one_hot",
+    "holdout",
+)  # as in a list of names, if need be
 _JOINED = ("holdout",)  # into one value
 _MOST_VALUES = 500
 _NEW_NAME = re.compile(r"[^\W_][\w .,()+-]{0,80}")
@@ -182,6 +188,7 @@ FIELDS: Mapping[str, _Check] = {
     "names": _matching(r"[\w{][\w{}/ .,+-]{0,100}", "a pattern of names"),
     "size": _matching(r"\d{1,4}x\d{1,4}", "a size such as 28x28"),
     "column": _text,
+    "labels": _text,
     "keep_columns": _text,
     "drop": _text,
     "one_hot": _text,

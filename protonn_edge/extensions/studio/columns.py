@@ -67,7 +67,7 @@ def _columns_of(path: Path, version: str, read: str) -> Mapping[str, object]:
         return _unjudged(path, options, "")
     answer = _row(answers[0], dataset)
     is_number = len(answers) == 1 and answer["kind"] == "number"
-    classes = len(dataset.classes) if dataset.predicts == "class" else answer["distinct"]
+    classes = answer["distinct"] if dataset.predicts == "value" else len(dataset.classes)
     is_many = is_number and classes > _MOST_CLASSES
     asks_kind = is_number and dataset.predicts == "class" and not target
     if asks_kind and is_many:
@@ -76,11 +76,12 @@ def _columns_of(path: Path, version: str, read: str) -> Mapping[str, object]:
     asks_kind = asks_kind and options.label is not None
     rows = [_row(each, dataset) for each in dataset.columns[:_MOST_COLUMNS]]
     doubt = [row["name"] for row in rows if row["role"] == _IN_DOUBT]
-    gaps = sum(row["gaps"] for row in rows if row["as"] in ("input", "") or row["role"] == "label")
+    in_doubt = {"input", ""} if options.labels else {"input", "", "label"}  # sets may be empty
+    gaps = sum(row["gaps"] for row in rows if in_doubt & {row["as"], row["role"]})
     return {
         "rows": len(dataset.X_train),
         "tests": len(dataset.X_test),
-        "label": answer["key"] if len(answers) == 1 else None,
+        "label": ",".join(options.labels) or (answer["key"] if len(answers) == 1 else None),
         "target": None if asks_kind else dataset.predicts,
         "classes": classes,
         "is_number": is_number,
@@ -96,7 +97,7 @@ def _columns_of(path: Path, version: str, read: str) -> Mapping[str, object]:
 def _is_named(columns: Sequence[Column], options: TableOptions) -> bool:
     """Whether it is known which column is the label: it is chosen, or called so."""
     named = any(column.name.lower() in LABEL_NAMES for column in columns)
-    return options.label is not None or named
+    return options.label is not None or bool(options.labels) or named
 
 
 def _unjudged(path: Path, options: TableOptions, error: str) -> JsonObject:
@@ -116,10 +117,10 @@ def _unjudged(path: Path, options: TableOptions, error: str) -> JsonObject:
     decided |= dict.fromkeys(options.drop, "out")
     decided |= {options.session or "": "session", options.time or "": "time"}
     usual = {"number": ""} if is_named else {}
-    roles = ("label" if _key(each) == options.label else "" for each in columns)
+    roles = ("label" if key_of(each) == options.label else "" for each in columns)
     columns = [replace(each, role=role) for each, role in zip(columns, roles, strict=True)]
     rows = [
-        _row(each) | {"as": decided.get(_key(each), usual.get(each.kind, "out"))}
+        _row(each) | {"as": decided.get(key_of(each), usual.get(each.kind, "out"))}
         for each in columns
     ]
     return {
@@ -140,7 +141,7 @@ def _row(column: Column, dataset: Dataset | None = None) -> JsonObject:
     distinct = len({*texts} - {""}) if is_text else len(np.unique(known))
     few = 0 < distinct <= ONE_HOT_LIMIT and column.name != "" and not column.shares_name
     return {
-        "key": _key(column),
+        "key": key_of(column),
         "name": column.key,
         "kind": column.kind,
         "role": column.role,
@@ -156,7 +157,7 @@ def _row(column: Column, dataset: Dataset | None = None) -> JsonObject:
     }
 
 
-def _key(column: Column) -> str:
+def key_of(column: Column) -> str:
     """Return what names a column in a request: its name, or its number if that is none for all."""
     plain = column.name.isprintable() and len(column.name) <= LONGEST
     own = column.name not in ("", f"column {column.index + 1}") and not column.shares_name

@@ -7,19 +7,21 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 import numpy as np
 
 from protonn_edge.data.options import TableOptions
+from protonn_edge.data.points.label_sets import SET_MARK
 from protonn_edge.data.tables.columns import Column
 from protonn_edge.data.tables.tables import RawTable
 from protonn_edge.data.tables.text import TEXT_LIMIT_BYTES
-from protonn_edge.data.tables.usual_names import SENSOR
+from protonn_edge.data.tables.usual_names import LABEL_NAMES, SENSOR
 from protonn_edge.data.takes.recordings import runs_of
 from protonn_edge.data.units import split_unit
 from protonn_edge.extensions.sensing.recordings.recorded import Recording, read_recording
-from protonn_edge.extensions.studio.columns import columns_of
+from protonn_edge.extensions.studio.columns import columns_of, key_of
 from protonn_edge.extensions.studio.dropped import WHOLE_BYTES, DroppedFile
 from protonn_edge.extensions.studio.folder import version_of
 from protonn_edge.extensions.studio.sheet import Kept, Question, Sheet, grouped, plain_name
@@ -38,6 +40,8 @@ _PARTS = [
     ("groups", "people, days or machines: test on one it never saw"),
     ("parts", "parts of one table"),
 ]
+_PIPED = 0.05  # of the cells of a column of sets of labels have a pipe
+_FEW_FLAGS = 2  # columns of 0 and 1 that are labels if their names begin alike
 _FILE = "file"  # the column with the file of each row, of several tables
 _OF_APPS = re.compile(
     r"raw data|with(out)? g|(un)?calibrated|.*(acceler|gyroscope|gravity|magnet|orientation|"
@@ -274,10 +278,12 @@ def _of_table(files: Sequence[DroppedFile], picked: Mapping[str, str]) -> Sheet:
     rows_of = [[cell[:40] for cell in row] for row in first.table.files[0].first[:_FIRST_ROWS]]
     sheet = Sheet("table", title, lead, use, kept=kept)
     sheet.preview = {"head": _roles(found), "rows": rows_of}
-    sheet.questions = _about_answer(found, answer)
+    sheet.questions = _about_answer(found, answer, _sets_in(first.table))
     as_what = next((each.then for each in sheet.questions), None)
     target = found.get("target") or (as_what.value if as_what else None)
     sheet.chosen = {"column": found.get("label") or answer, "target": target}
+    if sets := found.get("sets"):
+        sheet.chosen = {"labels": sets}
     if found.get("error"):
         sheet.notes.append(str(found["error"]).replace(first.path.name, first.base))
     if len(files) > 1:
@@ -286,10 +292,49 @@ def _of_table(files: Sequence[DroppedFile], picked: Mapping[str, str]) -> Sheet:
     return sheet
 
 
+def _sets_in(table: RawTable) -> list[str]:
+    """Return the columns of sets of labels: one of texts with pipes, or the last ones of 0 and 1.
+
+    There are at least two of these, whose names begin alike, or three, and no other answer.
+    """
+    texts = [each for each in table.columns if each.kind == "text" and each.texts is not None]
+    for each in texts:
+        assert each.texts is not None
+        piped = np.array([SET_MARK in text for text in each.texts.texts])[each.texts.codes]
+        if piped.mean() >= _PIPED:
+            return [key_of(each)]
+    answers = [each for each in texts if _is_answer(each)]
+    answers += [each for each in table.columns if each.name.lower() in LABEL_NAMES]
+    numbers = [each for each in table.columns if each.values is not None]
+    columns = [*takewhile(_is_flag, reversed(numbers))]
+    alike = len({each.name[:_FEW_FLAGS] for each in columns}) == 1
+    if answers or len(columns) < (_FEW_FLAGS if alike else _FEW_FLAGS + 1):
+        return []
+    ones = sum(each.values for each in columns if each.values is not None)
+    is_class = bool(np.all(ones == 1))
+    return [] if is_class else [key_of(each) for each in reversed(columns)]
+
+
+def _is_flag(column: Column) -> bool:
+    return column.values is not None and {*np.unique(column.values)} <= {0.0, 1.0}
+
+
+def _together(sets: Sequence[str]) -> str:
+    """Return what stands for columns of sets of labels in a request."""
+    return f"{len(sets)} columns together" if len(sets) > 1 else "".join(sets)
+
+
 def _judged(file: DroppedFile, picked: Mapping[str, str]) -> tuple[JsonObject, str]:
     """Return what the reader finds in the columns, and the answer if it does not know that."""
     path = file.table.files[0].path
+    sets = _sets_in(file.table)
+    chosen = picked.get("column") or _together(sets), picked.get("target") or "labels"
+    if sets and chosen == (_together(sets), "labels"):
+        found = columns_of(path, version_of(path), {"labels": sets})
+        return {**found, "sets": sets, "label": _together(sets)}, ""
     given = {name: picked[name] for name in ("column", "target") if picked.get(name)}
+    if len(sets) == 1 and given.get("target"):
+        given.setdefault("column", sets[0])
     found = columns_of(path, version_of(path), given)
     if found["asks"] != "column":
         return found, ""
@@ -312,21 +357,27 @@ def _roles(found: JsonObject) -> list[list[str]]:
     return said
 
 
-def _about_answer(found: JsonObject, answer: str) -> list[Question]:
+def _about_answer(found: JsonObject, answer: str, sets: Sequence[str]) -> list[Question]:
     """Return the question what to predict, and as what."""
-    label = found.get("label") or answer
+    label, in_sets = found.get("label") or answer, bool(found.get("sets"))
     names = [each["key"] for each in found["columns"] if each["kind"] != "date"]
     if not names:
         return []
+    classes, together = found.get("classes") or 0, _together(sets)
+    options = [(together, ", ".join(sets))] * (len(sets) > 1) + [(name, name) for name in names]
     ways = list[tuple[str, str]]()
-    if 0 < (found.get("classes") or 0) <= _MOST_CLASSES:
-        ways.append(("class", f"one of {counted(found['classes'], 'class', 'classes')}"))
-    if found.get("is_number"):
+    if label == together != "":
+        ways.append(("labels", f"any of {classes if in_sets else 'its'} labels"))
+    if in_sets and len(sets) == 1:
+        ways.append(("class", "one of its combinations"))
+    elif 0 < classes <= _MOST_CLASSES and not in_sets:
+        ways.append(("class", f"one of {counted(classes, 'class', 'classes')}"))
+    if found.get("is_number") and not in_sets:
         ways.append(("value", "a number"))
-    usual = "class" if found.get("classes", 0) <= _FEW_CLASSES else "value"
+    usual = "class" if classes <= _FEW_CLASSES else "value"
     target = found.get("target") or usual
     as_what = Question("target", "as", ways, target) if ways else None
-    return [Question("column", "Predict", [(name, name) for name in names], label, as_what)]
+    return [Question("column", "Predict", options, label, as_what)]
 
 
 def _kept_table(files: Sequence[DroppedFile], *, with_names: bool) -> Kept:

@@ -181,7 +181,7 @@ class Stages:
         read = {field: getattr(options, name) for field, name in READ.items()}
         return {
             **read,
-            "column": options.label or facts.get("label"),
+            "column": None if options.labels else options.label or facts.get("label"),
             "target": None if predicts == "labels" else predicts,
         }
 
@@ -225,7 +225,8 @@ class Stages:
     def _other_column(self) -> str:
         """Return the column that the page has chosen, if the model predicts another one."""
         chosen, trained = (
-            each.get("column") for each in (self._chosen_read, self._read_in_training())
+            each.get("column") or ", ".join(each.get("labels") or ())
+            for each in (self._chosen_read, self._read_in_training())
         )
         return str(chosen) if chosen and trained and chosen != trained else ""
 

@@ -24,6 +24,8 @@ KINDS = {
     "pictures": ("24 pictures: 3 classes", "Add 24 pictures", "pictures"),
     "house": ("A table: 300 rows, 4 columns", "Use this table", "house.csv"),
     "number": ("A table: 300 rows, 3 columns", "Use this table", "number.csv"),
+    "sets": ("A table: 200 rows, 4 columns", "Use this table", "sets.csv"),
+    "flags": ("A table: 200 rows, 6 columns", "Use this table", "flags.csv"),
 }
 """The title of the sheet of each kind, its button, and the name under which it is kept."""
 
@@ -34,6 +36,7 @@ def write_kind(folder: Path, kind: str) -> Path:
     {
         "phone": _write_phone, "app": _write_app, "long": _write_long, "sounds": _write_sounds,
         "pictures": _write_pictures, "house": _write_house, "number": _write_number,
+        "sets": _write_sets, "flags": _write_flags,
     }[kind](folder)  # fmt: skip
     return folder
 
@@ -152,3 +155,27 @@ def _write_number(folder: Path) -> None:
     """Write a table whose last column is a number to predict."""
     rows = [f"{o:.1f},{h},{i:.1f}" for o, h, i in zip(*_house(), strict=True)]
     (folder / "number.csv").write_text("\n".join(["outdoor,heating,indoor (°C)", *rows, ""]))
+
+
+def _films() -> list[tuple[str, list[str]]]:
+    """Return the numbers of films, and the labels of each."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    numbers = [f"{90 + 20 * x:.0f},{1990 + 12 * y:.0f},{5 + 2 * z:.1f}" for x, y, z in X.tolist()]
+    labels = [[tag for tag, v in zip(TAGS, x, strict=True) if v > 0.3] for x in X.tolist()]
+    return [*zip(numbers, labels, strict=True)]
+
+
+def _write_sets(folder: Path) -> None:
+    """Write a table with a column of sets of labels."""
+    rows = [f"{numbers},{'|'.join(tags)}" for numbers, tags in _films()]
+    (folder / "sets.csv").write_text("\n".join(["minutes,year,stars,tags", *rows, ""]))
+
+
+def _write_flags(folder: Path) -> None:
+    """Write a table with a column of 0 and 1 for each label."""
+    header = ",".join(["minutes,year,stars", *(f"is_{tag}" for tag in TAGS)])
+    rows = [
+        ",".join([numbers, *(f"{int(tag in own)}" for tag in TAGS)]) for numbers, own in _films()
+    ]
+    (folder / "flags.csv").write_text("\n".join([header, *rows, ""]))

@@ -104,6 +104,31 @@ def test_takes_of_people_are_kept_so_that_their_persons_are_known(
     assert keep(site, {**ticket, "picked": {}}, data="takes")[1]["name"] == "takes-2"
 
 
+def test_sets_of_labels_are_found_and_can_be_left(site: Any, tmp_path: Path) -> None:
+    for kind, columns in (("sets", ["tags"]), ("flags", ["is_action", "is_drama", "is_crime"])):
+        files = files_of(write_kind(tmp_path / kind, kind))
+        sheet = look(site, files)
+        (asked,) = sheet["questions"]
+        assert sheet["chosen"] == {"labels": columns}
+        assert asked["then"]["options"][0] == ["labels", "any of 3 labels"]
+        again = look(site, files, column=asked["value"], target="labels")
+        assert again["chosen"] == sheet["chosen"]
+        other = look(site, files, column="stars", target="")
+        assert (other["chosen"]["column"], other["chosen"]["target"]) == ("stars", "value")
+        name = keep(site, sheet)[1]["name"]
+        read = {"data": name, "read": {"labels": columns}}
+        data = site.ask("/ask/state", read)[1]["stages"]["data"]
+        assert (data["facts"]["target"], data["facts"]["classes"]) == ("labels", 3)
+        assert data["next"]["run"] == "train"
+    for text in (
+        b"a,b,c\n" + b"1.5,0,1\n2.5,1,0\n" * 20,  # exactly one: a class
+        b"a,flag\n" + b"1.5,0\n2.5,1\n" * 20,  # one column
+        b"a,x,y\n" + b"1.5,0,1\n2.5,1,1\n" * 20,  # two that are not called alike
+        b"a,is_x,is_y,label\n" + b"1.5,0,1,u\n2.5,1,1,v\n" * 20,  # beside an answer
+    ):
+        assert "labels" not in look(site, {"a.csv": text})["chosen"]
+
+
 def test_answers_change_the_class_the_person_and_the_kind(site: Any, tmp_path: Path) -> None:
     files = files_of(write_kind(tmp_path / "own", "phone"))
     assert look(site, files)["title"] == "9 recordings: 3 classes, 3 people"

@@ -17,7 +17,7 @@ from protonn_edge.data.options import SHOWN, options_of_texts
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.extensions.studio import facts
 from protonn_edge.extensions.studio.actions import READ
-from protonn_edge.extensions.studio.columns import _key, columns_of
+from protonn_edge.extensions.studio.columns import columns_of, key_of
 from protonn_edge.extensions.studio.views import figures, what_if
 from protonn_edge.system.errors import InputError
 
@@ -95,9 +95,10 @@ def test_each_table_that_is_read_with_options_is_read_with_fields_of_the_page(
                 continue
             target = "value" if reading.reader == "numbers" else None
             known = load_dataset(file, options, target=target)
-            labels = [_key(column) for column in known.columns if column.role == "label"]
+            labels = [key_of(column) for column in known.columns if column.role == "label"]
             read = {field: getattr(options, name) for field, name in READ.items()}
-            read |= {"column": labels[0]} if len(labels) == 1 else {}
+            is_one = len(labels) == 1 and not options.labels
+            read |= {"column": labels[0]} if is_one else {}
             found = columns_of(file, "", {**read, "target": known.predicts})
             assert (last, found["asks"], found.get("error")) == (last, "", None)
             tables += 1

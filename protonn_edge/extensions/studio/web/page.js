@@ -271,8 +271,8 @@ class Studio {
         }
         const isData = ["recording", "takes", "table", "images", "points"].includes(this.file(name)?.kind);
         if (isData) {
-            const { column, target, session } = chosen;
-            const read = kind === "table" ? { [name]: { column, target: target ?? undefined, session } } : {};
+            const { column, labels, target, session } = chosen;
+            const read = kind === "table" ? { [name]: { column, labels, target: target ?? undefined, session } } : {};
             await this.choose({ data: name, read: { ...this.chosen.read, ...read } });
             this.go("data");
         } else if (this.state.models.some((one) => one.name === name)) {

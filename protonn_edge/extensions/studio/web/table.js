@@ -26,16 +26,19 @@ export class Columns {
 
     #predict({ columns, label, target, classes, is_number: isNumber, why, error }) {
         const names = columns.filter(({ role, kind }) => role !== "time" && kind !== "date").map(({ key, name }) => [key, name]);
+        if (target === "labels" && !names.some(([key]) => key === label)) {
+            names.push([label, label.replaceAll(",", ", ")]);
+        }
         const isKnown = names.some(([key]) => key === label);
         const options = isKnown ? names : [["", "choose a column"], ...names];
-        const change = (column) => this.studio.chooseRead({ column, target: undefined, keep_columns: [], drop: [], one_hot: [], session: undefined, time: undefined });
+        const change = (column) => this.studio.chooseRead({ column, labels: [], target: undefined, keep_columns: [], drop: [], one_hot: [], session: undefined, time: undefined });
         const select = choice("column", options, isKnown ? label : "", change, { "aria-label": "The column of the answer" });
         const radio = (value, words) => {
             const press = () => this.studio.chooseRead({ column: label, target: value });
             return make("label", {}, make("input", { type: "radio", name: "as", value, checked: target === value, "data-key": `as ${value}`, change: press }), words);
         };
         const oneOf = `one of ${counted(classes ?? 0, "class", "classes")}`;
-        const kinds = isNumber ? ["as", radio("value", "a number"), radio("class", oneOf)] : classes ? [`as ${oneOf}`] : [];
+        const kinds = target === "labels" ? [`as any of ${counted(classes, "label")}`] : isNumber ? ["as", radio("value", "a number"), radio("class", oneOf)] : classes ? [`as ${oneOf}`] : [];
         renew(find("#predict"), labelled("Predict", select), ...kinds, why && make("span", {}, `${why}.`), ...this.#written(columns, error));
     }
 
