@@ -43,7 +43,7 @@ def test_every_plan_for_a_board_is_recognized(model: Model, board: str, tmp_path
         assert project.generated()[1].to_json() == plan.to_json()
 
 
-@pytest.mark.parametrize("name", ["pnn_model.c", "pnn_model.h", "build.json"])
+@pytest.mark.parametrize("name", ["pnn_model.c", "pnn_model.h", "pnn_inputs.h", "build.json"])
 def test_a_changed_file_of_a_model_of_windows_is_said_to_be_changed(
     name: str, tmp_path: Path
 ) -> None:

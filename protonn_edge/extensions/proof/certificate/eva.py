@@ -97,7 +97,7 @@ def prove(folder: Path, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
     driver = environment.get_template(f"proof/{_DRIVER}.c.j2")
     other = _other_calls(header, driver.render(added=added, calls=[]), prefix)
     write_plainly(folder, {source.name: driver.render(added=added, calls=other)})
-    files = {source.name, model.name}  # not those of libraries
+    files = {source.name, *(path.name for path in folder.glob(f"{prefix}_*"))}  # not libraries'
     ways = _RELATIONS, _INTERVALS
     for way in ways[:: -1 if _INTERVALS_FIRST.search(model.read_text(encoding="utf-8")) else 1]:
         command = [
