@@ -41,7 +41,7 @@ def _sketch(model: DeviceModel, folder: Path) -> Path:
         for each in (*sketch.glob("*.[ci]*"), source / "pnn_model.c")
     ]
     elf = folder / "measure.elf"
-    link: list[object] = ["avr-gcc", *LINK, *objects, build_core(folder), "-lm", "-o", elf]
+    link: list[str | Path] = ["avr-gcc", *LINK, *objects, build_core(folder), "-lm", "-o", elf]
     subprocess.run(link, check=True)
     return elf
 
