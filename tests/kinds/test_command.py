@@ -41,8 +41,8 @@ class Trained:
             merged = 10 // classes
             np.savez(
                 self._digits(classes),
-                X_train=digits.X_train[::5],
-                y_train=digits.y_train[::5] // merged,
+                X_train=digits.X_train[::3],
+                y_train=digits.y_train[::3] // merged,
                 X_test=digits.X_test[:40],
                 y_test=digits.y_test[:40] // merged,
             )
