@@ -41,8 +41,8 @@ def _sketch(model: DeviceModel, folder: Path) -> Path:
         for each in (*sketch.glob("*.[ci]*"), source / "pnn_model.c")
     ]
     elf = folder / "measure.elf"
-    link = ["avr-gcc", *LINK, *objects, build_core(folder), "-lm", "-o", elf]
-    subprocess.run(list(map(str, link)), check=True)
+    link: list[str | Path] = ["avr-gcc", *LINK, *objects, build_core(folder), "-lm", "-o", elf]
+    subprocess.run(link, check=True)
     return elf
 
 

@@ -67,7 +67,9 @@ def check_scores(shown: list[dict], windows: Windowing, raw: np.ndarray) -> None
 
 
 @needs_a_pty
-@pytest.mark.parametrize("sensors", [["mpu6050"], ["a0", "a1"]])
+@pytest.mark.parametrize(
+    "sensors", [["mpu6050"], pytest.param(["a0", "a1"], marks=pytest.mark.nightly)]
+)
 def test_a_sketch_at_a_port_is_watched(sensors: list[str], tmp_path: Path) -> None:
     model = motion(6 if len(sensors) == 1 else 2)
     windows = polled(model, sensors, hop=9, votes=3)
