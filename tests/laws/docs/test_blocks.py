@@ -2,7 +2,8 @@
 
 The blocks of a page run in order, in a folder of their own. Unless a comment on the page says
 ``starts with: nothing``, train.csv, test.csv, model.npz, the project that `build` makes of it and
-the results of a run lie there already.
+the results of a run lie there already. ``PROTONN_EDGE_RENEW_PAGES=1 pytest`` with this file and
+``-k tutorial`` writes the numbers that are printed into these pages; read the difference.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ from programs import interruptible, started
 
 from protonn_edge.learn.search.workers import Workers
 
-DEADLINE_S = 120.0
+# Numbers that may differ are then written into the pages, by commands in processes of their own,
+# which round floats as users' do.
+RENEWS = "PROTONN_EDGE_RENEW_PAGES" in os.environ
+DEADLINE_S = 600.0 if RENEWS else 120.0
 C_FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 BLOCKS = [block for path in PAGES for block in blocks_of(path)]
 # The last command or program of each page that the start page names as a way to begin. A reader
@@ -54,6 +58,7 @@ TUTORIALS = {
     and not {"needs", "package"} & {*block.marks}
 }
 RUN_BY_SHELL = re.compile(r"[|&;<>$`*]")
+NUMBER = re.compile(r"\b[0-9a-f]{16,}\b|-?\d+(?:[.,]\d+)*")
 # Figures, formulas; tests/device reads the frames of the protocol; a command builds the project.
 NOT_RUN = ("text", "frame", "cmake")
 
@@ -90,7 +95,7 @@ def _settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PROTONN_EDGE_PLATFORMIO", "offline")
         patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-        patch.setenv("COLUMNS", "100")
+        patch.setenv("COLUMNS", "300" if RENEWS else "100")
         patch.setenv("BROWSER", "true")  # --open shows nothing
         patch.setattr("protonn_edge.cli.tuning._TRIALS", 4)  # what would take all of --minutes
         # Each process of a search imports all libraries.
@@ -191,7 +196,7 @@ def check_marks(block: Block) -> None:
 
 def check_console(block: Block, page: Page) -> None:
     """Run each line that begins with ``$ ``; what follows it is what it prints."""
-    steps = commands_of(block.text)
+    steps, shown = commands_of(block.text), block.text
     for number, (line, wanted) in enumerate(steps):
         command = f"{line.partition(' #')[0]} {block.marks.get('adds', '')}".rstrip()
         if block.marks.get("until") == "Ctrl-C":
@@ -204,6 +209,36 @@ def check_console(block: Block, page: Page) -> None:
         seen = masked if "numbers" in block.marks else str
         if wanted:
             assert_printed(command, seen(wanted), seen(printed))
+            shown = shown.replace(wanted, renewed(wanted, printed), 1)
+    if RENEWS and "numbers" in block.marks:
+        path = CHECKOUT / block.page
+        path.write_text(path.read_text("utf-8").replace(block.text, shown, 1), "utf-8")
+
+
+def renewed(shown: str, printed: str) -> str:
+    """Return the lines of a page with the numbers that were printed; ``...`` ends a line's."""
+    rest, lines = printed.splitlines(), []
+    for line in shown.splitlines(keepends=True):
+        start, dots, _ = line.partition("...")
+        alike = [at for at, each in enumerate(rest) if masked(each).startswith(masked(start))]
+        if start.strip() and alike and (dots or masked(rest[alike[0]]) == masked(start)):
+            lines.append(_with_numbers_of(start, rest[alike[0]]) + line[len(start) :])
+            del rest[: alike[0] + 1]
+        else:
+            lines.append(line)
+    return "".join(lines)
+
+
+def _with_numbers_of(line: str, printed: str) -> str:
+    """Return a line with the numbers of the one that was printed."""
+    numbers = iter(NUMBER.findall(printed))
+    return NUMBER.sub(lambda _: next(numbers), line)
+
+
+def test_shown_numbers_are_renewed_line_by_line() -> None:
+    shown = "a 1.5 ms\n...\n  b 20 of 3 B, ...\nc 4\n"
+    printed = "x 9\na 1.7 ms\n  b 9,321 of 3 B, 7 more\nd 8\n"
+    assert renewed(shown, printed) == "a 1.7 ms\n...\n  b 9,321 of 3 B, ...\nc 4\n"
 
 
 def commands_of(text: str) -> list[tuple[str, str]]:
@@ -222,7 +257,7 @@ def run_line(command: str, folder: Path, run_pytest: RunPytest) -> tuple[str, in
         done = run_command(words[1:-2], folder)
         (folder / words[-1]).write_text(done.stdout, encoding="utf-8")
         return done.stderr, done.exit_code
-    if words[:1] == ["protonn-edge"] and not RUN_BY_SHELL.search(" ".join(words)):
+    if words[:1] == ["protonn-edge"] and not RENEWS and not RUN_BY_SHELL.search(" ".join(words)):
         done = run_command(words[1:], folder)
         return done.output, done.exit_code
     if words[:1] == ["python"] and len(words) == 2:
@@ -360,7 +395,7 @@ def assert_excerpt(shown: str, whole: str) -> None:
 
 def masked(text: str) -> str:
     """Return a text with all numbers and digests alike, and without white space that can vary."""
-    alike = re.sub(r"\b[0-9a-f]{16,}\b|-?\d+(?:[.,]\d+)*", "#", text)
+    alike = NUMBER.sub("#", text)
     return "\n".join(re.sub(r" +", " ", line).rstrip() for line in alike.splitlines()).strip("\n")
 
 

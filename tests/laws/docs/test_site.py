@@ -160,7 +160,7 @@ def test_the_tutorial_takes_five_commands_from_data_to_a_report():
         for line in block.text.splitlines()
         if line.startswith("$ protonn-edge ")
     ]
-    assert own == ["train", "build", "verify", "hil", "report", "export"]
+    assert own == ["demo", "train", "build", "verify", "hil", "report", "export"]
 
 
 def test_the_gesture_tutorial_takes_six_commands_on_either_board():
