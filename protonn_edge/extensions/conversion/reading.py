@@ -26,6 +26,8 @@ from sklearn.tree._tree import NODE_DTYPE
 from sklearn.utils.validation import check_is_fitted
 
 from protonn_edge.data.files.archive import ArrayArchive
+from protonn_edge.learn.constraints import check_parameters
+from protonn_edge.learn.learner import Learner
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.checks import check, check_range
 from protonn_edge.system.errors import InputError, InvalidValue, shortened
@@ -64,7 +66,9 @@ def check_fitted(estimator: object) -> None:
         if not hasattr(estimator, parameter):
             raise _unusable(estimator, parameter, "missing")
     try:
-        if isinstance(estimator, BaseEstimator):
+        if isinstance(estimator, Learner):
+            check_parameters(estimator, estimator.parameters)
+        elif isinstance(estimator, BaseEstimator):
             estimator._validate_params()
     except ValueError as error:  # InvalidParameterError, which lists types
         raise InvalidValue(name, shortened(str(error), 120)) from error

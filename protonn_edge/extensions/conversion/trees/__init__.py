@@ -23,7 +23,7 @@ READERS: Readers = {
     ensemble.HistGradientBoostingClassifier: histogram_rule,
     ensemble.RandomForestClassifier: tree_rule,
 }
-TYPES = {name for names in LIBRARIES.values() for name in names}
+TYPES: set[str] = {name for names in LIBRARIES.values() for name in names}
 
 
 def load(path: Path, _bits: int) -> StoredClassifier:

@@ -96,7 +96,7 @@ LIBRARIES = {
     "xgboost": ("XGBRegressor", "XGBRFRegressor"),
     "lightgbm": ("LGBMRegressor",),
 }
-TYPES = {name for names in LIBRARIES.values() for name in names}
+TYPES: set[str] = {name for names in LIBRARIES.values() for name in names}
 OBJECTIVES = dict.fromkeys(
     (
         *("reg:squarederror", "reg:absoluteerror", "reg:pseudohubererror", "reg:quantileerror"),
