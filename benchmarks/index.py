@@ -75,6 +75,15 @@ INDEX: dict[str, Entry] = {
     ),
     "figures": Entry("kind_rows", {"../CONTRIBUTING.md": EVERY}),
     **{
+        f"default_{name}": Entry("defaults", {page: EVERY})
+        for name, page in (
+            ("kind", "which-model.md"),
+            ("number", "values.md"),
+            ("clip", "training.md"),
+            ("forest", "kinds.md"),
+        )
+    },
+    **{
         name: Entry(f"reproduction.{name}", {"research.md": EVERY})
         for name in ("figure1", "figure2", "figure3", "figure4", "figure5")
     },

@@ -34,7 +34,13 @@ from protonn_edge.data.roles.groups import (
     with_groups,
     with_own_groups,
 )
-from protonn_edge.learn.features import AUTO, LONGEST_WINDOW, FeatureRequest, in_place_of_long
+from protonn_edge.learn.features import (
+    AUTO,
+    LONGEST_WINDOW,
+    FeatureRequest,
+    in_place_of_long,
+    is_shaped_as_window,
+)
 from protonn_edge.learn.learner import Learner
 from protonn_edge.learn.parameters import FeatureParameters
 from protonn_edge.learn.progress import EpochReport, TrainingStopped, was_stopped
@@ -51,8 +57,6 @@ _SHORTEST = "the remaining steps are shortened so that a complete model is writt
 DEFAULT_SHARE = 0.2  # of the points, or of the groups, that are held out
 _NUMBERED = re.compile(r"(.*?)(\d+(?:\.\d+)?)(\D*)")  # a name, by its last number
 _AXES = 2  # samples and channels of a window, height and width of an image
-# of arrays that are taken for windows without more evidence: samples, also for each channel
-_LEAST_SAMPLES, _SAMPLES_A_CHANNEL = 8, 2
 
 
 def load_for(given: TrainOptions | TuneOptions, target: Target) -> tuple[Target, Dataset]:
@@ -216,17 +220,9 @@ def _has_windows(dataset: Dataset, settings: FeatureParameters) -> bool:
     starts = getattr(settings, "initial_model", None) is not None
     if starts or settings.image_shape is not None or was_given("image_shape"):
         return False
-    is_window = _is_signal(dataset) or _is_shaped_as_window(dataset)
+    is_window = _is_signal(dataset) or is_shaped_as_window(dataset)
     is_window = is_window and len(dataset.point_shape) == _AXES and dataset.onset is None
     return is_window and dataset.point_shape[0] <= LONGEST_WINDOW
-
-
-def _is_shaped_as_window(dataset: Dataset) -> bool:
-    """Return whether an array has far more samples than channels; images are seldom so narrow."""
-    if len(dataset.point_shape) != _AXES or dataset.pixels:
-        return False
-    samples, channels = dataset.point_shape
-    return samples >= max(_LEAST_SAMPLES, _SAMPLES_A_CHANNEL * channels)
 
 
 def with_found_features(learner: Learner, dataset: Dataset, seed: int) -> Dataset:
@@ -253,12 +249,11 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
     """Return the data set with notices about assumptions on its windows.
 
     Without features, each sample of a window is a feature, which users seldom want. Rows of a table
-    may be windows of one channel, or something else, and arrays windows or images. The features may
-    assume something about their points, too.
+    and arrays may be windows, or something else. Features may assume something of points, too.
     """
     notices = []
     of_samples, shape = of_windows(dataset, asked), dataset.point_shape
-    has_axes, is_signal = len(shape) == _AXES, _is_signal(dataset) or _is_shaped_as_window(dataset)
+    has_axes, is_signal = len(shape) == _AXES, _is_signal(dataset) or is_shaped_as_window(dataset)
     if not of_samples and has_axes and is_signal and shape[0] > LONGEST_WINDOW:
         text = (
             "the features are the individual samples of the windows, which are longer than the "

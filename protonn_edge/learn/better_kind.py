@@ -36,7 +36,7 @@ CHOICES = {
 }
 """When a kind takes the place of another one, by what labels are."""
 
-_MOST_POINTS, _MOST_VALUES = 10_000, 1_000_000  # of a trial
+_MOST_POINTS, _MOST_VALUES = 10_000, 400_000  # of a trial
 
 
 @dataclass(frozen=True)

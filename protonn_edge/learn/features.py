@@ -33,6 +33,9 @@ Settings = Any
 LONGEST_WINDOW = 256
 """The most samples of a window of which there are features; longer ones are sounds."""
 
+# of arrays that are taken for windows without more evidence: samples, also for each channel
+_LEAST_SAMPLES, _SAMPLES_A_CHANNEL = 8, 2
+
 _TWO = re.compile(r"(\d{1,6})x(\d{1,6})(?:/(\d{1,2}))?")
 
 
@@ -185,6 +188,14 @@ def in_place_of_long(shape: Sequence[int]) -> str:
     forms = [each.form for each in FEATURE_REQUESTS.values() if each.word == "audio"]
     sound = f"--features {forms[0]}" if forms and tuple(shape[1:]) == (1,) else ""
     return (sound and f"request features of sound with {sound}, or ") + "cut shorter windows"
+
+
+def is_shaped_as_window(dataset: Dataset) -> bool:
+    """Return whether an array has far more samples than channels; images are seldom so narrow."""
+    if len(dataset.point_shape) != 2 or dataset.pixels:
+        return False
+    samples, channels = dataset.point_shape
+    return samples >= max(_LEAST_SAMPLES, _SAMPLES_A_CHANNEL * channels)
 
 
 def window_shape(settings: Settings, points: Float32) -> Shape:
