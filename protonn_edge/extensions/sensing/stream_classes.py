@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from protonn_edge.data.naming import answer_name
 from protonn_edge.extensions.sensing.recorder import Samples
 from protonn_edge.extensions.sensing.windowing import Windowing
-from protonn_edge.policy.confidence.voting import UNDECIDED, shares_of
+from protonn_edge.policy.confidence.voting import UNDECIDED, Reporter, shares_of
 from protonn_edge.system.errors import InputError
 
 
@@ -32,6 +32,11 @@ class StreamAnswer:
     value: str | None = None  # the number that the model predicts, if it does
 
 
+def reporter_of(windowing: Windowing) -> Reporter:
+    """Return what reports classes of consecutive windows as the board does."""
+    return Reporter(windowing.votes, windowing.refractory, windowing.marks)
+
+
 class StreamClassifier:
     """Classifies the windows of a logger's samples; `InputError` if windows begin at a sound."""
 
@@ -42,7 +47,7 @@ class StreamClassifier:
                 "detects; build and upload it, and use 'monitor'"
             )
         self.windowing = windowing
-        self._reporter = windowing.reporter()
+        self._reporter = reporter_of(windowing)
         self._waiting = np.empty((0, len(windowing.used)), np.int16)
         self._first: int | None = None  # the number of the first waiting sample
         self._skip = 0  # samples before the next window
@@ -54,7 +59,7 @@ class StreamClassifier:
         if expected is not None and samples.first != expected:
             self._reporter.forget()
             if samples.first < expected:  # a reset
-                self._reporter = self.windowing.reporter()
+                self._reporter = reporter_of(self.windowing)
             expected = None
         if expected is None:
             self._first, self._waiting, self._skip = samples.first, values[:0], 0

@@ -38,7 +38,6 @@ from protonn_edge.model.head import channels_of
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
 from protonn_edge.model.signals import QUIET
-from protonn_edge.policy.confidence.voting import Reporter
 from protonn_edge.system import checks
 from protonn_edge.system.checks import check_most
 from protonn_edge.system.errors import (
@@ -248,10 +247,6 @@ class Windowing(SensorWindows):
     def refractory(self) -> int:
         """Samples for which a reported class remains."""
         return round(self.refractory_s * self.sampling.actual_rate)
-
-    def reporter(self) -> Reporter:
-        """Return what finds the word for consecutive windows as the board does."""
-        return Reporter(self.votes, self.refractory, self.marks)
 
     @cached_property
     def trained(self) -> tuple[tuple[int, int], ...]:

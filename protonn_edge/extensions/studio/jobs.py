@@ -90,8 +90,10 @@ class Jobs:
         self.stop()
         if self._thread is not None:
             self._thread.join(within_s)
-        if self._child is not None and self.is_running:
+        if self._child is not None:
             self._child.kill()
+        if self._thread is not None:
+            self._thread.join(_STOP_S)
 
     def close(self) -> None:
         """End the running command, and begin no other."""

@@ -120,7 +120,7 @@ class Stages:
         facts = self._used.data_facts
         if not facts or facts.get("reading"):
             nothing = ["Record a first take, or drop a file here."]
-            return self._reading() if facts else Stage("ready", "nothing yet", nothing)
+            return _reading(self._used.data) if facts else Stage("ready", "nothing yet", nothing)
         kind = facts["kind"]
         if kind == "takes" and "takes" not in facts:  # of several files, with labels, or very large
             more = " is ready to train with, but its takes are edited elsewhere."
@@ -133,11 +133,6 @@ class Stages:
             return self._of_table()
         lead = ["", self._used.data, " is ready to train with."]
         return self._ready_data("done", self._used.data, lead, {})
-
-    def _reading(self) -> Stage:
-        lead = ["Reading ", self._used.data, "; you can look around."]
-        train = _action("Train a model", why="needs the data")
-        return Stage("ready", "being read", lead, train, facts={"reading": True})
 
     def _of_takes(self, facts: JsonObject) -> Stage:
         takes: Mapping[str, int] = facts["classes"]
@@ -159,7 +154,7 @@ class Stages:
     def _of_table(self) -> Stage:
         found = self._memory.columns(self._used.data, self._read)
         if found.get("reading"):
-            return self._reading()
+            return _reading(self._used.data)
         lead = ["", self._used.data, f": {counted(found['rows'], 'row')}."]
         if found.get("error"):
             return Stage("warn", "needs your decision", [found["error"]], facts=found)
@@ -341,6 +336,12 @@ def _asking(found: JsonObject, lead: Sentence) -> Stage:
         why = f"{doubt[0]}: use it, or leave it out?"
     action = _action(text, run="ask") | {"why": why}
     return Stage("warn", status, lead, action, facts=found)
+
+
+def _reading(name: str) -> Stage:
+    train = _action("Train a model", why="needs the data")
+    lead = ["Reading ", name, "; you can look around."]
+    return Stage("ready", "being read", lead, train, facts={"reading": True})
 
 
 def _waits(why: str) -> Stage:

@@ -91,13 +91,15 @@ class Desk:
     """The page of a folder in which everything was made, and what decides how commands end."""
 
     shown: Shown
-    commands: StandIn
-    jobs: Any
+    commands: tuple[StandIn, ...]
+    jobs: tuple[Any, ...]  # with those behind
     board: Board
 
     def press(self, stage: str, place: str, ends: Mapping[str, End]) -> None:
         """Press a button, whose actions have these ends; others end well."""
-        page, self.commands.ends = self.shown.page, ends
+        page = self.shown.page
+        for each in self.commands:
+            each.ends = ends
         self.shown.go(stage)
         if place.startswith(".editing") and not page.locator(".editing").count():
             page.locator("#rows .thumb").first.click()
@@ -113,7 +115,7 @@ class Desk:
     def wait(self) -> None:
         """Wait until the job has ended, and the page shows the folder after it."""
         page = self.shown.page
-        while self.jobs.is_running:
+        while any(each.is_running for each in self.jobs):
             page.wait_for_timeout(10)
         page.evaluate("studio.renew()")
 
@@ -141,12 +143,12 @@ def desk(
     monkeypatch.setattr(sources, "ports", lambda _: [{"port": "/dev/ttyX", "what": "Arduino Uno"}])
     monkeypatch.setattr(attached, "SensorSource", lambda *_: board)
     with serving(folder) as site:
-        jobs = site.server.workspace.jobs
-        jobs.processes = commands = StandIn(jobs)
+        jobs, behind = site.server.workspace.jobs, site.server.workspace.behind
+        jobs.processes, behind.processes = commands, after = StandIn(jobs), StandIn(behind)
         with opened(browser, site.server.url, folder) as shown:
             shown.go("train")
             shown.page.get_by_label("Kind of model").select_option("linear")
-            yield Desk(shown, commands, jobs, board)
+            yield Desk(shown, (commands, after), (jobs, behind), board)
             assert shown.complaints == []
             assert shown.elsewhere == []
 
@@ -165,7 +167,7 @@ def test_each_error_stands_in_view_in_the_stage_of_its_button(desk: Desk) -> Non
             alert = page.locator(".alert .notice.error p:visible")
             expect(alert).to_have_text([PAGE.worded(error)])
             assert desk.shown.in_view(f"#stage-{stage} .alert .notice.error") == []
-            page.wait_for_function("() => !studio.job.running")
+            page.wait_for_function("() => !studio.job.running && !studio.behind.running")
         if action not in ("logger", "upload-logger"):  # which would connect
             desk.press(stage, place, {})
             expect(page.locator(f"#stage-{stage} .alert .notice")).to_have_count(0)

@@ -235,9 +235,10 @@ class Studio {
         if (job.state === "failed") {
             const { sentence, error, fits } = job.record ?? {};
             const said = sentence ?? error ?? "It failed without a reason.";
-            this.stages[job.stage]?.fail(said, ...(fits === false ? this.stages.train.smaller() : []));
-            for (const stage of job.behind && fits === false ? [this.stages.train, this.stages.try] : []) {
-                stage.fail(`It answers here, but it does not fit the board: ${said}`, ...this.stages.train.smaller());
+            const helps = () => (fits === false ? this.stages.train.smaller() : []);
+            this.stages[job.stage]?.fail(said, ...helps());
+            for (const name of job.behind ? ["train", "try"] : []) {
+                this.stages[name].fail(`${fits === false ? "It answers here, but it does not fit the board: " : ""}${said}`, ...helps());
             }
         }
         if (job.state === "stopped" && !job.behind) {

@@ -22,6 +22,7 @@ from protonn_edge.extensions.sensing.described import sensor_kind
 from protonn_edge.extensions.sensing.played import PlayedSensor
 from protonn_edge.extensions.sensing.sampling import Sampling
 from protonn_edge.extensions.sensing.sensor_kinds import MICROPHONE
+from protonn_edge.extensions.sensing.stream_classes import reporter_of
 from protonn_edge.extensions.sensing.windowing import Windowing, windowing_of
 from protonn_edge.extensions.sound.onset import onsets_of
 from protonn_edge.extensions.teaching.board import with_taught
@@ -64,7 +65,7 @@ def printed_lines(url: str, count: int) -> list[str]:
 def expected_lines(windows: Windowing, raw: np.ndarray, count: int) -> list[str]:
     """Return what the sketch prints of windows of raw samples that are played again and again."""
     reference, lines = windows.model, []
-    reporter = windows.reporter()
+    reporter = reporter_of(windows)
     for first in range(0, count * windows.hop, windows.hop):
         at = np.arange(first, first + windows.window) % len(raw)
         Q = reference.raw_inputs.quantize(raw[at][:, windows.used].reshape(1, -1))
