@@ -217,8 +217,11 @@ def parameters_with(kind: str, names: Collection[str]) -> Any:
 
 def learner_with(kind: str, names: Collection[str]) -> Any:
     """Return the learner that `parameters_with` belongs to."""
-    of = _LEARNER if KINDS[kind].has_learner else ESTIMATOR
-    return _with(names, chain([LEARNERS[kind]], variants(kind, of)))
+    return _with(names, chain([LEARNERS[kind]], _variant_learners(kind)))
+
+
+def _variant_learners(kind: str) -> Iterator[Any]:
+    yield from variants(kind, _LEARNER if KINDS[kind].has_learner else ESTIMATOR)
 
 
 def estimator_with(kind: str, names: Collection[str]) -> Any:
