@@ -26,8 +26,9 @@ from protonn_edge.cli.tables import READ_FLAGS, TABLE, points_for
 from protonn_edge.codegen.export.folder import check_project
 from protonn_edge.codegen.families import board_of
 from protonn_edge.codegen.projects.folder import Project
+from protonn_edge.data.naming import Notice
 from protonn_edge.data.options import TableOptions
-from protonn_edge.device.results import read_results
+from protonn_edge.device.results import EMULATED, read_results
 from protonn_edge.learn.evaluation.terminal import class_parts, fact_table
 from protonn_edge.learn.parameters import IMAGE_SHAPE
 from protonn_edge.model.file import load_model
@@ -112,6 +113,8 @@ def report_command(
     with out.status("gathering"):
         one = gather(results, models, projects, board, image_shape=image_shape, **given)
     known_sha256 = one.reference.model_sha256
+    if board_name is None and not any(each.has(known_sha256) for each in projects):
+        out.notice(_assumed_board(one))
     sections = list[content.Section]()
     for path, (kind, read) in zip(measured, readers, strict=True):
         if kind == "power":
@@ -179,6 +182,16 @@ def _given(model: Model, data: Path, table: TableOptions, out: Output) -> JsonOb
         "columns": [column.feature_name for column in columns],
         "data_name": data.name + (", on which the model was trained" * points.trained_on),
     }
+
+
+def _assumed_board(one: Evidence) -> list[Notice]:
+    """Return what to notice about results of boards that no project of the model names."""
+    ports = {each.device for each in one.answered if not each.device.startswith(EMULATED)}
+    text = (
+        f"times and energy are those of the board {one.board.name}, because no folder has the "
+        "project that was measured; give --board NAME if it was another board"
+    )
+    return [Notice("board", text, warning=True)] if ports else []
 
 
 def _projects(folder: Path | None, results: Path) -> list[Project]:

@@ -127,6 +127,19 @@ def test_a_model_alone_is_built_and_the_points_show_mistakes(folder, tmp_path, m
 
 
 @needs_emulated_avr
+def test_a_board_that_nothing_names_is_said_to_be_taken_for_an_uno(folder, tmp_path, monkeypatch):
+    """The times of an ESP32 were computed with the clock of an Uno, without a word."""
+    of_a_port = (folder / "results.csv").read_text().replace(",emulated", ",/dev/ttyUSB0 ")
+    (tmp_path / "results.csv").write_text(of_a_port)
+    monkeypatch.chdir(tmp_path)
+    words = ("results.csv", "--model", folder / "model.npz")
+    assert "those of the board uno, because no folder" in report(*words).stderr
+    named = report(*words, "--board", "uno")
+    assert named.exit_code == 0
+    assert "those of the board" not in named.stderr
+
+
+@needs_emulated_avr
 def test_it_is_opened_where_that_is_asked_for(folder, tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
