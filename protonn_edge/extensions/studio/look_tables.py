@@ -320,7 +320,7 @@ def _is_flag(column: Column) -> bool:
 
 
 def _together(sets: Sequence[str]) -> str:
-    """Return what stands for columns of sets of labels in a request."""
+    """Return the name of columns of sets of labels in a request."""
     return f"{len(sets)} columns together" if len(sets) > 1 else "".join(sets)
 
 
