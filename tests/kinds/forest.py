@@ -75,7 +75,7 @@ KIND = Kind(
         ("head.features", np.append(_NODES, 0)),
         ("head.features", np.append(_NODES, LEAF)),
     ),
-    settings={"n_trees": 10, "size_budget": None},
+    settings={"ensemble": "random", "n_trees": 10, "size_budget": None},
     accuracy=0.9,
     own_settings={"n_trees": 7, "max_depth": 6},
     weak={"max_depth": 1},
@@ -95,7 +95,7 @@ KIND = Kind(
     steps=("float", "inputs", "leaves"),
     tuning=("--trials", "2", "--max-latency-ms", "1"),
     refused_settings=(
-        ({"size_budget": 40}, "a budget of 40 B: too small for 30 trees"),
+        ({"size_budget": 40}, "a budget of 40 B: too small for 10 trees"),
         ({"ensemble": "bagged"}, "'ensemble' parameter of ForestClassifier"),
         ({"n_trees": 0}, "'n_trees' parameter of ForestClassifier"),
     ),

@@ -24,9 +24,10 @@ _TRUE = {"1": True, "0": False, "true": True, "false": False, "": False}
 def set_column(columns: Sequence[Column], path: object) -> Column:
     """Return a column with the set of each row, at the place of the first one of some columns.
 
-    A column of 0 and 1 is a label of its own. Raises `InputError` for a column of numbers.
+    A column of 0 and 1 is a label of its own. Raises `InputError` for a column of other numbers,
+    unless it is the only one, whose whole numbers may be the labels.
     """
-    sets = [_sets_of(each, path) for each in columns]
+    sets = [_sets_of(each, path, is_alone=len(columns) == 1) for each in columns]
     codes = np.stack([texts.codes for texts, _ in sets], axis=1)
     rows, places = np.unique(codes, axis=0, return_inverse=True)
     found = ((of[code] for (_, of), code in zip(sets, row, strict=True)) for row in rows.tolist())
@@ -35,16 +36,21 @@ def set_column(columns: Sequence[Column], path: object) -> Column:
     return Column(columns[0].index, columns[0].name, "text", texts=coded)
 
 
-def _sets_of(column: Column, path: object) -> tuple[Coded, list[tuple[str, ...]]]:
+def _sets_of(
+    column: Column, path: object, *, is_alone: bool
+) -> tuple[Coded, list[tuple[str, ...]]]:
     """Return the cells of a column, and the labels in each of its different texts."""
     cells = column.texts
-    if cells is None or (column.kind == "number" and not column.is_whole):
+    texts = [label_text(text) if is_label(text) else "" for text in cells.texts] if cells else []
+    are_flags = all(text.lower() in _TRUE for text in texts)
+    are_numbers = column.kind == "number" and not (are_flags or (is_alone and column.is_whole))
+    if cells is None or are_numbers:
+        other = next((text for text in texts if text.lower() not in _TRUE), column.example)
         raise InputError(
-            f"--labels names {column.title} of {path}, which has numbers such as {column.example}; "
+            f"--labels names {column.title} of {path}, which has numbers such as {other}; "
             "name columns of 0 and 1, or one of texts such as drama|crime"
         )
-    texts = [label_text(text) if is_label(text) else "" for text in cells.texts]
-    if all(text.lower() in _TRUE for text in texts):
+    if are_flags:
         name = column.feature_name.replace(SET_MARK, "/")
         return cells, [(name,) * _TRUE[text.lower()] for text in texts]
     mark = next((mark for mark in _MARKS if any(mark in text for text in texts)), SET_MARK)

@@ -242,7 +242,8 @@ def test_the_archive_of_a_component_has_what_esp_idf_needs(tmp_path: Path, kind:
     for pattern in manifest["files"]["exclude"]:
         left -= {*folder.glob(pattern)}
     names = {path.relative_to(folder).as_posix().removeprefix("src/") for path in left}
-    sources = {f"{prefix}_{name}" for name in ("model.c", "model.h", "self_test.c", "self_test.h")}
+    parts = ("inputs.h", "model.c", "model.h", "self_test.c", "self_test.h")
+    sources = {f"{prefix}_{name}" for name in parts}
     others = {"CMakeLists.txt", "LICENSE", "README.md", "idf_component.yml"}
     for_this_computer = {"main.c", "Makefile"} if kind == "c" else {"wave.h", "extras/main.c"}
     assert names == sources | others | for_this_computer

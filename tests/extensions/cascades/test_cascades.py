@@ -54,7 +54,9 @@ LEARNED, HELD = slice(600), slice(600, None)
 @cache
 def forest() -> Model:
     """Return a small forest."""
-    return _trained(ForestClassifier(random_state=0, n_trees=15, size_budget=3_000))
+    return _trained(
+        ForestClassifier(random_state=0, ensemble="random", n_trees=15, size_budget=3_000)
+    )
 
 
 @cache

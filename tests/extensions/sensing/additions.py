@@ -37,16 +37,14 @@ ONE, TWO, THREE, SIX = map(st.just, (1, 2, 3, 6))
 DRAWN = {
     "SAMPLES": st.builds(SamplesMessage, U32, U32, st.binary(max_size=240)),
     "NAME": st.builds(NameMessage, U8, st.binary(max_size=63)),
-    "WINDOW": st.builds(
-        WindowAnswer, U16, U32, U32, U8, U8, U8, st.lists(I32, max_size=250).map(tuple)
-    ),
+    "WINDOW": st.builds(WindowAnswer, U16, U32, U32, U8, U8, st.binary(max_size=1_250)),
     "RANGES": st.builds(ChannelRanges, st.lists(I16).map(tuple)),
     "LOGGER": st.builds(
         LoggerDescription, ONE, THREE, SIX, ONE, POSITIVE, POSITIVE, st.just(b"abcdef")
     ),
     "LIVE": st.builds(
         LiveDescription,
-        *(TWO, st.integers(1, 4), U8, U8, POSITIVE, POSITIVE),
+        *(THREE, st.integers(1, 4), U8, U8, POSITIVE, POSITIVE),
         *(SHORT, SHORT, SHORT, SHORT, U32, U32, TWO, st.binary(min_size=10, max_size=10)),
     ),
 }

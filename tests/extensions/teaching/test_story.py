@@ -141,7 +141,7 @@ def test_keys_of_a_terminal_label_windows_as_they_come(folder: Path, tmp_path: P
     try:
         with started(*command, stdin=end, stdout=end) as monitor:
             os.close(end)
-            assert "keys: 1 down" in shown_until(terminal, "sure")
+            assert "keys: 1 down" in shown_until(terminal, "score")
             os.write(terminal, b"3")
             assert "taught up[/]: down 0, level 0, up[/] 1" in shown_until(terminal, "up[/] 1")
             os.write(terminal, b"q")

@@ -128,7 +128,7 @@ def _window(rng: np.random.Generator) -> Send:
         label,
         label,
         scores=(-(2**31), 2**31 - 1),
-        percent=50,
+        shares=(50, 0),
     )
 
 
