@@ -275,7 +275,7 @@ _TAKEN = (*named("kind"), figure("taken", "taken", ".3g"), figure("gain", "gain"
 
 BENCHMARKS = {
     "default_kind": Benchmark(
-        "The kind that `train` takes by itself: accuracy (%) on points put aside.",
+        "The kind that `train` takes automatically: accuracy (%) on points put aside.",
         KINDS,
         (*_OF_KINDS, *_TAKEN),
         kinds,
