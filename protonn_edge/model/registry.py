@@ -178,8 +178,6 @@ TITLES: Mapping[str, str] = _of_stages("TITLES")
 SMALLER: Mapping[str, tuple[str, ...]] = _of_stages("SMALLER")
 FUNCTIONS: Mapping[str, tuple[str, ...]] = _of_stages("FUNCTIONS")
 
-"""Names of plans that kinds bring."""
-
 EXPORTS: Mapping[str, str] = (
     {
         name: f"{folder}.{module}"

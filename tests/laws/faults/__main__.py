@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from laws.faults.file_operations import FAULTS, Law
 from laws.faults.writing_commands import COMMANDS, warmed_up
 
-options = argparse.ArgumentParser(prog="python -m faults", description=__doc__)
+options = argparse.ArgumentParser(prog="python -m laws.faults", description=__doc__)
 options.add_argument("words", nargs="*", help="parts of commands' names")
 options.add_argument("--every", type=int, default=1, help="try each n-th operation")
 options.add_argument("--fault", choices=FAULTS, action="append", help="only this one; repeatable")
