@@ -152,8 +152,8 @@ export class Held {
         const { ranges } = this.source;
         const asked = (this.asking = [...this.x]);
         const found = await this.studio.wire.ask("what_if", { model, x: asked, ranges });
-        if (asked !== this.asking || found.error) {
-            return;
+        if (asked !== this.asking || this.studio.model?.name !== model || found.error) {
+            return; // other values were asked for, or other data were chosen meanwhile
         }
         if (moved) {
             this.#say(found.said, found.sure, "with these values");

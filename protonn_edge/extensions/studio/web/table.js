@@ -60,9 +60,7 @@ export class Columns {
         const heading = (words, kind = "text") => make("th", { class: kind, scope: "col" }, words);
         const head = ["column", "is", "values", "range", "what it looks like"].map((words, at) => heading(words, at === 2 ? "text wide-only" : "text"));
         const rows = columns.filter(({ role }) => role !== "label").map((one) => this.#row(one, asks === "column"));
-        const body = make("tbody");
-        renew(find("#columns"), make("thead", {}, make("tr", {}, ...head)), body);
-        body.append(...rows);
+        renew(find("#columns"), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
     }
 
     #row(column, waits) {
