@@ -144,6 +144,17 @@ def test_no_page_has_a_registry_or_a_path_of_one_machine(path: Path):
     assert not OWN_PATHS.search(text)
 
 
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_tables_and_paragraphs_are_whole(path: Path):
+    text = re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        rows = re.sub(r"\\\||`[^`\n]*`", "", table).splitlines()
+        assert {row.count("|") for row in rows} == {rows[0].count("|")}, table
+        assert [row for row in rows if not row.strip("|-:")] == rows[1:2], table
+    assert re.findall(r"^ \S.*", text, re.MULTILINE) == []
+    assert re.findall(r".*:\n\n[A-Za-z].*", text) == []
+
+
 def test_the_generated_reference_is_on_its_pages(site: Path):
     text = (site / "python.html").read_text("utf-8")
     for estimator in (*CLASSIFIERS.values(), *REGRESSORS.values()):
