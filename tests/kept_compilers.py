@@ -42,14 +42,14 @@ _FORM = "headers apart"  # of what is kept
 _NOTING = "SUNPRO_DEPENDENCIES"  # names a file in which gcc lists all headers that it reads
 _SOURCE = re.compile(r".*\.(c|cc|cpp|ino|S)")
 _FOLDER = re.compile(r"(-I|-isystem|-iquote|-idirafter|-L|-B)(.*)")
-_MOST = 20_000  # files of some 20 kB
+MOST = 20_000  # files of some 20 kB
 
 
 class KeptCompilers:
     """What compilers made, in a folder that processes and runs share."""
 
     def __init__(self, folder: Path) -> None:
-        self._kept = KeptResults(folder.name, _MOST, folder.parent)
+        self._kept = KeptResults(folder.name, MOST, folder.parent)
 
     def run(
         self,

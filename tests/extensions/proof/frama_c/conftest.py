@@ -16,15 +16,14 @@ from typing import Any
 
 import pytest
 from kept import KEPT
-from kept_compilers import identity
+from kept_compilers import MOST, identity
 
+from protonn_edge.chips.toolchain.process import run_within as run_plainly
 from protonn_edge.extensions.proof.certificate import eva
 from protonn_edge.system.folders import digest
 from protonn_edge.system.kept_results import KeptResults
 
-_RUN = eva.run_within
 _PATHS = ("-print-share-path", "-print-plugin-path")
-_MOST = 1_000  # reports
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -35,20 +34,20 @@ def _kept_proofs() -> Iterator[None]:
         return
     tools = _identity_of_frama_c(program)
     folder = Path(os.environ[KEPT])
-    kept = KeptResults(f"{folder.name}-proofs", _MOST, folder.parent)
+    kept = KeptResults(folder.name, MOST, folder.parent)
 
     def run_within(
         deadline_s: float, words: Sequence[str], **rest: Any
     ) -> subprocess.CompletedProcess[str]:
         if "-report-csv" not in words:
-            return _RUN(deadline_s, words, **rest)
+            return run_plainly(deadline_s, words, **rest)
         report = Path(words[-1])
         key = digest([tools, *_read(words, report)])
         if found := kept.get(key):
             printed, _, rows = found.partition(b"\0")
             report.write_bytes(rows)
             return subprocess.CompletedProcess(words, 0, printed.decode(), "")
-        done = _RUN(deadline_s, words, **rest)
+        done = run_plainly(deadline_s, words, **rest)
         if done.returncode == 0 and report.exists():
             kept.put(key, done.stdout.encode() + b"\0" + report.read_bytes())
         return done
