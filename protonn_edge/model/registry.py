@@ -218,11 +218,6 @@ def learner_with(kind: str, names: Collection[str]) -> Any:
     return _with(names, chain([LEARNERS[kind]], (imported(_learner(kind, each)) for each in own)))
 
 
-def estimator_with(kind: str, names: Collection[str]) -> Any:
-    """Return the estimator that `parameters_with` belongs to."""
-    return _with(names, chain([ESTIMATORS[kind]], variants(kind, ESTIMATOR)))
-
-
 def _with(names: Collection[str], classes: Iterable[Any]) -> Any:
     return next((each for each in classes if each.parameters.keys() >= set(names)), None)
 

@@ -84,12 +84,9 @@ def rule_kinds() -> tuple[RuleKind, ...]:
 
 def options_of_rules(command: str) -> dict[str, type[AddedOptions]]:
     """Return what rules add to a command, by their folders in the package."""
-    folders = {f"policy.{kind.name}": kind.options.get(command) for kind in rule_kinds()}
-    return {
-        folder: getattr(import_module(f"protonn_edge.{folder}.commands"), name)
-        for folder, name in folders.items()
-        if name
-    }
+    named = {f"policy.{k.name}": k.options[command] for k in rule_kinds() if command in k.options}
+    modules = {folder: import_module(f"protonn_edge.{folder}.commands") for folder in named}
+    return {folder: getattr(module, named[folder]) for folder, module in modules.items()}
 
 
 def answering_kind(policy: FloatPolicy) -> RuleKind | None:
