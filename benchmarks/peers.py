@@ -49,10 +49,9 @@ from protonn_rows import PRESETS
 from runner import Benchmark
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.neural_network import MLPClassifier
-from trained import Row, held_out_in_turn
+from trained import Row, estimator_with, held_out_in_turn
 
 from protonn_edge.data.points.dataset import Dataset
-from protonn_edge.model.registry import estimator_with
 
 SEED = 0
 _FOLDS = 5  # each is held out in turn

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,11 +26,17 @@ from protonn_edge.learn.folds import fold_numbers
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.model.registry import estimator_with
+from protonn_edge.model.registry import ESTIMATOR, ESTIMATORS, variants
 
 DATA = Path(
     os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[1] / ".." / "shared" / "data")
 )
+
+
+def estimator_with(kind: str, names: Collection[str]) -> Any:
+    """Return the estimator of a kind, or its first variant, that has parameters of these names."""
+    every = (ESTIMATORS[kind], *variants(kind, ESTIMATOR))
+    return next(each for each in every if each.parameters.keys() >= {*names})
 
 
 @dataclass(frozen=True)

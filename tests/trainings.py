@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from extension_parts import additions
 
 from protonn_edge.data.points.splits import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.model.registry import estimator_with
+from protonn_edge.model.registry import ESTIMATOR, ESTIMATORS, variants
 
 OPTIMIZERS: dict[str, dict[str, Any]] = {"joint": {}, **additions("optimizers")}
 LOSSES: dict[str, dict[str, Any]] = {"cross_entropy": {}, **additions("losses")}
 
 DIGITS = load_digits_dataset()
+
+
+def estimator_with(kind: str, names: Collection[str]) -> Any:
+    """Return the estimator of a kind, or its first variant, that has parameters of these names."""
+    every = (ESTIMATORS[kind], *variants(kind, ESTIMATOR))
+    return next(each for each in every if each.parameters.keys() >= {*names})
 
 
 def protonn(**settings: Any) -> ProtoNNClassifier:

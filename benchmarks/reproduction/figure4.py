@@ -23,7 +23,7 @@ from columns import Record, figure, named, percent
 from drawing import OTHERS, PROTONN, panels
 from emulated import MEASURED, run_on_uno
 from runner import Benchmark
-from trained import Row
+from trained import Row, estimator_with
 
 from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.extensions.research.floats.model import float_build
@@ -31,7 +31,6 @@ from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.model.registry import estimator_with
 from reproduction.sets import BINARY_SETS, SEED
 
 _USPS = {"image_shape": (16, 16), "features": "pool:8x8"}

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from protonn_edge.model.rule_kinds import rule_kinds
+from protonn_edge.model.rule_kinds import options_of_rules
 from protonn_edge.system.extensions import AddedOptions, extensions
 
 
-def added_by_rules(command: str) -> dict[str, type[AddedOptions]]:
-    """Return what rules of a policy add to a command, by their names."""
-    found = {f"policy.{each.name}": each.options(command) for each in rule_kinds()}
-    return {name: kind for name, kind in found.items() if kind is not None}
-
-
 def added_to(command: str) -> dict[str, type[AddedOptions]]:
-    """Return what extensions add to a command, too."""
+    """Return what rules of a policy and extensions add to a command, by their names."""
     found = {each.name: each.options(command) for each in extensions()}
-    return added_by_rules(command) | {name: kind for name, kind in found.items() if kind}
+    return options_of_rules(command) | {name: kind for name, kind in found.items() if kind}
 
 
 def with_added(

@@ -22,11 +22,12 @@ from typing import IO, TYPE_CHECKING, Any, TextIO
 import click
 import numpy as np
 
-from protonn_edge.cli.additions import added_by_rules, added_to, with_added
+from protonn_edge.cli.additions import added_to, with_added
 from protonn_edge.cli.foreign_errors import bug, sentence_about
 from protonn_edge.cli.option_groups import GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths, shown_name
 from protonn_edge.cli.stopping import heeding_signals
+from protonn_edge.model.rule_kinds import options_of_rules
 from protonn_edge.system.errors import (
     InputError,
     Interrupted,
@@ -143,7 +144,7 @@ def additions(name: str) -> Any:
         parts = {extension: options_of(kind) for extension, kind in kinds.items()}
         return together(lambda **added: list(added.values()), parts)
 
-    return replace(listed(added_by_rules(name)), extended=lambda: listed(added_to(name)))
+    return replace(listed(options_of_rules(name)), extended=lambda: listed(added_to(name)))
 
 
 def command(
@@ -180,7 +181,7 @@ def command(
     def decorated(function: Callable[..., None]) -> Command:
         parts = {each.name: each.default for each in signature(function).parameters.values()}
         declared, text = together(function, parts), cleandoc(function.__doc__ or "")
-        made = of(declared, added_by_rules(name).values(), text)
+        made = of(declared, options_of_rules(name).values(), text)
         if declared.extended is not None:
             made.extend = cache(lambda: of(declared.whole, added_to(name).values(), text))
         return made

@@ -221,12 +221,8 @@ def flag_of(name: str, declared: Parameter) -> str:
 def flags_of(name: str, declared: Parameter) -> list[str]:
     """Return the option of a parameter, and that for the share of a flag that may be a number."""
     flag = flag_of(name, declared)
-    has_share = "boolean" in declared.values and any(map(_is_number, declared.values))
+    has_share = "boolean" in declared.values and Number in map(type, declared.values)
     return [flag, f"{flag.partition('/')[0]}-share"] if has_share else [flag]
-
-
-def _is_number(value: object) -> bool:
-    return type(value) is Number
 
 
 def _option_of(name: str, declared: Parameter, *, hidden: bool) -> Declared:
@@ -235,7 +231,7 @@ def _option_of(name: str, declared: Parameter, *, hidden: bool) -> Declared:
     whole: Declared = option(declared.help, type_of(declared), flag=flag, hidden=hidden)
     if not shares:
         return whole
-    numbers = next(filter(_is_number, declared.values))
+    numbers = next(each for each in declared.values if type(each) is Number)
     text = f"The same with a share, in place of {flag.partition('/')[0]}."
     part: Declared = option(text, _range(numbers), flag=shares[0], hidden=True)
 

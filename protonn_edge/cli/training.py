@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from protonn_edge.cli import fitting
+from protonn_edge.cli import fitting, samples, training_data
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.train_given import TrainOptions
@@ -38,11 +38,11 @@ def train_model(given: TrainOptions, out: Output) -> None:
         learner = replace(learner, initial_model=start)
         dataset = dataset.matched(start.feature_names, str(given.data))
         out.notice(_known_points(start, dataset))
-    learner = replace(learner, **fitting.settled_samples(dataset, learner))
-    dataset = fitting.with_found_features(learner, dataset, given.seed)
+    learner = replace(learner, **samples.settled_samples(dataset, learner))
+    dataset = samples.with_found_features(learner, dataset, given.seed)
     if given.groups is None:  # the file's own groups are not for moving points between them
         dataset = replace(dataset, groups=None)
-    dataset = fitting.with_sample_notices(dataset, learner.asked)
+    dataset = samples.with_sample_notices(dataset, learner.asked)
     for step in steps:
         step.prepare(learner, dataset)
     request = fitting.check_options(learner, dataset)
@@ -63,13 +63,17 @@ def train_model(given: TrainOptions, out: Output) -> None:
         except KeyboardInterrupt:
             stopped = "all epochs"
     model = learner.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
-    model = with_accuracy_floor(fitting.of_data(model, dataset), dataset.X_test, dataset.y_test)
+    model = with_accuracy_floor(
+        training_data.of_data(model, dataset), dataset.X_test, dataset.y_test
+    )
     facts = dict(kinds)
     if stopped:
         stopped += "".join(f", before {step.flag}" for step in steps)
         facts["stopped"] = stopped
     model = replace(model, record={**model.record, **facts})
-    _save(model, given.output)
+    if why_floats_alone(model) is None:
+        quantize(model)  # refuses numbers that no device can hold
+    save_model(model, given.output)
     described, proportions = describe(model, dataset, out)
     record = described | kinds | {"data": report.to_json()}
     said = [*detection_report(record), sentence_of(record), *proportions]
@@ -81,7 +85,7 @@ def train_model(given: TrainOptions, out: Output) -> None:
 def _learner_and_data(given: TrainOptions) -> tuple[Learner, Target, Dataset]:
     """Return what learns, the target of its training, and the data set."""
     learner = given.classifier.untrained(given.seed)
-    target, dataset = fitting.load_for(given, learner.frozen().target)
+    target, dataset = training_data.load_for(given, learner.frozen().target)
     if dataset.estimator != Dataset.estimator:
         learner = given.classifier.untrained(given.seed, dataset.estimator)
         target = learner.frozen().target
@@ -116,13 +120,6 @@ def _steps(given: TrainOptions, target: Target, dataset: Dataset) -> list[Any]:
         if dataset.predicts != "class" and step.needs_classes:
             raise unneeded(step.flag, "needs points of one class each")
     return steps
-
-
-def _save(model: Model, path: Path) -> None:
-    """Write a model, unless it has numbers that no device can hold."""
-    if why_floats_alone(model) is None:
-        quantize(model)
-    save_model(model, path)
 
 
 def _start_model(learner: Learner, path: Path, dataset: Dataset) -> Model:

@@ -17,7 +17,7 @@ from typing import Any, get_args
 import joblib
 
 from protonn_edge.chips.boards import Board, load_board
-from protonn_edge.cli import fitting
+from protonn_edge.cli import fitting, samples, training_data
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.options import board_words
@@ -125,12 +125,12 @@ def train_best(given: TrainOptions, out: Output) -> None:
 
 def _loaded(given: TuneOptions, out: Output) -> Dataset:
     """Return the data set, with labels that are what the options say, and groups to divide."""
-    _, dataset = fitting.load_for(given, Target())
+    _, dataset = training_data.load_for(given, Target())
     check_points(dataset.as_targets(dataset.y_train))
     dataset, notices = with_groups_to_divide(dataset)
     out.notice(notices)
     asked = SharedParameters(features=given.classifier.parameters().get("features")).asked
-    return fitting.with_sample_notices(dataset, asked)
+    return samples.with_sample_notices(dataset, asked)
 
 
 def _refitted(
@@ -153,7 +153,7 @@ def _refitted(
         if isinstance(each, SearchAddition):
             refitted = each.improved(points, given.choose, trials, refitted)
     model = points.metric.finished(refitted.model, dataset)
-    return replace(refitted, model=fitting.of_data(model, dataset))
+    return replace(refitted, model=training_data.of_data(model, dataset))
 
 
 def _say_candidates(trials: list[Record], space: SearchSpace, out: Output) -> None:
@@ -197,7 +197,7 @@ def _points(
         given.max_flash, given.max_sram, given.max_latency_ms, given.max_energy_mj
     )
     limits.check(board)
-    settled = fitting.settled_samples(
+    settled = samples.settled_samples(
         dataset,
         SharedParameters(features=parameters.get("features"), copies=parameters.get("copies") or 0),
     )

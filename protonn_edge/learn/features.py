@@ -81,7 +81,7 @@ class FeatureRequest:
         """Yield texts for windows of a shape, samples by channels, that ``auto`` compares."""
         yield from ()
 
-    def text_for(self, text: str, dataset: Dataset) -> str:  # noqa: ARG002
+    def text_for(self, text: str, _dataset: Dataset, /) -> str:
         """Return the text of the request with what a data set states about its points.
 
         Raises `InputError` if the text states something else.
@@ -91,15 +91,15 @@ class FeatureRequest:
     def refuse(self, case: TrainingRequest) -> None:
         """Refuse a training that these features cannot have; see `protonn_edge.learn.refusals`."""
 
-    def augmentation(self, share: float) -> Move | None:  # noqa: ARG002
+    def augmentation(self, _share: float, /) -> Move | None:
         """Return what moves the features of a share of each step's points, if anything does."""
         return None
 
-    def notices(self, dataset: Dataset) -> Iterator[Notice]:  # noqa: ARG002
+    def notices(self, _dataset: Dataset, /) -> Iterator[Notice]:
         """Yield what is assumed about the points of a data set."""
         yield from ()
 
-    def continues(self, stage: Features | None, settings: Settings) -> bool:  # noqa: ARG002
+    def continues(self, _stage: Features | None, _settings: Settings, /) -> bool:
         """Return whether it equals the features of the initial model."""
         return False
 

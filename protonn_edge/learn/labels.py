@@ -30,7 +30,7 @@ class ClassLabels:
 
     def of(self, y: Any) -> ClassLabels:
         """Return what labels y of `fit` are: a kind of rule may recognize them."""
-        recognized = (kind.labels_of(y) for kind in rule_kinds())
+        recognized = (kind.labels_of(y) for kind in rule_kinds() if kind.labels_of)
         return next((labels for labels in recognized if labels is not None), self)
 
     def given(
@@ -64,7 +64,7 @@ class ClassLabels:
         indices = class_indices(learner.column_of(y, len(points)), labels, "evaluate_on")
         return Points(points, indices)
 
-    def to_score(self, y: ArrayLike, labels: Array) -> ArrayLike:  # noqa: ARG002
+    def to_score(self, y: ArrayLike, _labels: Array, /) -> ArrayLike:
         """Return the right answers y of `score` in the form of predictions."""
         return y
 

@@ -76,7 +76,7 @@ class Learner(declared.SharedParameters, ABC):
     starts_from: ClassVar[str] = ""  # the kind of models that training can continue
 
     @classmethod
-    def searched(cls, task: SearchTask) -> SearchSpec:  # noqa: ARG003 (other kinds use it)
+    def searched(cls, _task: SearchTask, /) -> SearchSpec:
         """Return the search space of this kind, with its first trials; kinds extend it."""
         return SearchSpec(FEATURES_SEARCHED, (FEATURES_BEGUN,))
 
@@ -88,7 +88,7 @@ class Learner(declared.SharedParameters, ABC):
         epoch.
         """
 
-    def check_sizes(self, dataset: Dataset, given: Collection[str]) -> Sequence[Notice]:  # noqa: ARG002
+    def check_sizes(self, _dataset: Dataset, _given: Collection[str], /) -> Sequence[Notice]:
         """Refuse sizes that would fail only after the training; return what to notice before it.
 
         - `dataset`: the points to train on.

@@ -238,7 +238,7 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
         self._progress = progress
         self._sparsifier.apply(self.parameters, progress)
 
-    def _check(self, epoch: int, loss: float) -> None:  # noqa: ARG002
+    def _check(self, _epoch: int, loss: float) -> None:
         if not all(np.isfinite(each).all() for each in (*self.parameters, loss)):
             raise DivergedError("a parameter is no longer a finite number")
 

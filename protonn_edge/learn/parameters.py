@@ -379,7 +379,7 @@ class SharedParameters(FeatureParameters):
         target: Target = Target()
         return target
 
-    def move_of_groups(self, points: Points) -> Move | None:  # noqa: ARG002
+    def move_of_groups(self, _points: Points, /) -> Move | None:
         """Return what moves normalized points between their groups, if anything does."""
         return None
 

@@ -150,7 +150,6 @@ PARAMETERS = Imported({name: _place(name, "parameters", "Parameters") for name i
 
 _TRAINING = "train.classifier"  # the module of a variant's estimator, in its folder
 ESTIMATOR = f"{_TRAINING}:{{}}Classifier"
-_LEARNER = "train.learner:{}Learner"
 _VARIANTS: list[tuple[str, Variant]] = [
     (folder, each) for folder, found in _FOLDERS.items() for each in getattr(found, "VARIANTS", ())
 ]
@@ -215,16 +214,8 @@ def parameters_with(kind: str, names: Collection[str]) -> Any:
 
 def learner_with(kind: str, names: Collection[str]) -> Any:
     """Return the learner that `parameters_with` belongs to."""
-    return _with(names, chain([LEARNERS[kind]], _variant_learners(kind)))
-
-
-def _variant_learners(kind: str) -> Iterator[Any]:
-    yield from variants(kind, _LEARNER if KINDS[kind].has_learner else ESTIMATOR)
-
-
-def estimator_with(kind: str, names: Collection[str]) -> Any:
-    """Return the estimator that `parameters_with` belongs to."""
-    return _with(names, chain([ESTIMATORS[kind]], variants(kind, ESTIMATOR)))
+    own = (f"{folder}.{ESTIMATOR.format(v.prefix)}" for folder, v in _VARIANTS if v.kind == kind)
+    return _with(names, chain([LEARNERS[kind]], (imported(_learner(kind, each)) for each in own)))
 
 
 def _with(names: Collection[str], classes: Iterable[Any]) -> Any:

@@ -6,7 +6,7 @@ A kind is a folder of `protonn_edge.policy`, whose ``__init__`` has an object of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -38,24 +38,22 @@ class RuleKind:
         """Return the rule of a float model."""
         raise NotImplementedError
 
-    # --- training ---
+    # --- training: functions, or None ---
 
-    def labels_of(self, y: ArrayLike | None) -> Any:
-        """Return the `protonn_edge.learn.labels.ClassLabels` that labels y of `fit` are, or None.
-
-        Only labels that are no classes are recognized.
-        """
-
-    def fitted(self, classifier: Any, points: ArrayLike, targets: Array) -> FloatRule | None:
-        """Return the rule that every training fits for a classifier, if there is one."""
+    # of labels y of `fit`: the `protonn_edge.learn.labels.ClassLabels` that they are, or None if
+    # they are classes, or of another kind
+    labels_of: Callable[[ArrayLike | None], Any] | None = None
+    # of a classifier, points and their targets: the rule that every training fits
+    fitted: Callable[[Any, ArrayLike, Array], FloatRule] | None = None
 
     def metric_for(self, dataset: Dataset, asked: str) -> Any:
         """Return the `protonn_edge.learn.search.limits.Metric` of a search, or None."""
 
     # --- commands ---
 
-    def options(self, command: str) -> type[AddedOptions] | None:
-        """Return the options that it adds to a command; for `train`, a `TrainAddition`."""
+    # by command, the name of the `AddedOptions` that it adds, in the module `commands` of its
+    # folder; for `train`, a `TrainAddition`
+    options: ClassVar[Mapping[str, str]] = {}
 
     def describe(self, model: Any, dataset: Dataset, out: Any) -> JsonObject:
         """Return what a command prints as JSON about a trained model whose answers are no classes.
@@ -84,6 +82,13 @@ def rule_kinds() -> tuple[RuleKind, ...]:
     return tuple(import_module(folder).KIND for folder in folders_of("protonn_edge.policy"))
 
 
+def options_of_rules(command: str) -> dict[str, type[AddedOptions]]:
+    """Return what rules add to a command, by their folders in the package."""
+    named = {f"policy.{k.name}": k.options[command] for k in rule_kinds() if command in k.options}
+    modules = {folder: import_module(f"protonn_edge.{folder}.commands") for folder in named}
+    return {folder: getattr(module, named[folder]) for folder, module in modules.items()}
+
+
 def answering_kind(policy: FloatPolicy) -> RuleKind | None:
     """Return the kind of the rule whose answers are no classes, if a policy has one."""
     return next((kind for kind in rule_kinds() if kind.name == policy.answering), None)
@@ -105,8 +110,7 @@ def arrays_of(policy: FloatPolicy) -> dict[str, Array]:
 
 def fitted_rules(classifier: object, points: ArrayLike, targets: Array) -> list[FloatRule]:
     """Return the rules that every training fits for a classifier."""
-    rules = (kind.fitted(classifier, points, targets) for kind in rule_kinds())
-    return [rule for rule in rules if rule is not None]
+    return [kind.fitted(classifier, points, targets) for kind in rule_kinds() if kind.fitted]
 
 
 def described(policy: FloatPolicy) -> JsonObject:

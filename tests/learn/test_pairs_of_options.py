@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 from extension_parts import additions
 from sklearn.exceptions import ConvergenceWarning
+from trainings import estimator_with
 
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.learn.training_request import Incompatible
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.quantization import quantize, why_floats_alone
-from protonn_edge.model.registry import ESTIMATORS, estimator_with
+from protonn_edge.model.registry import ESTIMATORS
 from protonn_edge.system.errors import InputError
 
 RNG = np.random.default_rng(0)

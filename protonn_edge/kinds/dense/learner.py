@@ -193,7 +193,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
                 np.add(slope, self._penalty * np.sign(W), out=slope)
         return loss, gradient
 
-    def _constrain(self, progress: float) -> None:  # noqa: ARG002
+    def _constrain(self, _progress: float) -> None:
         if self._is_pruned:
             self._apply_masks()
 

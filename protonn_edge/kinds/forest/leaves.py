@@ -83,7 +83,7 @@ class LeafCode(ABC):
     def action(self, leaf: int) -> Iterator[str]:
         """Yield what a leaf does."""
 
-    def at_end(self, tree: int) -> Iterator[str]:  # noqa: ARG002
+    def at_end(self, _tree: int) -> Iterator[str]:
         """Yield the instructions after the leaves of a tree; there are none."""
         yield from ()
 
@@ -178,7 +178,7 @@ class MarkedLeaves(LeafCode):
         """Yield what a leaf does."""
         yield f"ldi  r{_CLASS}, {2 * self.classes[leaf]} ; @class {self.classes[leaf]}"
 
-    def at_end(self, tree: int) -> Iterator[str]:  # noqa: ARG002
+    def at_end(self, _tree: int) -> Iterator[str]:
         """Yield the addition to a score at the end of a tree."""
         yield from (*_address(26), f"add  r26, r{_CLASS}", "adc  r27, r1")
         yield from (f"ldi  r{_VALUE}, {self.table.vote}", "ld   r0, X", f"add  r0, r{_VALUE}")
@@ -207,7 +207,7 @@ class VotingLeaves(MarkedLeaves):
         """Yield the count of a vote."""
         yield f"inc  r{_FIRST + self.classes[leaf]} ; @class {self.classes[leaf]}"
 
-    def at_end(self, tree: int) -> Iterator[str]:  # noqa: ARG002
+    def at_end(self, _tree: int) -> Iterator[str]:
         """Yield nothing."""
         yield from ()
 

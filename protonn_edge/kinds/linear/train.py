@@ -56,7 +56,7 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
     scores_are_logits = True
 
     @classmethod
-    def searched(cls, task: SearchTask) -> SearchSpec:  # noqa: ARG003
+    def searched(cls, _task: SearchTask) -> SearchSpec:
         """Return the search space: regularization and features."""
         return SearchSpec(
             {"regularization": Between(1e-6, 3e-2), **FEATURES_SEARCHED},

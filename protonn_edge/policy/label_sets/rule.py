@@ -48,7 +48,7 @@ class LabelRule(PolicyRule):
         self,
         scores: Array,
         known: Array,
-        groups: NDArray[np.int64] | None = None,  # noqa: ARG002
+        _groups: NDArray[np.int64] | None = None,
     ) -> tuple[list[Figure], JsonObject]:
         """Return how well labels are ranked and chosen, given known sets (n, L)."""
         if not len(scores):
@@ -102,7 +102,7 @@ class LabelSets(LabelRule, FloatRule):
         with np.errstate(over="ignore"):
             return 1 / (1 + np.exp(-logits))
 
-    def facts(self, head: Head) -> list[tuple[str, str]]:  # noqa: ARG002
+    def facts(self, _head: Head) -> list[tuple[str, str]]:
         """Return what a point needs for a label."""
         return [("sets of labels", f"all labels with a score of at least {self.threshold:.6g}")]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from protonn_edge.model.rule_kinds import RuleKind
 
 if TYPE_CHECKING:
-    from protonn_edge.policy.rejection.commands import RejectionOptions
     from protonn_edge.policy.rejection.rule import Rejection
     from protonn_edge.report.content import SectionOfRun
 
@@ -21,20 +21,13 @@ class RejectionKind(RuleKind):
     name: ClassVar[str] = "rejection"
     array: ClassVar[str] = "rejection"
     keys: ClassVar[tuple[str, ...]] = ("rejection",)
+    options: ClassVar[Mapping[str, str]] = {"train": "RejectionOptions"}
 
     def rule(self) -> type[Rejection]:
         """Return the rule."""
         from protonn_edge.policy.rejection.rule import Rejection
 
         return Rejection
-
-    def options(self, command: str) -> type[RejectionOptions] | None:
-        """Return the options of `train`."""
-        if command != "train":
-            return None
-        from protonn_edge.policy.rejection.commands import RejectionOptions
-
-        return RejectionOptions
 
     def sections(self) -> tuple[SectionOfRun, ...]:
         """Return the section about points of no class."""

@@ -41,7 +41,7 @@ class ThresholdChoice:
     rate: float
     by: tuple[Statistic, ...]
 
-    def prepare(self, learner: Learner, dataset: Dataset) -> None:  # noqa: ARG002
+    def prepare(self, learner: Learner, _dataset: Dataset) -> None:
         """Add outlier exposure if the optimizer supports it and the option is not given."""
         if was_given("strangers"):
             return
@@ -76,16 +76,16 @@ class ThresholdChoice:
         model = learner.model_
         out.say(fact_table(model.policy.facts(model.head)))
 
-    def applied(self, model: Model, X: Array, y: Array) -> Model:  # noqa: ARG002
+    def applied(self, model: Model, X: Array, _y: Array) -> Model:
         """Return the model with thresholds from points X (n, features) of its classes."""
         _check_names(model.classes)
         return with_rejection(model, statistics_of(model, X), self.rate, self.by)
 
-    def facts(self, model: Model, n: int) -> list[tuple[str, str]]:  # noqa: ARG002
+    def facts(self, _model: Model, _n: int) -> list[tuple[str, str]]:
         """Return what `train --calibrate` prints beside the thresholds: nothing."""
         return []
 
-    def to_json(self, model: Model) -> JsonObject:  # noqa: ARG002
+    def to_json(self, _model: Model) -> JsonObject:
         """Return what the JSON object of `train --calibrate` has of it."""
         return {"rate": self.rate}
 

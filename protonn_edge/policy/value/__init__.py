@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from protonn_edge.model.rule_kinds import RuleKind
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from protonn_edge.model.model import Model
     from protonn_edge.policy.value.rule import Value
     from protonn_edge.report.content import SectionOfRun
-    from protonn_edge.system.extensions import AddedOptions
 
 
 class ValueKind(RuleKind):
@@ -24,6 +24,11 @@ class ValueKind(RuleKind):
     name: ClassVar[str] = "value"
     array: ClassVar[str] = "value"
     keys: ClassVar[tuple[str, ...]] = ("value",)
+    options: ClassVar[Mapping[str, str]] = {
+        "train": "TrainingOptions",
+        "tune": "ValueOptions",
+        "windows": "WindowsOptions",
+    }
 
     def rule(self) -> type[Value]:
         """Return the rule."""
@@ -36,19 +41,6 @@ class ValueKind(RuleKind):
         from protonn_edge.policy.value.tuning import metric_for
 
         return metric_for(dataset, asked)
-
-    def options(self, command: str) -> type[AddedOptions] | None:
-        """Return the options of commands that read labels."""
-        if command not in ("train", "tune", "windows"):
-            return None
-        from protonn_edge.policy.value.commands import TrainingOptions, ValueOptions, WindowsOptions
-
-        found: dict[str, type[AddedOptions]] = {
-            "train": TrainingOptions,
-            "tune": ValueOptions,
-            "windows": WindowsOptions,
-        }
-        return found[command]
 
     def describe(self, model: Model, dataset: Dataset, out: Output) -> JsonObject:
         """Return how well a trained model predicts numbers."""

@@ -56,11 +56,11 @@ class ValueRule(PolicyRule):
     def values(self, scores: Array) -> NDArray[np.float64]:
         """Return the values (n,) for scores (n, 1), in the label's unit."""
 
-    def words(self, scores: Array, classes: Sequence[str]) -> list[str]:  # noqa: ARG002
+    def words(self, scores: Array, _classes: Sequence[str]) -> list[str]:
         """Return the values, with their decimals."""
         return [f"{each:.{self.decimals}f}" for each in self.values(scores).tolist()]
 
-    def words_of(self, known: Array, classes: Sequence[str]) -> list[str]:  # noqa: ARG002
+    def words_of(self, known: Array, _classes: Sequence[str]) -> list[str]:
         """Return values (n,) that are known with all of their digits."""
         return ["" if math.isnan(each) else f"{each:.15g}" for each in known.tolist()]
 
@@ -165,7 +165,7 @@ class Value(ValueRule, FloatRule):
         """Return the computation from integer scores."""
         return IntegerValue.of(self, units)
 
-    def facts(self, head: Head) -> list[tuple[str, str]]:  # noqa: ARG002
+    def facts(self, _head: Head) -> list[tuple[str, str]]:
         """Return how it is given, and the width of its interval."""
         return [("value", f"in steps of {10.0**-self.decimals:g}"), *self.about_answers()]
 

@@ -38,7 +38,7 @@ class ValueStep:
     def check(self, dataset: Dataset, *, floats_alone: bool) -> None:
         """There is nothing that could fail after the training."""
 
-    def after(self, learner: Learner, dataset: Dataset, out: Output) -> None:  # noqa: ARG002
+    def after(self, learner: Learner, dataset: Dataset, _out: Output) -> None:
         """Measure the interval on points that are held out."""
         model = with_interval(learner.model_, dataset)
         value = replace(value_of(model), tolerance=self.tolerance)

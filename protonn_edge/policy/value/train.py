@@ -42,7 +42,7 @@ class NumberLabels(ClassLabels):
 
     value: Value | None = None  # that scores stand for, once the numbers are known
 
-    def of(self, y: ArrayLike | None) -> ClassLabels:  # noqa: ARG002
+    def of(self, _y: ArrayLike | None) -> ClassLabels:
         """Return the same."""
         return self
 
@@ -77,7 +77,7 @@ class NumberLabels(ClassLabels):
         learner: Taker,
         X: ArrayLike,
         y: ArrayLike,
-        labels: Array,  # noqa: ARG002
+        _labels: Array,
     ) -> Points:
         """Return points to report on, with normalized numbers (n, 1)."""
         points, numbers = _numbered(learner, X, y, "evaluate_on", reset=False)
@@ -110,10 +110,10 @@ class ValueTarget(Target):
 
     def told_apart(
         self,
-        X: Float32,  # noqa: ARG002
+        _X: Float32,
         y: Targets,
-        weights: Float32 | None,  # noqa: ARG002
-        generator: np.random.Generator,  # noqa: ARG002
+        _weights: Float32 | None,
+        _generator: np.random.Generator,
     ) -> Indices:
         """Return slices (n,) of the numbers, of about equally many points."""
         return slices_of(y[:, 0])

@@ -39,7 +39,7 @@ class ExplainedShare(Metric):
         """Return R2 as text."""
         return f"{score:.4f}"
 
-    def n_scores(self, y: Array) -> int:  # noqa: ARG002
+    def n_scores(self, _y: Array) -> int:
         """Return the number of scores: the number alone."""
         return 1
 

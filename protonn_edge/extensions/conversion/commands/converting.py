@@ -13,9 +13,9 @@ from scipy.optimize import linear_sum_assignment
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.cli.command import Output
-from protonn_edge.cli.fitting import division_of, of_data
 from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.trained import describe, device_answers, repeated_rows, sentence_of, unlearned
+from protonn_edge.cli.training_data import division_of, of_data
 from protonn_edge.data.naming import NO_CLASS, Notice, listed, quoted
 from protonn_edge.data.options import SHOWN
 from protonn_edge.data.points.dataset import Dataset, several_labels

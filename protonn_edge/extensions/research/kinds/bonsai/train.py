@@ -308,7 +308,7 @@ class LocalDeepKernelClassifier(TreeClassifier):
     """
 
     @classmethod
-    def searched(cls, task: SearchTask) -> SearchSpec:  # noqa: ARG003
+    def searched(cls, _task: SearchTask) -> SearchSpec:
         """Return the search space: sizes, learning rate and features."""
         return SearchSpec(
             {
