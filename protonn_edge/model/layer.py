@@ -131,23 +131,23 @@ class Scale:
         - `name`: in front of the name of the table of offsets.
         - `offset`, `low`, `high`: expressions for them, if the scale's are further apart.
         """
-        (below, above), signed, lines = self.clips, "int32_t", list[str]()
+        (below, above), signed, unit, lines = self.clips, "int32_t", "", list[str]()
         if below and self.low == 0 and self.offset is None:
-            below, signed = False, "uint32_t"
+            below, signed, unit = False, "uint32_t", "u"
             lines += ["if (a <= 0) {", "    return 0;", "}"]
         upper = f"(a >> {self.dropped})" if self.dropped else "a"
         product = f"(uint32_t){upper} * {self.multiplier}u"
         if self.offset is not None:
             own = (offset or f"{name}_offsets[k]") if self.numbers else self.offset
-            product += f" + (uint32_t){own}"
+            product = f"({product}) + (uint32_t){own}"
         if self.to_even:
             lines.append(f"const uint32_t product = {product};")
             half = (1 << self.shift - 1) - 1
-            product = f"product + {half}u + (product >> {self.shift} & 1u)"
+            product = f"product + {half}u + ((product >> {self.shift}) & 1u)"
         lines.append(f"const {signed} v = ({signed})({product}) >> {self.shift};")
-        low, high = low or f"{self.low}" * below, high or f"{self.high}" * above
-        value = f"v > {high} ? {high} : v" if high else "v"
-        return [*lines, f"v < {low} ? {low} : {value}" if low else value]
+        low, high = low or f"{self.low}" * below, high or f"{self.high}{unit}" * above
+        value = f"(v > {high}) ? {high} : v" if high else "v"
+        return [*lines, f"(v < {low}) ? {low} : ({value})" if low else value]
 
 
 class LayerStage(IntegerStage):

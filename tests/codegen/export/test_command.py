@@ -179,5 +179,5 @@ def test_classes_are_listed_with_their_constants(tmp_path: Path):
     assert "| `PNN_CLASS_CHATEAU_MARGAUX` | Château &#124; Margaux |\n" in readme
     assert "| `PNN_CLASS_B_X` | &#60;b&#62;&#42;x&#42; |\n" in readme
     header = (tmp_path / "x" / "src" / "pnn_model.h").read_text()
-    assert re.search(r"#define PNN_CLASS_STILL 3u$", header, re.MULTILINE)
+    assert re.search(r" PNN_CLASS_STILL = 3,$", header, re.MULTILINE)
     assert "PNN_CLASS_UP_DOWN\tLITERAL1" in (tmp_path / "x" / "keywords.txt").read_text()

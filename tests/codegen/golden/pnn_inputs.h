@@ -41,14 +41,18 @@ static pnn_input_t pnn_scale_raw(const struct pnn_raw_scale *scale, int16_t raw,
     if (t > span) {
         t = span;
     }
-    for (uint8_t left = PNN_READ_U8(&scale->shift); left > 0; --left) {
+    for (uint8_t left = PNN_READ_U8(&scale->shift); left > 0u; --left) {
         PNN_FACT(EACH(shifted, scaled, 11, 0));
         t = (uint16_t)(t << 1);
     }
     const uint32_t product = (uint32_t)t * PNN_READ_U16(&scale->multiplier);
-    const int32_t sum = (int32_t)(product + (uint32_t)PNN_READ_I32(&scale->offset));
-    const uint16_t steps = (uint16_t)((uint16_t)(sum >> 16) >> 6);
-    return (pnn_input_t)((sum < 0) ? 0u : ((steps > maximum) ? maximum : steps));
+    const uint32_t sum = product + (uint32_t)PNN_READ_I32(&scale->offset);
+    const uint16_t upper = (uint16_t)(sum >> 16);
+    uint16_t steps = (uint16_t)(upper >> 6);
+    if (upper > 0x7fffu) { /* below 0 */
+        steps = 0;
+    }
+    return (pnn_input_t)((steps > maximum) ? maximum : steps);
 }
 
 /* The linker leaves this out unless pnn_quantize is called. */
@@ -253,28 +257,28 @@ static PNN_NOINLINE pnn_input_t rounded_input(const struct float_scale *scale, f
     const float steps = beyond * PNN_READ_F32(&scale->slope);
     /* Sign, exponent, and seven bits of the fraction. */
     const uint16_t top = (uint16_t)(pnn_bits(steps) >> 16);
-    if ((top < 0x3f80u) || (top > 0x7fffu)) {
-        return 0; /* below 1 */
+    uint8_t input = 0; /* of what is below 1, and of NaN */
+    if ((top >= 0x3f80u) && (top < 0x4380u)) {
+        input = (uint8_t)(0x80u | top);
+        for (uint8_t left = (uint8_t)(0x86u - (top >> 7)); left > 0u; --left) {
+            input = (uint8_t)(input >> 1);
+        }
     }
-    if (top >= 0x4380u) { /* 256 and more, or NaN */
-        return (pnn_bits(steps) > PNN_INFINITY) ? 0u : PNN_INPUT_MAXIMUM;
+    if ((top >= 0x4380u) && (pnn_bits(steps) <= PNN_INFINITY)) {
+        input = PNN_INPUT_MAXIMUM;
     }
-    uint8_t input = (uint8_t)(0x80u | top);
-    for (uint8_t left = (uint8_t)(0x86u - (top >> 7)); left > 0u; --left) {
-        input = (uint8_t)(input >> 1);
-    }
-    return (input > PNN_INPUT_MAXIMUM) ? PNN_INPUT_MAXIMUM : input;
+    return input;
 }
 
 static inline pnn_input_t float_input(const struct float_scale *scale, const float *raw)
 {
 #ifdef PNN_ASSEMBLY
     const uint16_t steps = float_filter(scale, pnn_bits(*raw));
-    if (steps < PNN_UNSURE) {
-        return (steps > PNN_INPUT_MAXIMUM) ? PNN_INPUT_MAXIMUM : (pnn_input_t)steps;
-    }
+    const pnn_input_t input = (pnn_input_t)((steps < PNN_UNSURE) ? steps : rounded_input(scale, *raw));
+#else
+    const pnn_input_t input = rounded_input(scale, *raw);
 #endif
-    return rounded_input(scale, *raw);
+    return (input > PNN_INPUT_MAXIMUM) ? PNN_INPUT_MAXIMUM : input;
 }
 
 pnn_input_t pnn_quantize_float(uint16_t feature, float raw)

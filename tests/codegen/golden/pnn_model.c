@@ -360,14 +360,14 @@ static void prototypes_add_votes(void)
 #else
     (void)prototypes_list; /* only assembly lists neighbours */
     //@ loop unroll PNN_PROTOTYPES_COUNT;
-    for (const int8_t *row = prototypes_rows; row != prototypes_rows + sizeof prototypes_rows; row += 6u) {
+    for (const int8_t *row = prototypes_rows; row != (prototypes_rows + sizeof prototypes_rows); row += 6u) {
         uint32_t r = 0;
-        int32_t d;
-        for (uint8_t k = 0; k < 3 && r < 4096; ++k) {
-            d = projection_values[k] - PNN_READ_I8(&row[k]);
-            r += (uint32_t)(d * d);
+        uint32_t d;
+        for (uint8_t k = 0; (k < 3u) && (r < 4096u); ++k) {
+            d = (uint32_t)projection_values[k] - (uint32_t)PNN_READ_I8(&row[k]);
+            r += d * d;
         }
-        if (r >= 4096) {
+        if (r >= 4096u) {
             continue;
         }
         const uint8_t e = PNN_READ_U8(&prototypes_table[r >> 4]);
@@ -544,8 +544,8 @@ static void projection_add_0(const pnn_input_t *x)
 #ifndef PNN_ASSEMBLY /* otherwise sums become bytes in registers */
 static int8_t projection_value(projection_sum_t a, uint8_t k)
 {
-    const int32_t v = (int32_t)((uint32_t)a * 1600u + (uint32_t)PNN_READ_I32(&projection_offsets[k])) >> 16;
-    return (int8_t)(v < PNN_READ_I8(&projection_least[k]) ? PNN_READ_I8(&projection_least[k]) : v > PNN_READ_I8(&projection_most[k]) ? PNN_READ_I8(&projection_most[k]) : v);
+    const int32_t v = (int32_t)(((uint32_t)a * 1600u) + (uint32_t)PNN_READ_I32(&projection_offsets[k])) >> 16;
+    return (int8_t)((v < PNN_READ_I8(&projection_least[k])) ? PNN_READ_I8(&projection_least[k]) : ((v > PNN_READ_I8(&projection_most[k])) ? PNN_READ_I8(&projection_most[k]) : v));
 }
 
 
@@ -591,7 +591,8 @@ void pnn_push_many(const pnn_input_t *features, uint16_t count)
     //@ loop unroll PNN_FEATURES;
     for (; (count > 0u) && (left > 0u); --count) {
         PNN_FACT(PASSED(pushed, PNN_FEATURES, PNN_FEATURES));
-        pushed[PNN_FEATURES - left] = *features++;
+        pushed[PNN_FEATURES - left] = *features;
+        ++features;
         --left;
     }
     features_left = left;
@@ -678,7 +679,9 @@ char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
     const char *from = PNN_READ_STRING(&class_names[class_index % PNN_CLASSES]);
     uint8_t length = 0;
     while (((length + 1u) < size) && (PNN_READ_U8(from) != 0)) {
-        name[length++] = (char)PNN_READ_U8(from++);
+        name[length] = (char)PNN_READ_U8(from);
+        ++length;
+        ++from;
     }
     /* A character of several bytes that does not fit is left out. */
     while ((length > 0u) && ((PNN_READ_U8(from) & 0xc0) == 0x80)) {

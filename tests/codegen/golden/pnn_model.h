@@ -46,9 +46,11 @@ extern "C" {
 #define PNN_MODEL_HASH_BYTES 8u
 
 /* The classes, as pnn_predict returns them. */
-#define PNN_CLASS_STILL 0u
-#define PNN_CLASS_WALKING 1u
-#define PNN_CLASS_A_QUOTED_NAME 2u /* a _quoted_ __ name */
+enum {
+    PNN_CLASS_STILL = 0,
+    PNN_CLASS_WALKING = 1,
+    PNN_CLASS_A_QUOTED_NAME = 2, /* a _quoted_ __ name */
+};
 
 /* For the serial firmware: the features of one pnn_push_many. */
 #define PNN_CHUNK_FEATURES 6u
