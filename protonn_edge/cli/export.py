@@ -20,6 +20,7 @@ from protonn_edge.cli.options import (
     TRY,
     named_values,
 )
+from protonn_edge.cli.paths import there
 from protonn_edge.cli.tables import READ_FLAGS, TABLE, points_for
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.codegen.export import Export, Imprint, Kind, check_place, export, is_archive
@@ -29,6 +30,7 @@ from protonn_edge.data.options import TableOptions
 from protonn_edge.learn.evaluation.terminal import fact_table
 from protonn_edge.model.device_model import DeviceModel, load_device_model
 from protonn_edge.system.extensions import AddedOptions
+from protonn_edge.system.shell import command_line
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -38,6 +40,10 @@ _NEXT: dict[Kind, str] = {
     "arduino": "put the folder into 'libraries' in your sketchbook, and run examples/SelfTest",
     "platformio": "put the folder into 'lib' in your project, and run examples/BareSelfTest",
     "c": "run 'make test' in the folder",
+}
+_MEASURE = {
+    "Measure.ino": "upload examples/Measure",
+    "measure.h": "call the function of measure/measure.h in your program",
 }
 _ADD_ARCHIVE = (
     "in the Arduino IDE, choose 'Sketch > Include Library > Add .ZIP Library', and run the "
@@ -104,11 +110,11 @@ def export_command(
     library also has the sketch Live, which reads a sensor and classifies its samples;
     without MODEL, --arduino writes a sketch that sends the samples of the sensor to 'record'.
     """
-    others = (each for each in added if isinstance(each, OtherExport) and each.is_given)
-    other = next(others, None)
+    others = [each for each in added if isinstance(each, OtherExport)]
+    other = next((each for each in others if each.is_given), None)
     live = the_one(added, SensorFirmware)
     if other is None:
-        kind, folder = _place({"arduino": arduino, "platformio": platformio, "c": c})
+        kind, folder = _place({"arduino": arduino, "platformio": platformio, "c": c}, others)
         if model_file is None:
             logger = _logger(live, folder)
             out.finish(logger.write_logger(out, board_name, folder, as_sketch=True)[0])
@@ -147,6 +153,7 @@ def export_command(
     out.say(f"{done.name} in {folder}:", _facts(done, board))
     say_tried(out, done.tried)
     out.say(f"next: {_next(kind, folder, done.files)}; it prints PASS")
+    out.say(*_to_measure(done.files, model_file, data))
     made = {"kind": kind, "folder": str(folder), "files": list(done.files)}
     facts = ("name", "prefix", "vectors", "flash_bytes", "sram_bytes", "model_sha256")
     written = {name: getattr(done, name) for name in facts}
@@ -154,11 +161,12 @@ def export_command(
     out.finish({**made, **written, **ended})
 
 
-def _place(folders: Mapping[Kind, Path | None]) -> tuple[Kind, Path]:
+def _place(folders: Mapping[Kind, Path | None], others: Sequence[OtherExport]) -> tuple[Kind, Path]:
     """Return the kind of export that was chosen, and its folder."""
     given = [(kind, folder) for kind, folder in folders.items() if folder is not None]
     if not given:
-        raise click.UsageError("give --arduino, --platformio or --c, with a folder")
+        more = "".join(f", or {each.OF_MODEL}" for each in others if each.OF_MODEL)
+        raise click.UsageError(f"give --arduino, --platformio or --c, with a folder{more}")
     return given[0]
 
 
@@ -198,6 +206,15 @@ def _next(kind: Kind, folder: Path, files: Sequence[str]) -> str:
     bare = any("BareSelfTest" in name for name in files)
     steps = _NEXT[kind] if bare else _NEXT[kind].replace("BareSelfTest", "SelfTest")
     return f"unpack the file, then {steps}" if is_archive(folder) else steps
+
+
+def _to_measure(files: Sequence[str], model_file: Path | None, data: Path | None) -> list[str]:
+    """Return how to measure on a board, if an extension has added a program for it."""
+    names = {Path(each).name for each in files}
+    points = there("test.csv", "DATA") if data is None else str(data)
+    words = ["protonn-edge", "hil", points, "--model", str(model_file), "--port", "PORT"]
+    steps = [step for name, step in _MEASURE.items() if name in names]
+    return [f"to measure your board, {step}, and run:\n  {command_line(words)}" for step in steps]
 
 
 def _of_memory(needed: int, available: int, board: Board) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from protonn_edge.chips.boards import Board
 from protonn_edge.cli.command import Output
@@ -62,6 +62,8 @@ class SensorFirmware(AddedOptions):
 
 class OtherExport(AddedOptions):
     """The option of `export` for something that is no library in C."""
+
+    OF_MODEL: ClassVar[str] = ""  # how to give the option, if it exports a model
 
     @property
     def is_given(self) -> bool:

@@ -53,6 +53,7 @@ class _ModuleFile(OutputFile):
 class MicroPythonOptions(OtherExport):
     """The option as it was given."""
 
+    OF_MODEL: ClassVar[str] = "--micropython, with a name"
     APART: ClassVar[Mapping[str, str]] = {
         "--micropython": "--arduino --platformio --c --meter --sensor --library --board "
         "--max-flash --max-sram"

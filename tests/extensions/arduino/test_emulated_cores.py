@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arduino_ide import LINK, WARNINGS, build_core, compile_source, needs_arduino_core
+from checkout import CHECKOUT
 from command_line import run, run_json, succeed
 from kinds.kind import kind_of
 from model_factory import plain_model, random_window_model, window_features_of
@@ -23,9 +24,7 @@ from protonn_edge.codegen.export import export
 from protonn_edge.codegen.families import family_in, family_of
 from protonn_edge.codegen.projects.project import build
 from protonn_edge.codegen.verification.tryout import WrongAnswers
-from protonn_edge.device.session import Session
 from protonn_edge.extensions.arduino import family as arduino
-from protonn_edge.extensions.arduino.bench import BenchReply, BenchRequest, stated_bench
 from protonn_edge.extensions.arduino.machines import MACHINES
 from protonn_edge.model.file import save_model
 
@@ -98,7 +97,9 @@ def test_instructions_have_no_time_and_no_energy_anywhere(project: Path) -> None
     assert done["devices"][0]["cycles_mean"] is None
     assert set(done["repetition"]) == {"n", "instructions"}
     assert not {"cycles", "latency_ms", "energy_mj"} & {each["key"] for each in done["figures"]}
+    assert done["measured_by"]["counter"] == "instructions"
     assert done["measured_by"]["first_most_ms"] is None
+    assert 32 <= done["stack_peak_bytes"] <= 1_088
     shown = succeed(*words, "--emulate", "-o", results).stdout
     assert "a Cortex-M4 of QEMU, which no Arduino Uno R4 Minima is" in shown
     for word in (" ms", " mJ", "cycles  ", "latency", "energy"):
@@ -145,25 +146,6 @@ def test_a_board_at_a_port_is_measured_with_the_model_alone(project: Path) -> No
         assert named["board"] == "uno-r4-minima"
 
 
-def test_the_device_states_by_what_it_measures(project: Path) -> None:
-    board = load_board("uno-r4-minima")
-    family = family_of(board)
-    with (
-        family.emulated(family.compile(project / "project", board), board) as emulated,
-        Session(emulated.url, board=board) as session,
-    ):
-        session.predict(np.zeros(session.device.features, np.uint8))
-        reply = session.ask(BenchRequest(), BenchReply)
-        reference = next(iter([None]))
-        bench = stated_bench(session, reference)
-        stack = session.stats().stack_bytes
-    assert (reply.facts, reply.counter_hz) == (1, 0)
-    assert reply.step > 0
-    assert bench is not None
-    assert bench.counter == "instructions"
-    assert 32 <= stack <= 1_088
-
-
 def test_without_a_compiler_a_project_is_written_and_said_not_to_be_tried(
     tmp_path: Path, monkeypatch
 ) -> None:
@@ -174,6 +156,17 @@ def test_without_a_compiler_a_project_is_written_and_said_not_to_be_tried(
     assert (tmp_path / "platformio.ini").is_file()
     assert (tmp_path / "firmware" / "generated" / "pnn_model.c").is_file()
     assert family_in(tmp_path) is family_of(load_board("esp32"))
+
+
+def test_a_core_without_f_cpu_has_the_clock_of_cmsis(tmp_path: Path) -> None:
+    """As Arduino's cores on Mbed, such as the one of a Nano 33 BLE."""
+    needs_tools("nano33ble")
+    machine, folder = MACHINES["cortex-m4"], Path(arduino.__file__).parent
+    includes = [f"-I{each}" for each in (folder / "core", folder / "port", CHECKOUT / "firmware")]
+    command = ["arm-none-eabi-g++", *machine.target.split(), "-ffreestanding", *includes]
+    made, source = tmp_path / "harness.o", folder / "port" / "harness.cpp"
+    subprocess.run([*command, "-Wall", "-Wextra", "-Werror", "-c", source, "-o", made], check=True)
+    assert b"SystemCoreClock" in made.read_bytes()
 
 
 def test_an_avr_without_an_emulator_has_a_project_too(tmp_path: Path) -> None:

@@ -70,8 +70,11 @@ uint32_t counter_hz(void) { return harness_clock_hz(); }
 
 #ifdef EMULATED_CORE
 uint32_t harness_clock_hz(void) { return 0; }
-#else
+#elif defined(F_CPU)
 uint32_t harness_clock_hz(void) { return F_CPU; }
+#else /* a core on Mbed has CMSIS's variable instead */
+extern "C" uint32_t SystemCoreClock;
+uint32_t harness_clock_hz(void) { return SystemCoreClock; }
 #endif
 
 void setup()
