@@ -63,7 +63,7 @@ def _hundred(dataset: Dataset, seed: int) -> Dataset:
     return _divided(dataset, seed, test_size=len(dataset.y_train) - 100)
 
 
-def _generated(name: str, _digits: Dataset) -> Dataset:
+def generated(name: str, _digits: Dataset) -> Dataset:
     """Return 500 windows of 128 samples: of shapes, modulations or noises, at any phase."""
     rng = np.random.default_rng(3)
     y, t = rng.integers(0, len(_GENERATED[name](rng, np.zeros((1, 1)))), 500), np.arange(128)
@@ -96,7 +96,7 @@ def _noises(rng: np.random.Generator, t: Array) -> list[Array]:
 _GENERATED = {"shapes": _shapes, "modulated": _modulated, "noises": _noises}
 
 
-def _vibration(_digits: Dataset) -> Dataset:
+def vibration(_digits: Dataset) -> Dataset:
     """Return 600 windows, 128 x 3, of four frequencies at any phase, level and loudness."""
     rng = np.random.default_rng(5)
     y, t = rng.integers(0, 4, 600), np.arange(128)[:, None]
@@ -145,7 +145,7 @@ FEATURES = [
             f"{name}-{each}",
             file,
             {"features": text, "window_shape": shape},
-            part=None if file else _vibration,
+            part=None if file else vibration,
             divided=_divided,
         )
         for name, (file, shape) in _WINDOWS.items()
@@ -156,7 +156,7 @@ FEATURES = [
             f"{name}-{each}",
             None,
             {"features": _LISTS[each], "window_shape": (128, 1)},
-            part=partial(_generated, name),
+            part=partial(generated, name),
             divided=_hundred,
         )
         for name in _GENERATED

@@ -73,6 +73,7 @@ INDEX: dict[str, Entry] = {
         },
         ("integers %",),
     ),
+    "few_windows": Entry("counted_kernels", {"sensors.md": EVERY}),
     "figures": Entry("kind_rows", {"../CONTRIBUTING.md": EVERY}),
     **{
         f"default_{name}": Entry("defaults", {page: EVERY})
@@ -103,6 +104,7 @@ INDEX: dict[str, Entry] = {
         ("library %", "Uno %", "equal %", "flash B"),
     ),
     "leaks": Entry("leaks", {"data.md": EVERY}),
+    "kernel_exactness": Entry("counted_kernels", {"sensors.md": EVERY}),
     "labels": Entry(
         "protonn_rows",
         {"results.md": ("delicious", "bibtex"), "values.md": ("bibtex-mega2560",)},

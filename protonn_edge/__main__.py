@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
+from protonn_edge.system.starting import heed
 
-try:
-    from protonn_edge.cli import main
-except KeyboardInterrupt:  # commands handle it themselves, but not before they are imported
-    sys.exit(130)
+heed(by_exception=False)  # until a command runs
+
+from protonn_edge.cli import main  # noqa: E402
 
 if __name__ == "__main__":
     main()

@@ -16,7 +16,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from protonn_edge import __version__
-from protonn_edge.system.errors import InputError, Interrupted
+from protonn_edge.system.errors import InputError
 from protonn_edge.system.extensions import folders_in_packages
 from protonn_edge.system.rounding import fix_rounding
 from protonn_edge.system.wording import COMMAND_LINE, speaking
@@ -116,20 +116,11 @@ class _Commands(click.Group):
                 sys.exit(super().main(words, **settings, standalone_mode=False))
         except click.ClickException as error:
             failed = _failed(error, as_json="--json" in words)
-        except click.Abort:  # Ctrl-C while the help is made
-            failed = _failed(_interrupted(), as_json="--json" in words)
         except OSError as error:
             printed = f"cannot print the help text: {error.strerror}; redirect the output"
             failed = _failed(click.UsageError(printed), as_json=False)
         failed.show()
         sys.exit(failed.exit_code)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; Ctrl-C before it has begun ends as one while it runs."""
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt as error:
-            raise _interrupted() from error
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the purpose of each command, in the order of work, without importing any."""
@@ -141,12 +132,6 @@ class _Commands(click.Group):
         begun = [name for name in COMMANDS if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [*(CompletionItem(name, help=COMMANDS[name]) for name in begun), *options]
-
-
-def _interrupted() -> click.ClickException:
-    stopped = click.ClickException(str(Interrupted()))
-    stopped.exit_code = Interrupted.exit_code  # type: ignore[misc]
-    return stopped
 
 
 def _failed(error: click.ClickException, *, as_json: bool) -> click.ClickException:

@@ -90,8 +90,8 @@ class Qualified(click.ParamType[tuple[Any, ...]]):
         if isinstance(value, tuple):  # a default
             return value
         first, *texts = str(value).split(",")
-        pairs = (named_value(text, self._settings, param, ctx) for text in texts)
-        return self._first.convert(first, param, ctx), dict(pairs)
+        pairs = [named_value(text, self._settings, param, ctx) for text in texts]
+        return self._first.convert(first, param, ctx), dict(each_once(ctx, param, pairs))
 
 
 def named_value(
@@ -108,7 +108,21 @@ def named_value(
             ctx,
             param,
         )
+    if not value:
+        raise click.BadParameter(f"{text!r} has no value; give {name}=...", ctx, param)
     return name, kinds[name].convert(value, param, ctx)
+
+
+def each_once(
+    ctx: click.Context | None, param: click.Parameter | None, pairs: Sequence[tuple[str, _Parsed]]
+) -> Sequence[tuple[str, _Parsed]]:
+    """Return names with values, as the callback of an option, or fail if a name is repeated."""
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            what = f"{shortened(repr(name))} has" if name else "there are"
+            raise click.BadParameter(f"{what} several values; give only one of them.", ctx, param)
+    return pairs
 
 
 class _NamedValue(click.ParamType[tuple[str, object]]):
@@ -125,7 +139,8 @@ class _NamedValue(click.ParamType[tuple[str, object]]):
 
 def named_values(text: str, **kinds: click.ParamType[Any]) -> Any:
     """Declare a repeatable option ``NAME=VALUE``; its value is a dict."""
-    declared = option(text, _NamedValue(kinds), multiple=True, metavar="NAME=VALUE")
+    kind, metavar = _NamedValue(kinds), "NAME=VALUE"
+    declared = option(text, kind, multiple=True, metavar=metavar, callback=each_once)
     return Declared(declared.parameters, lambda name, given: dict(given[name]))
 
 

@@ -17,6 +17,8 @@ from contextlib import contextmanager
 
 from click import ClickException
 
+from protonn_edge.system.starting import heed
+
 _PATIENCE_S = 0.7
 _WRITE_BEFORE = {"tune"}  # the best model so far, however long that takes
 
@@ -27,6 +29,7 @@ def heeding_signals(stopped: Callable[[], ClickException], command: str | None) 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    heed(by_exception=True)
     # So that child processes are ended and scratch folders removed.
     for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP, and nohup ignores it
         number = getattr(signal, name, signal.SIGTERM)

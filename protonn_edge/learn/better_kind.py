@@ -90,10 +90,13 @@ def better_kind(learner: Learner, dataset: Dataset, seed: int) -> BetterKind | N
     means = {learner.model_.head.kind: float(error.mean())}
     if not trials.choice.could_improve(error, trials.groups):
         return None
-    for name, kind in trials.kinds().items():
+    for name in trials.others():
         try:
+            kind = trials.kind(name)
+            if kind is None:
+                continue
             tried, errors = trials.tried(kind, error)
-        except InputError:  # such as no tree within the budget
+        except (InputError, ModuleNotFoundError):  # no tree within the budget, or no library
             continue
         means[name] = float(errors.mean())
         if tried is not None:
@@ -133,19 +136,21 @@ class _Trials:
         groups = self.dataset.test_groups
         return None if groups is None else groups[self.tested]
 
-    def kinds(self) -> dict[str, type[Learner]]:
-        """Return the other kinds to try, from the mildest on."""
-        predicts = self.dataset.predicts
-        names = (name for name, each in PARAMETERS.items() if predicts in each.tried_for)
-        kinds = LEARNERS if predicts == "class" else VALUE_LEARNERS
-        every = {name: kinds[name] for name in names if name != self.default}
-        return {name: kind for name, kind in every.items() if self._can_learn(kind)}
+    def others(self) -> list[str]:
+        """Return the names of the other kinds to try, from the mildest on."""
+        names = (name for name, each in PARAMETERS.items() if self._predicts in each.tried_for)
+        return [name for name in names if name != self.default]
 
-    def _can_learn(self, kind: type[Learner]) -> bool:
-        """Return whether a kind takes the features, and learns no layers of its own."""
+    def kind(self, name: str) -> type[Learner] | None:
+        """Return a kind, if it takes the features, and learns no layers of its own."""
+        kind = (LEARNERS if self._predicts == "class" else VALUE_LEARNERS)[name]
         settings = kind(**self.features).frozen()
-        case = TrainingRequest(settings=settings, predicts=self.dataset.predicts)
-        return not (is_refused(case) or case.asks_for("conv"))
+        case = TrainingRequest(settings=settings, predicts=self._predicts)
+        return None if is_refused(case) or case.asks_for("conv") else kind
+
+    @property
+    def _predicts(self) -> str:
+        return self.dataset.predicts
 
     def tried(self, kind: type[Learner], milder: Array) -> tuple[Learner | None, Array]:
         """Return a learner that is better than these errors, if it is, and its own errors.

@@ -43,7 +43,7 @@ from typing import Any
 
 from protonn_edge.model.entries import Kind, Variant
 from protonn_edge.system.errors import InvalidValue
-from protonn_edge.system.extensions import folders_in_packages
+from protonn_edge.system.extensions import broken, folders_in_packages
 from protonn_edge.system.lazy import folders_of, optional
 
 _ROOMS = ("features", "kinds")
@@ -80,8 +80,13 @@ ROOMS = dict(_rooms())
 def _folders() -> Iterator[tuple[str, ModuleType]]:
     """Yield the folders of kinds and features that exist: their names, and what they bring."""
     for room in ROOMS:
-        for name in folders_of(room):
-            yield name, import_module(name)
+        try:
+            for name in folders_of(room):
+                yield name, import_module(name)
+        except (ImportError, SyntaxError) as error:
+            if (package := room.rpartition(".")[0]) == "protonn_edge":
+                raise
+            raise broken(package, error) from error
 
 
 _FOLDERS = dict(_folders())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 
+from protonn_edge.system.starting import EXIT_CODE, STOPPED
 from protonn_edge.system.wording import worded
 
 
@@ -83,9 +84,9 @@ class InstrumentError(CheckFailed):
 class Interrupted(ProtoNNEdgeError):
     """Stopped by Ctrl-C (exit code 130, as in a shell); the message names the results kept."""
 
-    exit_code = 130
+    exit_code = EXIT_CODE
 
-    def __init__(self, message: str = "stopped by Ctrl-C") -> None:
+    def __init__(self, message: str = STOPPED) -> None:
         super().__init__(message)
 
 

@@ -168,7 +168,7 @@ def modules_in_packages(name: str) -> Iterator[ModuleType]:
         try:
             found = import_module(f"{package}.{name}") if find_spec(f"{package}.{name}") else None
         except ImportError as error:
-            raise _broken(package, error) from error
+            raise broken(package, error) from error
         if found is not None:
             yield found
 
@@ -184,7 +184,7 @@ def extensions() -> tuple[Extension, ...]:
         try:
             extension = import_module(package).EXTENSION
         except (ImportError, AttributeError) as error:
-            raise _broken(package, error) from error
+            raise broken(package, error) from error
         if extension.name in found:
             raise InputError(
                 f"the installed extension {package} has the name {extension.name!r} of another "
@@ -194,7 +194,8 @@ def extensions() -> tuple[Extension, ...]:
     return tuple(sorted(found.values(), key=lambda each: each.name))
 
 
-def _broken(package: str, error: Exception) -> InputError:
+def broken(package: str, error: Exception) -> InputError:
+    """Return the error about an extension's package, or one in it, that cannot be imported."""
     return InputError(
         f"the installed extension {package} cannot be loaded ({error}); uninstall it, or install a "
         "version that fits this protonn-edge"

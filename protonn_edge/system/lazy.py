@@ -37,6 +37,8 @@ _EXTRAS = {
     "skops": "skops",
 }
 
+_REQUIRED = {"sklearn": "scikit-learn", "scipy": "scipy", "joblib": "joblib"}  # but not by all
+
 
 def lazy_names(
     package: str, more: Mapping[str, str] | None = None
@@ -104,15 +106,13 @@ def folders_of(package: str) -> list[str]:
 
 
 def sentence_of(error: ImportError) -> str | None:
-    """Return a sentence on the extra that a failed import needs; None for another failure."""
+    """Return a sentence on the library that a failed import needs; None for another failure."""
     name = error.name or ""
-    if name.partition(".")[0] in _EXTRAS:
-        return _sentence(name.partition(".")[0])
-    return None
+    library = name.partition(".")[0]
+    return _sentence(library) if library in {**_EXTRAS, **_REQUIRED} else None
 
 
 def _sentence(library: str) -> str:
-    return (
-        f"this needs {library}, which is not installed; run: "
-        f"pip install 'protonn-edge[{_EXTRAS[library]}]'"
-    )
+    name = _REQUIRED.get(library)
+    package = name or f"'protonn-edge[{_EXTRAS[library]}]'"
+    return f"this needs {name or library}, which is not installed; run: pip install {package}"

@@ -40,6 +40,19 @@ def test_a_command_names_the_extra_that_it_needs(tmp_path: Path) -> None:
     assert "pip install 'protonn-edge[plots]'" in done.stderr
 
 
+def test_a_training_goes_on_without_the_library_of_other_kinds(tmp_path: Path) -> None:
+    points = [(a * 7 % 31, a * 12 % 29) for a in range(600)]
+    rows = [(a, b, "xy"[(a // 8 + b // 8) % 2]) for a, b in points]
+    table = tmp_path / "board.csv"
+    table.write_text("a,b,y\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows))
+    words = (str(table), "-o", str(tmp_path / "m.npz"))
+    done = without("sklearn", "train", *words)
+    assert (done.returncode, "kind forest" in done.stderr + done.stdout) == (0, False)
+    done = without("sklearn", "train", *words, "--classifier", "forest")
+    sentence = "this needs scikit-learn, which is not installed; run: pip install scikit-learn"
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"error: {sentence}")
+
+
 def test_what_is_missing_for_another_reason_is_no_extra() -> None:
     assert lazy.sentence_of(ImportError("x", name="nothing_of_ours")) is None
     assert "plots" in str(lazy.sentence_of(ImportError("x", name="matplotlib.figure")))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from importlib import import_module
@@ -157,18 +156,6 @@ def test_the_package_is_a_program() -> None:
         check=True,
     )
     assert done.stdout == f"protonn-edge, version {protonn_edge.__version__}\n"
-
-
-def test_ctrl_c_while_python_imports_ends_it_without_a_traceback(tmp_path: Path) -> None:
-    (tmp_path / "click.py").write_text("raise KeyboardInterrupt")
-    done = subprocess.run(
-        [sys.executable, "-m", "protonn_edge", "--version"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path[1:]])},
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 @pytest.mark.parametrize("name", LAZY)

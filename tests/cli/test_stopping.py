@@ -220,18 +220,47 @@ def test_ctrl_c_ends_any_command_with_130(
     assert json.loads(done.stdout) == {"ok": False, "error": "stopped by Ctrl-C"}
 
 
-def test_ctrl_c_before_a_command_has_begun_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_: str) -> None:
-        raise KeyboardInterrupt
+# A module that is imported while the program starts, which Ctrl-C interrupts.
+STOPPED_IN = """
+import signal
+import sys
+from importlib.abc import MetaPathFinder
+from importlib.machinery import PathFinder
 
-    monkeypatch.setattr("protonn_edge.cli._imported", interrupted)
-    done = run("inspect", "model.npz")
-    assert (done.exit_code, done.stderr) == (130, "error: stopped by Ctrl-C\n")
-    assert done.stdout == ""
-    assert json.loads(run("inspect", "model.npz", "--json").stdout) == {
-        "ok": False,
-        "error": "stopped by Ctrl-C",
-    }
+class Stopping(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == {module!r}:
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                raise ImportError("a library makes another error of it")
+        return None
+
+sys.meta_path.insert(0, Stopping())
+sys.argv = ["protonn-edge", *{words!r}]
+from protonn_edge.__main__ import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no env: run it elsewhere")
+@pytest.mark.parametrize("module", ["click", "protonn_edge.cli", "numpy", "protonn_edge.cli.train"])
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_ctrl_c_while_a_command_is_imported_is_one_line(module: str, more: list[str]) -> None:
+    program = STOPPED_IN.format(module=module, words=["train", "train.csv", *more])
+    done = subprocess.run(
+        interruptible(sys.executable, "-c", program), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "error: stopped by Ctrl-C\n")
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    assert said == [{"ok": False, "error": "stopped by Ctrl-C"}] * len(more)
+
+
+def test_names_of_the_package_are_found_without_an_import_before() -> None:
+    program = "import sys, protonn_edge; assert 'protonn_edge.model' not in sys.modules\n"
+    program += "assert 'build' in dir(protonn_edge) and 'ProtoNNClassifier' in dir(protonn_edge)\n"
+    program += "from protonn_edge import *; assert ProtoNNClassifier.__name__"
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_nothing_is_written_where_nothing_was_finished(

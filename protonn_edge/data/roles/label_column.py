@@ -90,7 +90,8 @@ class LabelSearch:
         There is no column if all rows have one label.
         """
         if self.named.label is not None:
-            return self.named.label, "given by --label", []
+            flag = "--labels" if self.named.in_sets else "--label"
+            return self.named.label, f"given by {flag}", []
         columns = [
             each
             for each in self.named.kept

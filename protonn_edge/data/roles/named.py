@@ -65,8 +65,12 @@ class NamedColumns:
         kept = [column for column in columns if column not in {**dropped, **in_sets}]
         if not kept:
             raise InputError(f"--drop names all columns of {path}; keep the label and the features")
-        pairs = [renamed(each) for each in options.channels]
-        channels = {find_column(columns, old, "--channels", path): new for old, new in pairs}
+        channels = dict[Column, str]()
+        for old, new in map(renamed, options.channels):
+            column = find_column(columns, old, "--channels", path)
+            if channels.setdefault(column, new) != new:
+                what = f"--channels gives {column.title} several names"
+                raise InputError(f"{what}; give one name for each column")
         if expected is not None:
             known = expected.preparation.one_hot if expected.preparation else {}
             one_hot = {column: None for column in columns if column.name in known}

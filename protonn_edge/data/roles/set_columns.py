@@ -15,7 +15,7 @@ from protonn_edge.data.points.label_sets import SET_MARK
 from protonn_edge.data.tables.cells import is_label
 from protonn_edge.data.tables.coded import Coded
 from protonn_edge.data.tables.columns import Column
-from protonn_edge.system.errors import InputError
+from protonn_edge.system.errors import InputError, counted
 
 _MARKS = (SET_MARK, ";", ",")  # between the labels in a cell; the first one that is there
 _TRUE = {"1": True, "0": False, "true": True, "false": False, "": False}
@@ -51,9 +51,22 @@ def _sets_of(
             "name columns of 0 and 1, or one of texts such as drama|crime"
         )
     if are_flags:
+        _refuse_gaps(column, cells, texts, path)
         name = column.feature_name.replace(SET_MARK, "/")
         return cells, [(name,) * _TRUE[text.lower()] for text in texts]
     mark = next((mark for mark in _MARKS if any(mark in text for text in texts)), SET_MARK)
     parts = [text.strip("[]{}() ").split(mark) for text in texts]  # as lists are written, too
     named = ([one.strip(" '\"") for one in own] for own in parts)
     return cells, [tuple(label_text(one) for one in own if one) for own in named]
+
+
+def _refuse_gaps(column: Column, cells: Coded, texts: Sequence[str], path: object) -> None:
+    """Refuse empty cells among those of 0 and 1; where no cell is 0, an empty one is."""
+    gaps = [code for code, text in enumerate(texts) if not text]
+    if len(gaps) < sum(not _TRUE[text.lower()] for text in texts):
+        n = int(np.isin(cells.codes, gaps).sum())
+        if n:
+            raise InputError(
+                f"--labels names {column.title} of {path}, which has 0 and 1, but also "
+                f"{counted(n, 'empty cell')}; write 0 or 1 there, or remove these rows"
+            )

@@ -379,8 +379,8 @@ class _Points:
         label = OF_FILES if roles.label is None else roles.label.title
         if roles.label is None and self.labels_of_files is None and self.options.normal:
             label = f"all rows are {self.options.normal!r}"
-        if roles.indicators:
-            label = f"columns {listed(column.feature_name for column in roles.indicators)}"
+        if len(several := [*roles.indicators, *roles.in_sets]) > 1:
+            label = f"columns {listed(column.feature_name for column in several)}"
         used = {roles.label, *roles.features, *roles.indicators}
         others = [f"{column.title} ({reason})" for column, reason in roles.left_out.items()]
         empty = [column.title for column in roles.of("empty")]

@@ -124,6 +124,7 @@ def _check_found(records: Sequence[Record], space: SearchSpace) -> None:
     said = [points.limits.describe(name, figures, points.board) for name in sorted(nearest.excess)]
     sizes = described(nearest.settings, space.columns)
     raise CheckFailed(
-        f"none of {len(records):,} trials fits; the nearest ({sizes}) takes {' and '.join(said)}; "
+        f"none of {len(records):,} settings fits, so none was trained; the nearest ({sizes}) takes "
+        f"{' and '.join(said)}; "
         f"raise the limits, choose a larger board, or give {FEWER_FEATURES}"
     )

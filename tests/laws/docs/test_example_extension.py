@@ -146,3 +146,17 @@ def test_one_that_is_broken_is_named(
     assert sentence in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
     assert ran(broken, folder, "-m", "protonn_edge", "--help").returncode == 0
+
+
+@pytest.mark.parametrize("text", ["import a_library_that_is_missing", "from nowhere import", "1 +"])
+def test_one_whose_kinds_cannot_be_imported_is_named(
+    site: Path, folder: Path, tmp_path: Path, text: str
+) -> None:
+    broken = shutil.copytree(site, tmp_path / "site")
+    (kind,) = (each for each in (broken / NAME / "kinds").iterdir() if (each / "head.py").exists())
+    (kind / "__init__.py").write_text(text)
+    refused = ran(broken, folder, "-m", "protonn_edge", "inspect", "model.npz")
+    assert refused.returncode == 2, refused.stderr
+    assert refused.stderr.startswith(f"error: the installed extension {NAME} cannot be loaded (")
+    assert len(refused.stderr.splitlines()) == 1
+    assert ran(broken, folder, "-m", "protonn_edge", "--help").returncode == 0

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from protonn_edge.cli.command import option
-from protonn_edge.cli.options import FiniteRange, Qualified
+from protonn_edge.cli.options import FiniteRange, Qualified, each_once
 from protonn_edge.extensions.sensing import VOTES_LIMIT
 
 Votes = tuple[int, dict[str, float]]
@@ -23,7 +23,9 @@ class _Mark(click.ParamType[Mark]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Mark:
         """Return the class, or "", and its mark."""
-        name, _, percent = str(value).rpartition("=")  # a name may have this sign in it
+        name, equals, percent = str(value).rpartition("=")  # a name may have this sign in it
+        if equals and not name:
+            self.fail(f"{value!r} has no class before '='; give {self.name}", param, ctx)
         return name, int(_PERCENT(percent, param, ctx))
 
 
@@ -38,6 +40,7 @@ MARKS = option(
     _Mark(),
     flag="--mark",
     multiple=True,
+    callback=each_once,
 )
 
 

@@ -66,6 +66,7 @@ class ForestRegressor(DeviceRegressor, ForestClassifier):
 
     ensembles: ClassVar[Mapping[str, Callable[..., Any]]] = _REGRESSORS
 
+    # others than of classes: AdaBoost votes, and more trees in the same bytes are no better
     ensemble: str = "random"
     n_trees: int = 10
     size_budget: int | None = 16_000
