@@ -6,6 +6,7 @@ library's own answers that the Uno gives. Other rows are networks that PyTorch o
 exported to ONNX (benchmarks/framework_networks.py).
 With fewer bits, weights of convolutions are coarser: only rows of networks with convolutions.
 With --fine-tune, networks in floats are trained on the labels of their training points, too.
+Trainings with 2-bit weights differ by seed, and by the last bit of a sum: --seed shows how much.
 Needs: pip install xgboost lightgbm onnx onnxruntime. A row is SHORT if too few answers are equal,
 if a network of 8 bits loses more than 0.3 points of accuracy, or if the Uno and NumPy differ.
 """
@@ -104,14 +105,15 @@ def imported(row: str) -> Record:
     return _measured(row, found, data, answers, _WHOLE if whole else _OTHER)
 
 
-def imported_network(row: str, bits: int, fine_tune: bool) -> Record:
+def imported_network(row: str, bits: int, fine_tune: bool, seed: int) -> Record:
     """Convert and run the network of a row."""
     data = _data(row.rpartition("-")[2])
     X_train, X_test = np.asarray(data.X_train[:MOST_TRAINED]), np.asarray(data.X_test)
     path = FOLDER / f"{row}.onnx"
     options: Any = {"evaluate_on": (X_test, data.y_test), "classes": data.classes, "bits": bits}
+    options |= {"random_state": seed, "fine_tune": fine_tune}
     y = data.y_train[:MOST_TRAINED]
-    found = from_network(path, X_train, y, fine_tune=fine_tune, **options)
+    found = from_network(path, X_train, y, **options)
     record = _measured(row, found, data, found.source.answers(X_test), 0.0)
     lost = record["library_accuracy"] - record["accuracy"]
     return record | {
@@ -136,11 +138,11 @@ def _measured(row: str, found: Conversion, data: Dataset, answers: Any, least: f
     }
 
 
-def measure(case: Case, bits: int, fine_tune: bool) -> Record:
+def measure(case: Case, bits: int, fine_tune: bool, seed: int) -> Record:
     """Return what importing trees or a network keeps."""
     try:
         if case.given == "network":
-            return imported_network(case.name, bits, fine_tune)
+            return imported_network(case.name, bits, fine_tune, seed)
         return imported(case.name)
     except ModuleNotFoundError as error:
         raise click.UsageError(f"{case.name}: pip install {error.name}") from error
@@ -165,6 +167,7 @@ BENCHMARKS = {
         options=(
             click.option("--bits", type=int, default=8, help="Of a weight of convolutions."),
             click.option("--fine-tune", is_flag=True, help="Train networks in floats on labels."),
+            click.option("--seed", type=int, default=0, help="Of the training of a network."),
         ),
     ),
 }
