@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 from checkout import CHECKOUT
-from generated_programs import write_c
 from laws.conformance.instances import programs_of
 
 from protonn_edge.chips.cores import WORD_CORES
+from protonn_edge.codegen.renderer import render_c
 from protonn_edge.codegen.words import plan_for
 
 _CPPCHECK = Path(sys.executable).with_name("cppcheck")
 _COMMAND = [
-    *(_CPPCHECK, "--addon=misra", "--std=c99", "--enable=style", "--quiet"),
+    *(str(_CPPCHECK), "--addon=misra", "--std=c99", "--enable=style", "--quiet"),
     *("--suppress=missingIncludeSystem", "--template={id}"),
 ]
 
@@ -30,8 +30,9 @@ def test_cppcheck_finds_no_rule_that_the_page_does_not_list(kind: str, tmp_path:
     found = set[str]()
     for name, plan in (("avr", program.plan), ("words", plan_for(model, core))):
         (tmp_path / name).mkdir()
-        write_c(model, tmp_path / name, plan)
-        command = [*_COMMAND, tmp_path / name / "pnn_model.c"]
+        for file, text in render_c(model, plan).items():
+            (tmp_path / name / file).write_text(text, encoding="utf-8")
+        command = [*_COMMAND, str(tmp_path / name / "pnn_model.c")]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
         found |= set(re.findall(r"misra-c2012-([\d.]+)", done.stderr))
     page = (CHECKOUT / "docs" / "export.md").read_text(encoding="utf-8")
