@@ -286,7 +286,7 @@ def _shifted(tail: str, shift: str, seed: int) -> Parts:
         own = rng.normal(size=(groups, 3, 6)).repeat(100, axis=0) * (
             more if shift == "people" else 0
         )
-        scores = np.einsum("nd,ncd->nc", Z, directions + own) + rng.gumbel(0, 0.5, (n, 3))
+        scores = np.einsum("ij,ikj->ik", Z, directions + own) + rng.gumbel(0, 0.5, (n, 3))
         X = _TAILS[tail](Z)
         if shift == "offsets":
             X = X + 2 * more * of_group

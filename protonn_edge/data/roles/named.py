@@ -65,12 +65,7 @@ class NamedColumns:
         kept = [column for column in columns if column not in {**dropped, **in_sets}]
         if not kept:
             raise InputError(f"--drop names all columns of {path}; keep the label and the features")
-        channels = dict[Column, str]()
-        for old, new in map(renamed, options.channels):
-            column = find_column(columns, old, "--channels", path)
-            if channels.setdefault(column, new) != new:
-                what = f"--channels gives {column.title} several names"
-                raise InputError(f"{what}; give one name for each column")
+        channels = _channels(options, columns, path)
         if expected is not None:
             known = expected.preparation.one_hot if expected.preparation else {}
             one_hot = {column: None for column in columns if column.name in known}
@@ -103,6 +98,17 @@ class NamedColumns:
         used = {**channels, **one_hot, **keep}
         only = set_column([*in_sets], path) if in_sets else next(iter(label), None)
         return cls(kept, channels, one_hot, used, only, in_sets, by_option)
+
+
+def _channels(options: TableOptions, columns: Sequence[Column], path: object) -> dict[Column, str]:
+    """Return the columns of channels with their new names, or ""; refuse several names of one."""
+    channels = dict[Column, str]()
+    for old, new in map(renamed, options.channels):
+        column = find_column(columns, old, "--channels", path)
+        if channels.setdefault(column, new) != new:
+            what = f"--channels gives {column.title} several names"
+            raise InputError(f"{what}; give one name for each column")
+    return channels
 
 
 def _refuse_both(features: _Options, others: _Options) -> None:
