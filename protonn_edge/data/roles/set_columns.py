@@ -24,10 +24,11 @@ _TRUE = {"1": True, "0": False, "true": True, "false": False, "": False}
 def set_column(columns: Sequence[Column], path: object) -> Column:
     """Return a column with the set of each row, at the place of the first one of some columns.
 
-    A column of 0 and 1 is a label of its own. Raises `InputError` for a column of other numbers,
-    unless it is the only one, whose whole numbers may be the labels.
+    A column of 0 and 1, or of 1 and empty cells, is a label of its own. Raises `InputError` for one
+    of all three, and for a column of other numbers, unless it is the only one, whose whole numbers
+    may be the labels.
     """
-    sets = [_sets_of(each, path, is_alone=len(columns) == 1) for each in columns]
+    sets = [_sets_of(each, path, alone=len(columns) == 1) for each in columns]
     codes = np.stack([texts.codes for texts, _ in sets], axis=1)
     rows, places = np.unique(codes, axis=0, return_inverse=True)
     found = ((of[code] for (_, of), code in zip(sets, row, strict=True)) for row in rows.tolist())
@@ -36,14 +37,12 @@ def set_column(columns: Sequence[Column], path: object) -> Column:
     return Column(columns[0].index, columns[0].name, "text", texts=coded)
 
 
-def _sets_of(
-    column: Column, path: object, *, is_alone: bool
-) -> tuple[Coded, list[tuple[str, ...]]]:
+def _sets_of(column: Column, path: object, *, alone: bool) -> tuple[Coded, list[tuple[str, ...]]]:
     """Return the cells of a column, and the labels in each of its different texts."""
     cells = column.texts
     texts = [label_text(text) if is_label(text) else "" for text in cells.texts] if cells else []
     are_flags = all(text.lower() in _TRUE for text in texts)
-    are_numbers = column.kind == "number" and not (are_flags or (is_alone and column.is_whole))
+    are_numbers = column.kind == "number" and not (are_flags or (alone and column.is_whole))
     if cells is None or are_numbers:
         other = next((text for text in texts if text.lower() not in _TRUE), column.example)
         raise InputError(
@@ -51,6 +50,8 @@ def _sets_of(
             "name columns of 0 and 1, or one of texts such as drama|crime"
         )
     if are_flags:
+        if {*texts} > {""} and not all(map(_TRUE.get, filter(None, map(str.lower, texts)))):
+            raise InputError(f"{path} has empty cells of {column.title} beside 0; write 0 or 1")
         name = column.feature_name.replace(SET_MARK, "/")
         return cells, [(name,) * _TRUE[text.lower()] for text in texts]
     mark = next((mark for mark in _MARKS if any(mark in text for text in texts)), SET_MARK)
