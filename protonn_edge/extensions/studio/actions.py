@@ -42,7 +42,8 @@ ACTIONS: dict[str, str] = {
     "--labels={labels}? --keep={keep_columns}? --drop={drop}? --one-hot={one_hot}? "
     "--missing={missing}? --session={session}? --time={time}? --delimiter={delimiter}? "
     "--decimal={decimal}? --holdout={holdout}? --groups={groups}? --minutes={minutes}? "
-    "--budget={budget}? --teachable={teachable}? --seed={seed}? --board={board}?",
+    "--budget={budget}? --teachable={teachable}? --rejection={rejection}? --seed={seed}? "
+    "--board={board}?",
     # run
     "build": "build {model} -o {project} --sensor={sensor}? --hop={hop}? --votes={votes}? "
     "--mark={mark}? --board={board}?",
@@ -73,13 +74,7 @@ LISTS = ("sensor", "played", "labels", "keep_columns", "drop", "one_hot", "holdo
 LONGEST = 200
 """Characters of the name of a class or a column."""
 
-_QUOTED = (
-    "labels",
-    "keep_columns",
-    "drop",
-    "one_hot",
-    "holdout",
-)  # as in a list of names, if need be
+_QUOTED = ("labels", "keep_columns", "drop", "one_hot", "holdout")  # as in a list, if need be
 _JOINED = ("holdout",)  # into one value
 _MOST_VALUES = 500
 _NEW_NAME = re.compile(r"[^\W_][\w .,()+-]{0,80}")
@@ -161,14 +156,15 @@ def _mark(value: object, listed: Listed) -> str:
 _SENSOR = _matching(r"[a-z0-9][\w-]{0,60}(\.toml)?", "a sensor")
 
 FIELDS: Mapping[str, _Check] = {
-    "recording": _listed,
-    "data": _listed,
-    "points": _listed,
-    "take": _number(1, 1e6),
+    **dict.fromkeys(("recording", "data", "points"), _listed),
+    **dict.fromkeys(("label", "session", "column", "labels", "keep_columns", "drop"), _text),
+    **dict.fromkeys(("one_hot", "time", "groups"), _text),
+    **dict.fromkeys(("windows", "model"), _new(".npz")),
+    **dict.fromkeys(("stride", "hop"), _number(1, 65_535)),
+    **dict.fromkeys(("takes", "teachable"), _number(1, 1000)),
+    **dict.fromkeys(("take", "epochs"), _number(1, 1e6)),
     "part": _matching(r"\d{1,9}:\d{1,9}", "a part of a take"),
     "columns": _number(1, 10_000),
-    "label": _text,
-    "session": _text,
     "sensor": _SENSOR,
     "played": _played,
     "rate": _number(0.001, 1e5, whole=False),
@@ -176,35 +172,22 @@ FIELDS: Mapping[str, _Check] = {
     "board": _matching(r"\w{1,40}", "a board"),
     "seconds": _number(0.05, 86_400, whole=False),
     "pause": _number(0, 3600, whole=False),
-    "takes": _number(1, 1000),
-    "windows": _new(".npz"),
     "window": _number(2, 65_535),
-    "stride": _number(1, 65_535),
     "onset": _number(*ONSETS),
-    "model": _new(".npz"),
     "classifier": _matching(r"[a-z-]{1,40}", "a kind of classifier"),
     "features": _matching(r"[\w:,.x-]{1,300}", "a list of features"),
-    "epochs": _number(1, 1e6),
     "names": _matching(r"[\w{][\w{}/ .,+-]{0,100}", "a pattern of names"),
     "size": _matching(r"\d{1,4}x\d{1,4}", "a size such as 28x28"),
-    "column": _text,
-    "labels": _text,
-    "keep_columns": _text,
-    "drop": _text,
-    "one_hot": _text,
+    "rejection": _matching(r"\d{1,2}%", "a share such as 1%"),
     "target": _matching("class|value", "a choice"),
-    "time": _text,
     "delimiter": _matching("comma|semicolon|tab|pipe|space", "a delimiter"),
     "decimal": _matching("comma|point", "a decimal mark"),
     "missing": _matching("error|drop|median|most-frequent", "a treatment of gaps"),
     "holdout": _held_out,
-    "groups": _text,
     "minutes": _number(0.01, 1e4, whole=False),
     "budget": _matching(r"\d{1,7}(\.\d{1,3})?k?B", "a number of bytes, such as 2kB"),
-    "teachable": _number(1, 1000),
     "seed": _number(0, 2**32 - 1),
     "project": _new(""),
-    "hop": _number(1, 65_535),
     "votes": _number(1, 15),
     "mark": _mark,
     "results": _new(".csv"),

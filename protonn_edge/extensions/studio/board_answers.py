@@ -6,14 +6,13 @@ from typing import Any
 
 from protonn_edge.extensions.sensing.listener import Listener
 from protonn_edge.extensions.sensing.sensor_board import WindowAnswer
-from protonn_edge.extensions.studio.stream_takes import BoardLine
 from protonn_edge.system.errors import CheckFailed
 
 
 class BoardAnswers:
     """Follows the answers of a board, and gives it the orders that its firmware takes."""
 
-    def __init__(self, line: BoardLine) -> None:
+    def __init__(self, line: Any) -> None:
         self._line, self._tell = line, line.tell
         self._keys: Any = None  # those of `monitor`, if an extension has some
 

@@ -25,6 +25,7 @@ from protonn_edge.data.tables.table_file import opened_table
 from protonn_edge.data.tables.tables import RawTable
 from protonn_edge.data.tables.usual_names import LABEL_NAMES
 from protonn_edge.extensions.studio.actions import LISTS, LONGEST, READ
+from protonn_edge.extensions.studio.dropped import PLAIN
 from protonn_edge.system.arrays import Array
 from protonn_edge.system.errors import InputError
 from protonn_edge.system.schema import JsonObject
@@ -32,7 +33,6 @@ from protonn_edge.system.schema import JsonObject
 _BINS, _NAMES = 12, 4
 _MOST_COLUMNS = 500
 _MOST_CLASSES = 64  # more numbers are hardly meant to be classes
-_PLAIN = TableOptions(normal="any", missing=SHOWN)
 _IN_DOUBT = "in doubt"
 _AS = {"feature": "input", "one-hot": "input", "session": "session", "time": "time", _IN_DOUBT: ""}
 """What a column is for the page, by its role; with another one, it is left out."""
@@ -102,7 +102,7 @@ def _is_named(columns: Sequence[Column], options: TableOptions) -> bool:
 
 def _unjudged(path: Path, options: TableOptions, error: str) -> JsonObject:
     """Return the columns of a table whose label has to be chosen, or that has an ``error``."""
-    plain = replace(_PLAIN, delimiter=options.delimiter, decimal=options.decimal)
+    plain = replace(PLAIN, delimiter=options.delimiter, decimal=options.decimal)
     try:
         table = RawTable.read([opened_table(path, plain)], plain)
     except InputError:

@@ -29,8 +29,13 @@ _ADVICE = {
     "tiff gif",
     "is a film. Save single pictures of it as PNG or JPEG": "mp4 mov avi mkv webm",
     "is a document. A table must be CSV": "pdf doc docx ppt pptx odt",
+    "is an archive of a kind that cannot be opened here. Unpack it, or pack it as a ZIP": "gz tgz "
+    "tar bz2 xz zst 7z rar",
+    "is data of another program. Save it as CSV": "json jsonl xml html htm npy mat db sqlite "
+    "parquet h5 pkl",
 }
 _ADVICE_OF = {f".{name}": text for text, names in _ADVICE.items() for name in names.split()}
+_MOST_COLUMNS = 2_000  # of a table that is looked at
 _KIND_OF = {
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".bmp", ".webp"), "picture"),
     **dict.fromkeys((".csv", ".tsv", ".txt"), "text"),
@@ -114,7 +119,13 @@ def table_at(path: Path) -> RawTable:
             content = file.read(HEAD_BYTES)
         head.write_bytes(content[: content.rfind(b"\n") + 1] or content)
         path = head
-    return RawTable.read([opened_table(path, PLAIN)], PLAIN)
+    opened = opened_table(path, PLAIN)
+    if len(opened.names) > _MOST_COLUMNS:
+        raise InputError(
+            f"{path} has {len(opened.names):,} columns, and the limit is {_MOST_COLUMNS:,}; leave "
+            "some of them out"
+        )
+    return RawTable.read([opened], PLAIN)
 
 
 def _kind_of(head: bytes) -> str:
@@ -163,7 +174,9 @@ def clause_of(sentence: str, path: Path, kind: str) -> str:
         return "has text, but no rows and columns"
     for own in (str(path), path.name):
         text = text.replace(own, "it")
+    line = re.match(r"it:(\d+)", text)
     text = re.sub(r"^it(:\d+)?(, with the columns .*, (?=lacks)|: | )", "", text)
+    text += f" (line {line[1]})" if line else ""
     text = text if text.startswith(("has ", "is ", "lacks ", "was ")) else f"cannot be read: {text}"
     is_of_page = advice and "--" not in advice and "=" not in advice
     return f"{text}. {advice[:1].upper()}{advice[1:]}" if is_of_page else text

@@ -219,6 +219,8 @@ def _of_model(path: Path) -> JsonObject:
         "rate": None if signal is None else signal.rate,
         "window": None if signal is None else signal.samples,
         "teachable": settings.get("teachable") if isinstance(settings, dict) else 0,
+        "rejects": any(rule.name == "rejection" for rule in model.policy.rules),
+        "kinds": model.record.get("kinds"),
         "points_sha256": None if division is None else division.sha256,
         "source_sha256": None if division is None else division.source,
         "label": None if division is None else division.label,

@@ -21,7 +21,10 @@ from protonn_edge.system.errors import InputError, InvalidValue, cannot_write, c
 from protonn_edge.system.folders import scratch_folder
 
 MOST_FILES, MOST_BYTES = 20_000, 1 << 32
-_MOST_UNPACKED_BYTES = 512 << 20
+MOST_UNPACKED_BYTES = 512 << 20
+MANIFEST = ".studio.json"
+"""The file that makes a ZIP a project of the studio."""
+
 _LONGEST_NAME, _MANIFEST_BYTES = 1_000, 8 << 20
 _PIECE = 1 << 20
 _DISK_LEFT_BYTES = 64 << 20
@@ -46,6 +49,7 @@ class Drop:
     left: list[tuple[str, str]] = field(default_factory=list)  # names, and why they are left out
     packed_in: list[str] = field(default_factory=list)  # the names of the ZIPs
     hidden: int = 0
+    is_project: bool = False  # one ZIP of the studio
     _stack: ExitStack = field(default_factory=ExitStack)
 
     @classmethod
@@ -74,11 +78,6 @@ class Drop:
     def close(self) -> None:
         """Remove the files that were not kept."""
         self._stack.close()
-
-    @property
-    def size(self) -> int:
-        """The bytes of all usable files."""
-        return sum(each.size for each in self.files)
 
     def _written(self, body: Body, length: int) -> Iterator[tuple[str, Path]]:
         manifest, start = _manifest(body, length)
@@ -119,7 +118,7 @@ class Drop:
         packed = [each for each in self.files if each.kind == "zip"]
         self.files = [each for each in self.files if each.kind != "zip"]
         self.packed_in = [each.name for each in packed]
-        room = _MOST_UNPACKED_BYTES
+        room = MOST_UNPACKED_BYTES
         for each in packed:
             above = f"{PurePosixPath(each.name).stem}/" if len(packed) > 1 else ""
             try:
@@ -134,11 +133,13 @@ class Drop:
         """Unpack a ZIP whose sizes fit, and return its bytes; links and ways out are left out."""
         with zipfile.ZipFile(packed.path) as archive:
             entries = [each for each in archive.infolist() if not each.is_dir()]
+            alone = [each.name for each in (packed, *self.files)] == self.packed_in
+            self.is_project = alone and MANIFEST in archive.namelist()
             total = sum(each.file_size for each in entries)
             if len(entries) > MOST_FILES:
                 raise InputError(f"has {len(entries):,} files, and the limit is {MOST_FILES:,}")
             if total > room:
-                limit = _MOST_UNPACKED_BYTES >> 20
+                limit = MOST_UNPACKED_BYTES >> 20
                 raise InputError(f"is too large. Unpacked, it has more than {limit} MB")
             for number, entry in enumerate(entries):
                 name = above + entry.filename
@@ -163,6 +164,8 @@ class Drop:
 def _unsafe(entry: zipfile.ZipInfo) -> str:
     """Return why an entry of a ZIP is not unpacked; empty if it is."""
     path = PurePosixPath(entry.filename)
+    if not path.parts:
+        return "has no name"
     if ".." in path.parts or path.is_absolute() or "\\" in entry.filename or ":" in path.parts[0]:
         return "leads out of its archive"
     if stat.S_ISLNK(entry.external_attr >> 16):

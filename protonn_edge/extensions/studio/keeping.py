@@ -40,7 +40,7 @@ class Beside:
 
     def about(self, sheet: Sheet) -> str:
         """Return what becomes of the data in use."""
-        if sheet.kind in ("nothing", "own") or not self.name:
+        if sheet.kind in ("nothing", "own", "project") or not self.name:
             return ""
         if self.takes_in(sheet):
             classes: Mapping[str, int] = self.facts.get("classes") or {}
@@ -95,7 +95,7 @@ def keep(folder: Path, workshop: Path, sheet: Sheet, beside: Beside) -> Addition
     """
     below = [PurePosixPath(each.name).parts for each in sheet.kept]
     try:
-        if all(len(parts) == 1 for parts in below):
+        if sheet.kind == "project" or all(len(parts) == 1 for parts in below):
             return _added(folder, workshop, sheet.kept, 0)
         if beside.takes_in(sheet):
             return _added(folder / beside.name, workshop, sheet.kept, 1)
@@ -124,7 +124,7 @@ def _added(target: Path, workshop: Path, kept: Sequence[Kept], above: int) -> Ad
                 empty.rmdir()
         raise
     files = [path for _, path in done]
-    name = target.name if above else files[0].name
+    name = target.name if above else files[0].relative_to(target).parts[0]
     return Addition(target.parent if above else target, name, files, _stamps(files))
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from protonn_edge.data.takes.images import read_gray
 from protonn_edge.extensions.sensing.described import sensor_kind
+from protonn_edge.extensions.studio.actions import names_in
 from protonn_edge.extensions.studio.dropped import NAMES, DroppedFile
-from protonn_edge.extensions.studio.facts import facts_of
+from protonn_edge.extensions.studio.facts import SOUND_HZ, facts_of
 from protonn_edge.extensions.studio.folder import kind_of
 from protonn_edge.extensions.studio.incoming import Drop
 from protonn_edge.extensions.studio.look_tables import look_at_tables
@@ -30,7 +31,6 @@ from protonn_edge.system.errors import InputError, counted
 from protonn_edge.system.schema import JsonObject
 
 _UNO_SIDE, _SMALL_SIDE, _LARGE_SIDE = 28, 16, 96  # pixels of images
-_UNO_HZ = 8_000
 _SIZES_OF = 60  # pictures, whose sizes stand for all
 _QUESTIONS = 2  # at most
 _PAIRS = 60  # of the least and the most of a drawn wave
@@ -47,6 +47,8 @@ _OWN_WORDS = {
 def look(drop: Drop, picked: Mapping[str, str]) -> Sheet:
     """Return the sheet of a drop, with the answers that were picked."""
     left = list(drop.left)
+    if drop.is_project and drop.files:
+        return _with_left(_of_project(drop), left, drop)
     kinds = Counter(each.kind for each in drop.files if each.kind != "own")
     own = [each for each in drop.files if each.kind == "own" or _is_own(each)]
     if own and len(own) == len(drop.files):
@@ -86,6 +88,21 @@ def _nothing(left: Sequence[tuple[str, str]], drop: Drop) -> Sheet:
     else:
         what = f"None of these {len(left):,} files can be used"
     return Sheet("nothing", what, was, left=[] if len(left) == 1 else list(left))
+
+
+def _of_project(drop: Drop) -> Sheet:
+    """Return the sheet of a project, which becomes what an empty folder has."""
+    kept = list[Kept]()
+    for each in drop.files:
+        *above, name = PurePosixPath(each.name).parts
+        stem = plain_name(PurePosixPath(name).stem)
+        kept.append(Kept("/".join([*map(plain_name, above), f"{stem}{each.ending}"]), each.path))
+    title = f"A project of the studio: {PurePosixPath(drop.packed_in[0]).stem}"
+    lead = f"{counted(len(kept), 'file')} of data and models; firmware is built again here."
+    if names_in(drop.folder.parent):
+        lead = "It opens in a folder without other files: start the studio in a new one."
+        return Sheet("project", title, lead)
+    return Sheet("project", title, lead, "Open it here", kept=kept)
 
 
 def _is_own(file: DroppedFile) -> bool:
@@ -165,8 +182,8 @@ def _of_sounds(files: Sequence[DroppedFile], picked: Mapping[str, str]) -> Sheet
     spoken = [f"{rate:,}" for rate in rates]
     said = " and ".join([", ".join(spoken[:-1]), spoken[-1]] if spoken[:-1] else spoken)
     long = f"{low} s each" if low == high else f"{low} to {high} s"
-    slower = f" An Uno hears {_UNO_HZ:,} a second, so they are read at {_UNO_HZ:,}."
-    lead = f"{said} samples a second, {long}.{slower * (rates[-1] > _UNO_HZ)}"
+    slower = f" An Uno hears {SOUND_HZ:,.0f} a second, so they are read at {SOUND_HZ:,.0f}."
+    lead = f"{said} samples a second, {long}.{slower * (rates[-1] > SOUND_HZ)}"
 
     def drawn(file: DroppedFile) -> JsonObject:
         seconds = len(file.wave.values) / file.wave.rate

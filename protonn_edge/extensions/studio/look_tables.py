@@ -34,7 +34,7 @@ _LEAST_RUN = 20  # rows with the same label, on average, of a recording
 _MOST_TEXTS = 60  # of a column that is an answer
 _PAIRS = 45
 _MOST_SHOWN = 5  # takes of a class
-_FIRST_ROWS = 4
+_FIRST_ROWS, _LEAST_ROWS = 4, 2
 _FEW_CLASSES, _MOST_CLASSES = 12, 64  # of numbers: that are probably, and possibly classes
 _PARTS = [
     ("groups", "people, days or machines: test on one it never saw"),
@@ -64,6 +64,10 @@ def look_at_tables(
     if picked.get("as") != "tables" and (sheet := _as_takes(files, picked)):
         others = [("tables", "Use them as tables" if len(files) > 1 else "Use it as a table")]
         return replace(sheet, others=others)
+    single = [each.name for each in files if each.rows < _LEAST_ROWS]
+    if len(single) < len(files):
+        left += [(name, "has only one row") for name in single]
+        files = [each for each in files if each.name not in single]
     sheet = _as_tables(files, picked)
     if len(files) > 1 and sheet.kind == "table" and _as_takes(files, {}):
         sheet.others = [("takes", "Use them as recordings")]
@@ -243,8 +247,10 @@ def _as_tables(files: Sequence[DroppedFile], picked: Mapping[str, str]) -> Sheet
     small = len(files) == 1 or all(each.size <= WHOLE_BYTES for each in files)
     if small and all(_names(each.table) == names for each in files):
         return _of_table(files, picked)
-    at = picked.get("file", "0")
-    chosen = files[int(at)] if at.isdecimal() and int(at) < len(files) else files[0]
+    at = picked.get("file", "")
+    if not (at.isdecimal() and int(at) < len(files)):
+        at = str(max(range(len(files)), key=lambda number: files[number].rows))
+    chosen = files[int(at)]
     sheet = _of_table([chosen], picked)
     named = [f"{each.base} ({each.rows:,} rows)" for each in files]
     options = [(str(number), words) for number, words in enumerate(named)]
@@ -266,11 +272,11 @@ def _of_table(files: Sequence[DroppedFile], picked: Mapping[str, str]) -> Sheet:
     if large:
         size = f"{first.size >> 20:,} MB"
         lead = f"{first.base} has {size}. The columns below are of its first rows."
-    if rows < 2:
-        return Sheet("nothing", f"{first.base} has only one row", "A model learns from many rows.")
     if first.size > TEXT_LIMIT_BYTES:
         limit = f"Tables of up to {TEXT_LIMIT_BYTES >> 20} MB can be read: save a part of it."
         return Sheet("nothing", f"{first.base} has {size}", limit)
+    if rows < _LEAST_ROWS:
+        return Sheet("nothing", f"{first.base} has only one row", "A model learns from many rows.")
     found, answer = _judged(first, picked)
     use = "Use this table" if len(files) == 1 else f"Use these {len(files):,} tables"
     parts = picked.get("files", "groups")

@@ -28,6 +28,7 @@ from protonn_edge.system.schema import JsonObject
 _COPY_AGAIN = "copy the file here again, or remove it"
 _PROJECTS = ("live", "project", "logger")
 _READING: JsonObject = {"reading": True}
+_OF_POINTS = ("points", "table", "images", "takes")
 _IN_USE = ("data", "model", "points", "project", "results", "report")
 
 
@@ -79,9 +80,7 @@ class FolderState:
             self.files[used.model].update(held=held, has_points=bool(used.own_points))
         return {
             "files": [*self.files.values()],
-            "models": [
-                {**self.files[name], "kind": self.files[name].get("title")} for name in models
-            ],
+            "models": self.models(),
             "boards": [*_boards()],
             "sensors": [*_sensors()],
             "classifiers": [*(kind for kind in ESTIMATORS if kind in HEADS), "best"],
@@ -97,9 +96,9 @@ class FolderState:
         return bool(self._accuracy(model, data))
 
     def models(self) -> list[JsonObject]:
-        """Return how good each model is, and the firmware that was built of it; or its error."""
+        """Return each model, how good it is, and the firmware built of it; or its error."""
         return [
-            {"name": name, **self._figures(name, facts)}
+            {**facts, "kind": facts.get("title"), **self._figures(name, facts)}
             if _is_model(facts)
             else {"name": name, "error": f"{facts['error'].partition(';')[0]}; {_COPY_AGAIN}"}
             for name, facts in self.files.items()
@@ -107,25 +106,16 @@ class FolderState:
         ]
 
     def _figures(self, name: str, facts: JsonObject) -> JsonObject:
-        points = [
+        known, sha256 = facts.get("points_sha256"), facts.get("sha256")
+        of_points = (
             one
             for one, other in self.files.items()
-            if other["kind"] in ("points", "table", "images", "takes")
-            and facts.get("points_sha256")
-            and self._digest(one) == facts["points_sha256"]
-        ]
-        found = self.accuracy(name, points[0] if points else "")
-        builds = [
-            one
-            for one in self.files.values()
-            if facts.get("sha256") and one.get("model_sha256") == facts["sha256"]
-        ]
+            if known and other["kind"] in _OF_POINTS and self._digest(one) == known
+        )
+        every = self.files.values()
+        builds = [one for one in every if sha256 and one.get("model_sha256") == sha256]
         builds.sort(key=lambda one: one["kind"] != "live")
-        return {
-            "accuracy": found if found.get("share") is not None else None,
-            "value": found.get("value"),
-            "board": builds[0] if builds else None,
-        }
+        return {**self.accuracy(name, next(of_points, "")), "board": next(iter(builds), None)}
 
     def accuracy(self, model: str, points: str) -> JsonObject:
         """Return how good a model is: on its own held-out points, else as its training printed."""

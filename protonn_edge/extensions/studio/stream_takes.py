@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chips.boards import Board
 from protonn_edge.extensions.sensing.recorder import Recorder, RecordingFile, Samples
 from protonn_edge.extensions.sensing.sensor_projects import windowing_for
 from protonn_edge.extensions.sensing.stream_classes import StreamClassifier
@@ -23,29 +22,10 @@ _KEPT_S = 10.0  # of the latest samples
 _DRAWN_HZ = 400.0  # samples a second and channel that the page gets; of more, the extremes
 
 
-class BoardLine(Protocol):
-    """The thread of a board's line; see `BoardStream`."""
-
-    board: Board
-    tell: Callable[..., None]
-
-    def order(self, obey: Callable[[Any], None]) -> None:
-        """Have the thread call a function with the recorder."""
-
-    def obey(self, board: Any) -> None:
-        """Follow the orders that are waiting."""
-
-    def report(self, **news: Any) -> None:
-        """Change the state that the page shows."""
-
-    def notice(self, notices: Any) -> None:
-        """Report notices."""
-
-
 class StreamTakes:
-    """Records takes of a stream as they are ordered, and classifies its windows."""
+    """Records takes of a `BoardStream` as they are ordered, and classifies its windows."""
 
-    def __init__(self, line: BoardLine) -> None:
+    def __init__(self, line: Any) -> None:
         self._line, self._tell = line, line.tell
         self._file: RecordingFile | None = None
         self._classifier: StreamClassifier | None = None

@@ -37,7 +37,8 @@ _VALUES, _LEAST, _MOST = 80_000, 40, 300  # of all curves; pairs of the least an
 _SURE = "confidence_percent"
 _SHOWN = 12  # points of a cell of the matrix
 _MOST_SHARES = 50_000
-_TRIED, _SLIDERS, _STEPS = 40, 12, 48  # points, columns, and answers along the range of one
+_TRIED, _MOST_COLUMNS, _STEPS = 40, 200, 48  # points, columns, and answers along the range of one
+_NAMED = 12  # values of a point that has more columns
 
 
 def extremes_of(
@@ -209,7 +210,7 @@ def _of_values(tested: Tested) -> JsonObject:
 
 def _ranges(X: Array) -> list[list[float]]:
     """Return the least and the largest value of each feature, if they are few."""
-    few = X.shape[1] <= _SLIDERS and len(X)
+    few = X.shape[1] <= _MOST_COLUMNS and len(X)
     return np.stack([X.min(axis=0), X.max(axis=0)], axis=1).tolist() if few else []
 
 
@@ -221,7 +222,7 @@ def what_if(model_file: Path, x: Any, ranges: Any) -> JsonObject:
     except (TypeError, ValueError) as error:
         raise InputError("the values are no numbers; reload the page") from error
     D = len(model.feature_names)
-    if point.shape != (D,) or ends.shape != (D, 2) or not 0 < D <= _SLIDERS:
+    if point.shape != (D,) or ends.shape != (D, 2) or not 0 < D <= _MOST_COLUMNS:
         raise InputError(f"the model has {D:,} values; reload the page")
     if not all((np.abs(each) <= np.finfo(np.float32).max).all() for each in (point, ends)):
         raise InputError("the values are too large; reload the page")
@@ -310,6 +311,9 @@ def drawn(model: Model, point: Array) -> JsonObject:
     if shape is not None and shape[0] * shape[1] == len(point):
         return {"image": point.tolist(), "width": shape[1]}
     named = zip(model.feature_names or map(str, range(len(point))), point.tolist(), strict=False)
-    values = [[name, f"{value:.6g}"] for name, value in list(named)[:_SLIDERS]]
-    is_small = len(model.feature_names) == len(point) <= _SLIDERS
-    return {"values": values, "x": point.tolist() if is_small else None}
+    values = [[name, f"{value:.6g}"] for name, value in named]
+    is_small = len(model.feature_names) == len(point) <= _MOST_COLUMNS
+    return {
+        "values": values[: None if is_small else _NAMED],
+        "x": point.tolist() if is_small else None,
+    }

@@ -18,6 +18,7 @@ from protonn_edge.extensions.studio.jobs import Busy, Jobs, Steps
 from protonn_edge.extensions.studio.keeping import Beside
 from protonn_edge.extensions.studio.log import Log
 from protonn_edge.extensions.studio.own_points import answers_to, take_answers
+from protonn_edge.extensions.studio.packing import pack
 from protonn_edge.extensions.studio.reading import SOON_S, Reader
 from protonn_edge.extensions.studio.request import PageRequest
 from protonn_edge.extensions.studio.sample import PLAYED, RATE, SENSOR, sample_files
@@ -222,6 +223,12 @@ def _keep(workspace: Workspace, request: PageRequest) -> JsonObject:
     return kept
 
 
+def _pack(workspace: Workspace, _: PageRequest) -> JsonObject:
+    """Write the project as a ZIP, which the browser saves."""
+    path = pack(workspace.folder)
+    return {"name": path.name, "address": f"/shown/{workspace.tabs.ticket(path)}"}
+
+
 def _unkeep(workspace: Workspace, _: PageRequest) -> JsonObject:
     """Remove what was kept last."""
     workspace.drops.undo()
@@ -238,7 +245,6 @@ QUESTIONS: Mapping[str, Answer] = {
     "part": _part,
     "figures": lambda _, asked: figures(asked.path("model"), asked.path("points")),
     "answers": _answers,
-    "models": lambda workspace, _: {"models": workspace.files().models()},
     "look": _look,
     "try": lambda workspace, asked: answers_to(
         asked.path("model"), workspace.drops.opened(asked.asked)
@@ -262,6 +268,7 @@ ORDERS: Mapping[str, Order] = {
     "show": Workspace.show,
     "keep": _keep,
     "unkeep": _unkeep,
+    "pack": _pack,
     "leave": lambda workspace, asked: workspace.drops.leave(asked.asked),
 }
 """What the page orders."""

@@ -78,6 +78,13 @@ class Site:
         except ValueError:
             return status, answer
 
+    def state(self, **asked: Any) -> Any:
+        """Return the state of the folder once everything in it is read."""
+        while True:
+            state = self.ask("/ask/state", asked)[1]
+            if '"reading": true' not in json.dumps(state):
+                return state
+
     def run(self, action: str, **fields: Any) -> tuple[int, Any]:
         """Order one action."""
         return self.ask("/do/run", {"steps": [[action, fields]]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import socket
@@ -79,7 +80,7 @@ def test_a_sheet_says_what_a_drop_is_and_keeps_it(
     assert (sheet["title"], sheet["primary"]) == (title, primary)
     assert len(sheet["questions"]) <= 2
     assert keep(site, sheet)[1]["name"] == name
-    files = {each["name"]: each for each in site.ask("/ask/state", {"data": name})[1]["files"]}
+    files = {each["name"]: each for each in site.state(data=name)["files"]}
     assert "error" not in files[name]
     assert not [*folder.glob(".protonn-edge*")]
     assert site.ask("/do/unkeep", {})[0] == 200
@@ -93,7 +94,7 @@ def test_takes_of_people_are_kept_so_that_their_persons_are_known(
     for more in ({}, {"data": "takes"}):
         assert keep(site, look(site, files_of(own)), **more)[1]["name"] == "takes"
     assert len([*folder.glob("takes/wave/anna-*.csv")]) == 2  # the second drop was added
-    facts = next(each for each in site.ask("/ask/state", {})[1]["files"] if each["name"] == "takes")
+    facts = next(each for each in site.state()["files"] if each["name"] == "takes")
     assert facts["names"] == "{class}/{person}-{take}"
     assert facts["sessions"] == {"anna": 6, "bob": 6, "cleo": 6}
     # Other units are kept beside them, and the sheet says so.
@@ -117,7 +118,7 @@ def test_sets_of_labels_are_found_and_can_be_left(site: Any, tmp_path: Path) -> 
         assert (other["chosen"]["column"], other["chosen"]["target"]) == ("stars", "value")
         name = keep(site, sheet)[1]["name"]
         read = {"data": name, "read": {"labels": columns}}
-        data = site.ask("/ask/state", read)[1]["stages"]["data"]
+        data = site.state(**read)["stages"]["data"]
         assert (data["facts"]["target"], data["facts"]["classes"]) == ("labels", 3)
         assert data["next"]["run"] == "train"
     for text in (
@@ -138,6 +139,12 @@ def test_answers_change_the_class_the_person_and_the_kind(site: Any, tmp_path: P
     tables = look(site, files, **{"as": "tables"})
     assert tables["title"].startswith("9 tables with the same columns")
     assert tables["others"] == [["takes", "Use them as recordings"]]
+
+
+def encrypted(packed: bytes) -> bytes:
+    """Return a ZIP of one file, which states that it has a password."""
+    places = (packed.index(b"PK\3\4") + 6, packed.index(b"PK\1\2") + 8)
+    return bytes(byte | (at in places) for at, byte in enumerate(packed))
 
 
 WAVE = sound(300.0, 16_000, 0)
@@ -171,6 +178,27 @@ ODD: dict[str, tuple[dict[str, bytes], str]] = {
     "a broken model": ({"m.npz": in_zip({"a": b"x"})}, "m.npz cannot be used"),
     "a sensor that is none": ({"s.toml": b"[sensor\n"}, "s.toml"),
     "text in UTF-16": ({"a.csv": TABLE.decode().encode("utf-16")}, "a.csv is text in UTF-16"),
+    "text without a mark in UTF-16": (
+        {"a.csv": TABLE.decode().encode("utf-16-le")}, "a.csv is neither text nor",
+    ),
+    "text in Latin-1": ({"a.csv": "a,b\n\xfc,1\n".encode("latin-1")}, "a.csv is not UTF-8 text"),
+    "another archive": ({"a.tar.gz": gzip.compress(TABLE)}, "a.tar.gz is an archive of a kind"),
+    "JSON": ({"a.json": b'{"a": [1, 2],\n "b": 3}\n'}, "a.json is data of another program"),
+    "a picture that would fill the memory": (
+        {"a.png": PNG[:16] + b"\x00\x01\x00\x00" * 2 + PNG[24:]}, "a.png cannot be read as a",
+    ),
+    "a song called a WAV": (
+        {"a.wav": WAVE[:20] + b"\x55\x00" + WAVE[22:]}, "a.wav cannot be read: a WAV file of",
+    ),
+    "one row": ({"a.csv": b"a,kind\n1,x\n"}, "a.csv has only one row"),
+    "one column": ({"a.csv": b"a\n" + b"1\n" * 30}, "a.csv has text, but no rows and columns"),
+    "more columns than one looks at": (
+        {"a.csv": b"\n".join([b",".join(b"%d" % n for n in range(70_000))] * 3)},
+        "a.csv has 70,000 columns",
+    ),
+    "a cell without an end": ({"a.csv": TABLE + b'"x,1,2\n' * 3}, "a.csv has 1 column, but line 1"),
+    "a ZIP with a password": ({"a.zip": encrypted(in_zip({"a.csv": TABLE}))}, "a.csv is encrypted"),
+    "a ZIP of a name that is none": ({"a.zip": in_zip({".": b"x"})}, ". has no name"),
     "several": ({"a.csv": b"", "b.mp3": b"x"}, "None of these 2 files can be used"),
 }  # fmt: skip
 
@@ -217,6 +245,23 @@ MIXED: dict[str, tuple[dict[str, bytes], str, dict[str, str]]] = {
     "many columns": (
         {"a.csv": b",".join(b"c%d" % n for n in range(65)) + b"\n"
          + (b",".join(b"%d" % n for n in range(65)) + b"\n") * 9}, "Use this table", {},
+    ),
+    "a table beside a licence": (
+        {"LICENSE": b"Permission is granted, free,\nto any person, x\n", "a.csv": TABLE},
+        "Use this table", {"LICENSE": "has only one row"},
+    ),
+    "a table with a mark": ({"a.csv": b"\xef\xbb\xbf" + TABLE}, "Use this table", {}),
+    "names of other scripts": (
+        {f"{name}/{n}.png": PNG for name in ("\u043a\u0440\u0443\u0433", "\u6b63\u65b9\u5f62")
+         for n in range(2)}, "Add 4 pictures", {},
+    ),
+    "equal names in folders": (
+        {"a/1.png": PNG, "b/1.png": PNG, "a/b/1.png": PNG}, "Add 3 pictures", {},
+    ),
+    "one class only": ({f"circle/{n}.png": PNG for n in range(4)}, "Add 4 pictures", {}),
+    "a sound called a table": ({"a.csv": WAVE, "b.wav": WAVE}, "Add 2 sounds", {}),
+    "names that Windows has": (
+        {"CON/1.png": PNG, "a./2.png": PNG, "b /3.png": PNG}, "Add 3 pictures", {},
     ),
     "names that lead out": ({"../../x.csv": TABLE}, "Use this table", {}),
     "an absolute name": ({"/etc/x.csv": TABLE}, "Use this table", {}),

@@ -209,7 +209,7 @@ def test_a_take_is_in_view_while_it_is_recorded_and_makes_the_model_old(shown: S
     expect(page.locator("#take-what")).to_have_text(f"Recording {label}")
     page.wait_for_function("() => studio.stages.data.take?.kept > 5")
     page.evaluate(RENEWED)
-    expect(page.locator("#rows .thumb:not(.growing)")).to_have_count(before)
+    expect(page.locator("#rows .thumb")).to_have_count(before)
     seen = ("#record canvas", "#take-what", "#take-how", "#take-end", "#rows .now")
     assert shown.in_view(*seen) == []
     assert page.locator("#record canvas").bounding_box()["y"] < 200

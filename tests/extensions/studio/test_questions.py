@@ -25,7 +25,7 @@ OPTIONS = {*READ.values()}
 
 
 def test_the_state_names_stages_source_and_next_step(site: Any) -> None:
-    state = site.ask("/ask/state", {"read": {"column": "label"}, "data": "../secret.csv"})[1]
+    state = site.state(read={"column": "label"}, data="../secret.csv")
     assert (state["data"], state["model"], state["start"]) == ("recording.csv", None, False)
     assert [*state["stages"]] == ["data", "train", "try", "board", "report"]
     assert state["stages"]["data"]["lead"] == ["One more take of ", "rest", ", then you can train."]
@@ -34,7 +34,7 @@ def test_the_state_names_stages_source_and_next_step(site: Any) -> None:
     boards = {each["name"]: (each["sensors"], each["builds"]) for each in state["boards"]}
     assert (boards["uno"], boards["esp32"]) == ((True, True), (False, False))
     assert {"adxl345", "microphone", "a0"} <= {each["name"] for each in state["sensors"]}
-    table = site.ask("/ask/state", {"data": "table.csv"})[1]
+    table = site.state(data="table.csv")
     assert (table["data"], table["stages"]["try"]["mark"]) == ("table.csv", "none")
 
 
@@ -257,7 +257,7 @@ def test_a_table_of_many_bytes_is_offered_but_not_hashed(
 ) -> None:
     monkeypatch.setattr(facts, "_MOST_HASHED", 10)
     assert facts.digest(Path("table.csv")) == ""
-    assert site.ask("/ask/state", {"data": "table.csv"})[1]["data"] == "table.csv"
+    assert site.state(data="table.csv")["data"] == "table.csv"
 
 
 def test_a_folder_of_sounds_has_a_microphone(site: Any) -> None:
@@ -267,7 +267,7 @@ def test_a_folder_of_sounds_has_a_microphone(site: Any) -> None:
             with wave.open(f"words/{label}/{take}.wav", "wb") as file:
                 file.setparams((1, 2, 8000, 0, "NONE", ""))
                 file.writeframes(bytes(4000))
-    state = site.ask("/ask/state", {"data": "words"})[1]
+    state = site.state(data="words")
     assert (state["source"]["sensors"], state["source"]["rate"]) == (["microphone"], 8000)
 
 
@@ -276,7 +276,7 @@ def test_sets_of_labels_have_a_share_of_right_ones(site: Any) -> None:
     names = np.array(["warm", "loud", "bright"])
     np.savez("sets.npz", X=X.astype(np.float32), y=(X > 0).astype(np.uint8), class_names=names)
     succeed("train", "sets.npz", "-o", "m.npz", "--epochs", 2)
-    state = site.ask("/ask/state", {"data": "sets.npz"})[1]
+    state = site.state(data="sets.npz")
     facts, says = (state["stages"]["train"][name] for name in ("facts", "says"))
     assert 0.3 < facts["share"] <= 1
     assert 0.3 < facts["recall"] <= 1
@@ -285,7 +285,7 @@ def test_sets_of_labels_have_a_share_of_right_ones(site: Any) -> None:
 
 def test_a_file_of_libsvm_is_points(site: Any) -> None:
     Path("points.svm").write_text("0 1:0.5 2:1\n1 1:2 2:3\n" * 9)
-    files = {each["name"]: each for each in site.ask("/ask/state", {})[1]["files"]}
+    files = {each["name"]: each for each in site.state()["files"]}
     assert files["points.svm"]["kind"] == "points"
     assert (files["points.svm"]["classes"], files["points.svm"]["n_train"]) == (
         {"0": 9, "1": 9},

@@ -27,12 +27,20 @@ TWELVE = (
 )  # fmt: skip
 MANY_TAKES = 9  # of a class, more than fit side by side
 
+TEACHES = """() => {
+    const stage = studio.stages.try;
+    stage.chosenFrom = "teaching";
+    const classes = ["wave", "rest"];
+    studio.state.stream = { running: true, rate: 50, kind: "teaching", classes, channels: ["ax"] };
+    stage.show();
+}"""
+"""Shows a board that is taught."""
+
 SCREENS = (
     *(("recording.csv", stage, ".act .primary") for stage in STAGES),
     ("recording.csv", "data", ".editing"),
     ("many.csv", "data", f".strip-of li:nth-child({MANY_TAKES})"),
     ("twelve.csv", "data", f"#rows > li:nth-child({len(TWELVE)}) h2"),
-    ("twelve.csv", "train", f"#preview li:nth-child({len(TWELVE)})"),
     ("twelve.npz", "train", f"#matrix tbody tr:nth-child({len(TWELVE)})"),
     ("points.npz", "data", "#whole dt"),
     ("points.npz", "train", "#learning select"),
@@ -146,3 +154,25 @@ def test_a_take_that_is_dragged_past_the_rows_is_no_file(shown: Shown) -> None:
     shown.page.evaluate(drop)
     shown.page.evaluate("studio.renew()")
     expect(shown.page.locator(".alert .notice")).to_have_count(0)
+
+
+def test_what_a_board_forgets_is_kept_by_one_press(shown: Shown) -> None:
+    page, pending = shown.page, "studio.stages.try.regretted !== null"
+    choose(shown, "recording.csv")
+    shown.go("try")
+    page.evaluate(TEACHES)
+    page.get_by_role("button", name="Forget rest").click()
+    alert = page.locator("#stage-try .alert")
+    expect(alert).to_contain_text("The board forgets the examples of rest")
+    assert page.evaluate(pending)
+    page.get_by_role("button", name="Keep the examples of rest").click()
+    expect(alert).to_be_empty()
+    assert not page.evaluate(pending)
+    page.get_by_role("button", name="Forget rest").click()
+    with page.expect_request("**/do/order") as order:  # at the latest when another is forgotten
+        page.get_by_role("button", name="Forget wave").click()
+    asked = order.value.post_data_json
+    assert (asked["what"], asked["label"]) == ("forget", 1)
+    page.wait_for_function("() => document.querySelector('#stage-try .notice.error')")
+    page.reload()
+    shown.complaints.clear()  # since there is no board

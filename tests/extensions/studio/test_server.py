@@ -225,7 +225,7 @@ def test_files_that_are_no_files_of_data_do_not_stop_the_page(site: Any) -> None
     assert status == 200
     names = [each["name"] for each in state["files"]]
     assert names == ["damaged.npz", "recording.csv", "table.csv"]
-    assert (state["models"], state["model"]) == ([], None)
+    assert ([each["name"] for each in state["models"]], state["model"]) == (["damaged.npz"], None)
     assert site.ask("/ask/takes", {"recording": "pipe.csv"})[0] == 400
 
 

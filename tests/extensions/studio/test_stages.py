@@ -255,10 +255,8 @@ def test_a_model_that_cannot_be_read_is_named_and_not_used(whole: Path, tmp_path
     broken.write_bytes((whole / "linear.npz").read_bytes()[:99])
     state = FolderState(broken.parent, Log(broken.parent))
     shown = state.to_json(model=broken.name)
-    assert (shown["model"], [each["name"] for each in shown["models"]]) == (
-        "linear.npz", ["linear.npz"]
-    )  # fmt: skip
-    (error,) = [each["error"] for each in state.models() if each["name"] == broken.name]
+    assert shown["model"] == "linear.npz"
+    (error,) = [each["error"] for each in shown["models"] if "error" in each]
     assert error.startswith("broken.npz is damaged")
     assert "remove it" in error
 

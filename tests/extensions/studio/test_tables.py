@@ -149,6 +149,25 @@ def test_an_unreadable_table_leaves_nothing_of_another_one(shown: Shown, tmp_pat
     expect(lead).to_contain_text("whole.csv")
 
 
+def test_of_many_columns_those_that_change_the_answer_most_have_the_first_sliders(
+    shown: Shown,
+) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 15)).round(2)
+    rows = [",".join([*map(str, x), "high" if x[13] > 0 else "low"]) for x in X.tolist()]
+    heads = ",".join([*(f"c{n}" for n in range(15)), "level"])
+    (shown.folder / "many.csv").write_text("\n".join([heads, *rows, ""]))
+    words = ["--label", "level", "--classifier", "linear", "-o", shown.folder / "many-m.npz"]
+    succeed("train", shown.folder / "many.csv", *words)
+    shown.page.evaluate("studio.choose({ data: 'many.csv', model: 'many-m.npz' })")
+    shown.go("try")
+    held = shown.page.locator("#held")
+    expect(held.get_by_label("c13")).to_be_visible()
+    expect(held.locator(".slider:visible")).to_have_count(12)
+    held.get_by_text("3 more columns").click()
+    expect(held.locator(".slider:visible")).to_have_count(15)
+
+
 def test_answers_that_arrive_when_no_model_is_in_use_are_left_out(
     browser: Browser, tmp_path: Path
 ) -> None:

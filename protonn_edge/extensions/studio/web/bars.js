@@ -37,10 +37,6 @@ export class Bars {
         return [`${MARK}`, ...known.map(([name, mark]) => `${name}=${mark}`)];
     }
 
-    clear() {
-        this.place.replaceChildren();
-    }
-
     /** Show an answer with these marks, of which nobody can move those that are built into a board. */
     show({ shares = {}, reported }, built) {
         const names = Object.keys(shares);
@@ -69,7 +65,6 @@ export class Bars {
             return;
         }
         this.shown = key;
-        this.names = names;
         const row = (name, at) => make("li", { "data-class": name }, name, make("span", { class: "rail" }, meter(0), at < shown.length && this.#mark(name, marks[at], fixed)), make("span", { class: "share" }));
         this.place.classList.toggle("many", shown.length > MANY);
         renew(this.place, ...[...shown, NONE].map(row));
@@ -97,8 +92,9 @@ export class Bars {
             n[word < 0 ? "unknown" : word === actual ? "right" : "wrong"] += 1;
         }
         const { held } = this.studio.model ?? {};
-        const of = `the ${tested.length} ${this.studio.point}s${held ? ` of ${held}` : ""} that it never saw`;
+        const of = `the ${tested.length} ${this.studio.state.point}s${held ? ` of ${held}` : ""} that it never saw`;
         const counts = tested.length ? ` With these, of ${of}: ${n.right} right, ${n.unknown} unknown, ${n.wrong} wrong.` : "";
-        say(find("#tested"), `A class is said when its bar passes its mark; drag the marks.${counts}`);
+        const unlearned = this.studio.model?.rejects ? "" : " It knows nothing of what is no class: record a class of other things, or choose “Say unknown” under More in Train.";
+        say(find("#tested"), `A class is said when its bar passes its mark; drag the marks.${counts}${unlearned}`);
     }
 }

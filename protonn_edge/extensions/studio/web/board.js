@@ -127,7 +127,7 @@ export class Board extends Stage {
     #emulate() {
         const { studio } = this;
         studio.go("try");
-        studio.stages.try.from = "board";
+        studio.stages.try.chosenFrom = "board";
         return studio.stages.try.connect();
     }
 

@@ -1,11 +1,12 @@
 /* The data: the live curve, and a row of takes for each class; or the columns of a table. */
 import { Editor } from "/editor.js";
 import { bold, button, counted, curve, find, key, led, make, meter, number, offer, renew, say, seconds, small, unseen } from "/parts.js";
-import { Scope, WITH_WORDS } from "/scope.js";
+import { Scope } from "/scope.js";
 import { Stage } from "/stage.js";
 import { Columns } from "/table.js";
 
 const KEYS = 9;
+const ABOVE = 0.24; // of the height of the curve, for words
 const WANTED = 3; // takes of a class
 const MANY = 6; // classes, of which the rows are lower
 const LENGTHS = [["1", "1 s"], ["2", "2 s"], ["5", "5 s"], ["", "until I end them"]];
@@ -15,8 +16,7 @@ const OTHER = "+";
 export class Data extends Stage {
     constructor(studio, name) {
         super(studio, name);
-        this.scope = new Scope(find("#record"), WITH_WORDS);
-        this.scope.after = () => this.#grow();
+        this.scope = new Scope(find("#record"), { above: ABOVE });
         this.editor = new Editor(this);
         this.columns = new Columns(studio);
         offer(find("#seconds"), LENGTHS, "2");
@@ -74,9 +74,9 @@ export class Data extends Stage {
     }
 
     async #askTakes(name) {
-        const found = await this.wire.ask("takes", { recording: name });
-        if (name !== this.studio.state.data) {
-            return; // other data were chosen meanwhile
+        const found = await this.studio.ask("takes", { recording: name });
+        if (!found) {
+            return;
         }
         if (this.#isLive && this.take?.kept && name === this.recording?.name) {
             return; // the file has the samples of the take that grows, too: see `#count`
@@ -88,7 +88,7 @@ export class Data extends Stage {
         if (found.version !== this.recording?.version || name !== this.recording?.name) {
             this.recording = { ...found, name };
             this.editor.renewed();
-            this.studio.stages.train.showTakes();
+            this.studio.stages.train.show(); // takes bound how long a window can be
         }
         this.#showRows();
     }
@@ -229,20 +229,6 @@ export class Data extends Stage {
         return ["Live", this.studio.source.known.emulated ? "the emulated board plays recorded samples" : "move the board: the curve should move, too"];
     }
 
-    /** Draw the take that grows, in its row. */
-    #grow() {
-        const place = find(".growing");
-        if (!place || !this.take?.kept) {
-            return;
-        }
-        const { kept, wanted } = this.take;
-        const from = this.scope.at - kept;
-        const rows = this.scope.rows.filter(([at]) => at >= from).map(([, row]) => row);
-        const curves = this.scope.channels.map((_, channel) => rows.map((row) => row[channel]));
-        find("svg", place).replaceWith(curve(curves, this.recording?.scales, { share: wanted ? Math.min(1, kept / wanted) : 1 }));
-        find("i", place).textContent = `${(kept / this.scope.rate).toFixed(1)} s`;
-    }
-
     // --- the rows ---
 
     #people() {
@@ -287,9 +273,6 @@ export class Data extends Stage {
         const state = missing > 0 ? `${counted(takes.length, "take")}, ${missing} to go` : counted(takes.length, "take");
         const { sampled } = this.studio.data ?? {}; // then no take is a button
         const strip = make("ul", { class: "strip-of", tabindex: sampled ? 0 : undefined, "aria-label": `Takes of ${label}` }, ...takes.map((take, place) => this.#thumb(take, place)));
-        if (recording) {
-            strip.append(make("li", {}, make("div", { class: "thumb growing" }, curve([], []), make("span", {}, this.person, make("i", {}, "0.0 s")))));
-        }
         const heading = make("h2", {}, label, small(missing > 0 ? "" : make("span", { class: "tick" }, "✓ "), state));
         const row = make("li", { class: recording ? "now" : missing > 0 ? "next" : "" }, heading, strip, this.#isOwn && this.#recorder(label, at, recording));
         row.addEventListener("dragover", (event) => event.preventDefault());

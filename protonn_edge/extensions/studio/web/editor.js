@@ -1,6 +1,6 @@
 /* The editor of a take, in place: two handles, the model's answer to each window, keep or remove. */
 import { bold, button, choice, counted, curve, find, key, labelled, make, number, polylines, renew } from "/parts.js";
-import { ribbon } from "/scope.js";
+import { cellsOf, ribbon } from "/scope.js";
 
 const WIDTH = 1000;
 const HEIGHT = 200;
@@ -26,11 +26,13 @@ export class Editor {
     /** Edit a take, with a part of it selected. */
     open(number, part) {
         Object.assign(this, { number, opening: true });
-        this.part = part ?? [0, this.take.n];
-        this.shown = [0, this.take.n];
-        this.answers = [];
-        this.#build();
+        this.#begin(part);
         this.data.show();
+    }
+
+    #begin(part = [0, this.take.n]) {
+        Object.assign(this, { part, shown: [0, this.take.n], answers: [] });
+        this.#build();
         this.#ask();
     }
 
@@ -49,12 +51,8 @@ export class Editor {
     renewed() {
         if (!this.take) {
             this.number = 0;
-        } else if (this.number) {
-            this.part = [0, this.take.n];
-            this.shown = [0, this.take.n];
-            this.answers = [];
-            this.#build();
-            this.#ask();
+        } else {
+            this.#begin();
         }
     }
 
@@ -70,6 +68,7 @@ export class Editor {
     #build() {
         const { take, data } = this;
         const name = `Take ${this.number} of ${take.label}`;
+        const place = data.takes.slice(0, this.number).filter(({ label }) => label === take.label).length;
         this.picture = curve(take.curves, data.recording.scales, { width: WIDTH, height: HEIGHT, label: name });
         this.veils = [make("i", { class: "veil" }), make("i", { class: "veil" })];
         this.handles = ["Begin", "End"].map((words, side) => this.#handle(words, side));
@@ -88,7 +87,7 @@ export class Editor {
             make(
                 "div",
                 { class: "row" },
-                make("h2", {}, `${take.label} ${this.#place()}`),
+                make("h2", {}, `${take.label} ${place}`),
                 this.said,
                 make("span", { class: "end" }),
                 button("‹", step(-1), { class: "quiet", "aria-label": "The take before", disabled: this.number === 1, "data-key": "before" }),
@@ -112,11 +111,6 @@ export class Editor {
         );
         this.#drag();
         this.#mark();
-    }
-
-    /** The place of the take among those of its class. */
-    #place() {
-        return this.data.takes.slice(0, this.number).filter(({ label }) => label === this.label).length;
     }
 
     #renamer(words, field, names) {
@@ -213,9 +207,9 @@ export class Editor {
         const shown = zoomed ? [0, this.take.n] : [...this.part];
         const columns = Math.min(MOST_COLUMNS, Math.round(this.cut.clientWidth * devicePixelRatio));
         const { name, version, scales } = this.data.recording;
-        const fields = { recording: name, version, take: this.number, part: shown.join(":"), columns };
-        const found = await this.data.wire.ask("part", fields);
-        if (!found.error) {
+        const { number: take } = this;
+        const found = await this.data.studio.ask("part", { recording: name, version, take, part: shown.join(":"), columns });
+        if (found?.curves && take === this.number) {
             this.shown = shown;
             this.picture.replaceChildren(...polylines(found.curves, scales, WIDTH, HEIGHT));
             this.#mark();
@@ -227,13 +221,12 @@ export class Editor {
     async #ask() {
         const { studio, recording } = this.data;
         const { model } = studio;
-        const asked = this.number;
-        if (!model?.window || model.error) {
+        const { number: take } = this;
+        if (!model?.window) {
             return;
         }
-        const fields = { model: model.name, recording: recording.name, version: recording.version, take: asked };
-        const found = await studio.wire.ask("answers", fields);
-        if (!found.error && asked === this.number) {
+        const found = await studio.ask("answers", { model: model.name, recording: recording.name, version: recording.version, take });
+        if (found?.answers && take === this.number) {
             this.answers = found.answers;
             this.#tell();
         }
@@ -248,15 +241,7 @@ export class Editor {
         }
         const ofClasses = this.data.studio.model?.predicts === "class";
         const last = answers.at(-1);
-        const [first, end] = shown;
-        const share = (at) => (at - first) / (end - first || 1);
-        const cells = answers.map((one, at) => ({
-            label: one.label,
-            sure: (one.sure ?? 60) / 100,
-            wrong: ofClasses && one.label !== label,
-            from: share(at ? one.first : 0),
-            to: share(answers[at + 1]?.first ?? last.first + last.n),
-        }));
+        const cells = cellsOf(answers, last.first + last.n, shown).map((one) => ({ ...one, wrong: ofClasses && one.label !== label }));
         ribbon(this.ribbon, cells.filter(({ from, to }) => to > 0 && from < 1), "The model says");
         const right = answers.filter((one) => one.label === label).length;
         const verdict = ofClasses ? `: ${right} of ${counted(answers.length, "window")} ${right === 1 ? "is" : "are"} ${label}` : "";

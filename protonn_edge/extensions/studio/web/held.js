@@ -1,10 +1,11 @@
 /* Answers without a board: to what training held out, the wrong ones first, or to files of one's own. */
 import { bold, button, counted, find, make, rangeOf, renew, short, unseen } from "/parts.js";
 import { drawn } from "/result.js";
-import { ribbon } from "/scope.js";
+import { cellsOf, ribbon } from "/scope.js";
 import { leftOut } from "/sheet.js";
 
 const STEPS = 1000; // of a slider
+const SLIDERS = 12; // columns that are shown at once: those that change the answer most
 
 export class Held {
     constructor(studio) {
@@ -22,6 +23,11 @@ export class Held {
         return this.source.points ?? [];
     }
 
+    /** Whether a point or a file was opened, beside which no live answer is shown. */
+    get isOpen() {
+        return Boolean(this.from || this.own);
+    }
+
     /** Go to a point, from the table of the answers. */
     open(point) {
         this.own = null;
@@ -32,17 +38,19 @@ export class Held {
     /** Go back to where a point was opened; whether it was. */
     back() {
         const { from } = this;
-        this.from = null;
-        if (from && from !== "try") {
-            this.studio.go(from);
+        if (!this.isOpen) {
+            return false;
         }
-        return Boolean(from);
+        Object.assign(this, { from: null, own: null, at: 0 });
+        this.studio.go(from ?? "try");
+        this.studio.stages.try.show();
+        return true;
     }
 
     #go(at) {
         this.at = at;
         this.studio.go("try");
-        this.show(true);
+        this.studio.stages.try.show();
     }
 
     /** Answer to files, of which nothing is kept. */
@@ -59,13 +67,14 @@ export class Held {
             return;
         }
         const reach = ([low, high], at) => rangeOf([low, high, ...found.points.flatMap(({ x }) => (x ? [x[at]] : []))]);
+        this.from = null;
         this.own = { ...found, model: state.model, files, ranges: stages.train.answered.ranges?.map(reach) };
         this.#go(0);
         this.says?.focus();
     }
 
     show(wanted) {
-        const key = JSON.stringify([this.studio.stages.train.answered.asked, this.at, this.own?.model, this.points.length]);
+        const key = JSON.stringify([this.studio.stages.train.answered.asked, this.at, this.own?.model, this.points.length, this.from]);
         this.place.hidden = !wanted || !this.studio.model;
         if (this.place.hidden || (this.shown === key && this.showing === this.own && this.place.childElementCount)) {
             return;
@@ -101,12 +110,13 @@ export class Held {
     #ways() {
         const { points, at, own } = this;
         const step = (by, sign, words) => button([sign, unseen(words)], () => this.#go(at + by), { class: "quiet", disabled: !points[at + by], "data-key": words });
-        const named = own ? points[at]?.name : `${this.studio.point} ${at + 1} of ${points.length}`;
+        const named = own ? points[at]?.name : `${this.studio.state.point} ${at + 1} of ${points.length}`;
         const steps = points.length > 0 && make("div", { class: "row" }, step(-1, "‹", "The one before"), make("span", {}, named), step(1, "›", "The next one"));
         const choose = button("Try a file of your own", () => find("#files").click(), { "data-key": "own" });
-        const back = button("Back to the test", () => Object.assign(this, { own: null }).#go(0), { class: "quiet", "data-key": "back" });
+        const { stream } = this.studio.state;
+        const back = button(stream.running ? "Back to the live answers" : "Back to the test", () => this.back(), { class: "quiet", "data-key": "back" });
         const add = button("Add to the data", () => this.studio.sheet.open(own.files), { "data-key": "add" });
-        return [steps, own?.left.length > 0 && leftOut(own.left), make("div", { class: "row" }, choose, own && add, own && back)];
+        return [steps, own?.left.length > 0 && leftOut(own.left), make("div", { class: "row" }, choose, own && add, this.isOpen && back)];
     }
 
     #say(said, sure, more) {
@@ -121,8 +131,7 @@ export class Held {
     /** The answers to the windows of a take, below its curve. */
     #windows({ answers, n }) {
         const place = make("div", { class: "ribbon", role: "img" });
-        const end = (at) => answers[at + 1]?.first ?? n;
-        ribbon(place, answers.map(({ label, sure, first }, at) => ({ label, sure: (sure ?? 60) / 100, from: at ? first / n : 0, to: end(at) / n })), "The answers to its windows");
+        ribbon(place, cellsOf(answers, n), "The answers to its windows");
         return place;
     }
 
@@ -130,7 +139,7 @@ export class Held {
     #sliders({ values }) {
         const { ranges } = this.source;
         this.strips = values.map(() => make("div", { class: "ribbon", role: "img" }));
-        return values.map(([name], at) => {
+        const rows = values.map(([name], at) => {
             const [low, high] = ranges[at];
             const shown = make("span", {}, short(this.x[at]));
             const slide = ({ target }) => {
@@ -141,6 +150,15 @@ export class Held {
             const value = Math.round((STEPS * (this.x[at] - low)) / (high - low || 1));
             return make("label", { class: "slider" }, name, shown, make("input", { type: "range", min: 0, max: STEPS, value, "data-key": name, input: slide }), this.strips[at]);
         });
+        this.rest = rows.length > SLIDERS && make("details", {}, make("summary", {}, `${rows.length - SLIDERS} more columns, which change the answer less`), ...rows.slice(SLIDERS));
+        return [...rows.slice(0, this.rest ? SLIDERS : undefined), this.rest];
+    }
+
+    /** Show first the columns that change the answer most. */
+    #rank({ said, strips }) {
+        const reach = (words) => (isNaN(said) ? words.filter((word) => word !== said).length : Math.max(...words) - Math.min(...words));
+        const most = [...strips.keys()].sort((a, b) => reach(strips[b]) - reach(strips[a])).slice(0, SLIDERS);
+        this.strips.forEach(({ parentElement: row }, at) => (most.includes(at) ? this.rest.before(row) : this.rest.append(row)));
     }
 
     /** Ask for the answer to the values that the sliders have. */
@@ -150,10 +168,13 @@ export class Held {
         }
         const { model } = this.studio.state;
         const { ranges } = this.source;
-        const asked = (this.asking = [...this.x]);
-        const found = await this.studio.wire.ask("what_if", { model, x: asked, ranges });
-        if (asked !== this.asking || this.studio.model?.name !== model || found.error) {
-            return; // other values were asked for, or other data were chosen meanwhile
+        const asked = [...this.x];
+        const found = await this.studio.ask("what_if", { model, x: asked, ranges });
+        if (!found || found.error) {
+            return;
+        }
+        if (!moved && this.rest) {
+            this.#rank(found);
         }
         if (moved) {
             this.#say(found.said, found.sure, "with these values");

@@ -21,6 +21,7 @@ class Studio {
         this.wire = new Wire();
         this.state = { stages: {}, files: [], models: [], boards: [], log: [], sensors: [], source: { sensors: [], plays: [], ports: [] }, job: {}, stream: {} };
         this.job = {};
+        this.asked = {}; // the latest questions, by their names
         this.behind = {}; // the build that goes on while the page is used
         this.chosen = JSON.parse(sessionStorage.getItem(MEMORY) ?? "{}");
         this.bar = new Bar(NAMES);
@@ -66,11 +67,6 @@ class Studio {
         return this.renew();
     }
 
-    /** What a point of the data is for people. */
-    get point() {
-        return this.state.point;
-    }
-
     /** How the table in use is read, in fields of actions; what was just chosen is ahead of the state. */
     get read() {
         return { ...this.state.read, ...this.chosen.read?.[this.state.data] };
@@ -100,8 +96,17 @@ class Studio {
             this[name] = { ...state[name], running: state[name].state === "running" || state[name].last === false };
         }
         find("#folder").textContent = state.folder;
+        find("#packing").hidden = state.start;
         this.show();
         this.ready = true;
+    }
+
+    /** Ask about the data and the model in use; undefined if these are others, or more is asked, when the answer comes. */
+    async ask(name, fields) {
+        const { data, model } = this.state;
+        const asked = (this.asked[name] = {});
+        const found = await this.wire.ask(name, fields);
+        return asked === this.asked[name] && data === this.state.data && model === this.state.model ? found : undefined;
     }
 
     async #newest() {
@@ -200,6 +205,12 @@ class Studio {
             event.preventDefault();
             find("#main").focus();
         });
+        find("#pack").addEventListener("click", async () => {
+            const saved = await this.stages[this.current].order("pack");
+            if (saved) {
+                make("a", { href: saved.address, download: saved.name }).click();
+            }
+        });
         for (const id of ["#files", "#folders"]) {
             find(id).addEventListener("change", async ({ target }) => {
                 await this.bring({ files: target.files });
@@ -288,7 +299,9 @@ class Studio {
         };
         const place = this.stages[this.current];
         place.remark(make("span", { class: "done" }, `${what}.${next}`), button(unit ? `Undo: ${primary.replace("Add ", "")}` : `Undo: ${name}`, undo));
-        (find(".act .primary:enabled", place.section) ?? place.title).focus();
+        place.title.focus();
+        place.awaits = true;
+        place.showActions();
     }
 
     #key(event) {

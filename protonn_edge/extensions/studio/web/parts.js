@@ -89,11 +89,11 @@ export function polylines(curves, scales, width, height) {
     });
 }
 
-/** A drawing of curves; `share` of its width is used, as for a take that still grows. */
-export function curve(curves, scales, { width = 200, height = 60, share = 1, label } = {}) {
+/** A drawing of curves. */
+export function curve(curves, scales, { width = 200, height = 60, label } = {}) {
     const attributes = { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" };
     const named = label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
-    return draw("svg", { ...attributes, ...named }, ...polylines(curves, scales, width * share, height));
+    return draw("svg", { ...attributes, ...named }, ...polylines(curves, scales, width, height));
 }
 
 /** Draw a point as an image. */

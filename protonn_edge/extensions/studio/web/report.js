@@ -40,9 +40,9 @@ export class Report extends Stage {
         if (results?.n) {
             const { n, mismatches } = results;
             proof.classList.toggle("broken", mismatches > 0);
-            proof.replaceChildren(make("span", {}, mismatches ? "!" : "✓"), ` NumPy = C = ${measured?.title ?? "board"}: ${counted(n, this.studio.point)}, ${counted(mismatches, "mismatch", "mismatches")}.`);
+            proof.replaceChildren(make("span", {}, mismatches ? "!" : "✓"), ` NumPy = C = ${measured?.title ?? "board"}: ${counted(n, this.studio.state.point)}, ${counted(mismatches, "mismatch", "mismatches")}.`);
         }
-        const of = `${this.studio.point}s`;
+        const of = `${this.studio.state.point}s`;
         find("#measured").replaceChildren(...(results?.n ? answers(state.stages.train.facts, this.studio.file(state.project), { of, waits: "" }) : []));
     }
 

@@ -4,6 +4,7 @@ import { button, counted, curve, draw, fill, find, make, percent, picture, range
 const PAIRS = 300;
 const LEVEL = 5; // classes, whose names fit side by side
 const SIDE = 300; // of the plane
+const NAMED = 12; // columns of a row
 
 export class Result {
     constructor(studio) {
@@ -12,8 +13,8 @@ export class Result {
 
     /** Ask for the answers again, if the model or its points have changed. */
     async show() {
-        const { state } = this.studio;
-        const key = this.#key;
+        const { state, model } = this.studio;
+        const key = JSON.stringify([state.model, state.points, model.at, model.current]);
         if (this.asked === key) {
             return;
         }
@@ -22,12 +23,10 @@ export class Result {
         if (!state.points) {
             return;
         }
-        const found = await this.studio.wire.ask("figures", { model: state.model, points: state.points });
-        if (this.asked === key && this.#key !== key) {
-            this.asked = ""; // other data, perhaps without a model, were chosen meanwhile
-        }
-        if (this.asked !== key) {
-            return; // a later answer is on its way, or none is wanted
+        const found = await this.studio.ask("figures", { model: state.model, points: state.points });
+        if (!found) {
+            this.asked = this.asked === key ? "" : this.asked;
+            return;
         }
         find("#each").hidden = !found.classes;
         this.ranges = found.ranges;
@@ -42,15 +41,10 @@ export class Result {
         this.studio.stages.try.show();
     }
 
-    /** What the answers depend on. */
-    get #key() {
-        const { state, model } = this.studio;
-        return JSON.stringify([state.model, state.points, model?.at, model?.current]);
-    }
-
     /** What was answered: what training held out or, if these points are gone, all that there are. */
     get #tested() {
-        const { state, model, point } = this.studio;
+        const { state, model } = this.studio;
+        const { point } = state;
         return model.has_points ? `held-out ${point}s` : `the ${point}s of ${state.points}`;
     }
 
@@ -99,9 +93,9 @@ export class Result {
     #showCell(label, answer) {
         const { classes, names, cells, matrix } = this;
         const points = cells[`${label} ${answer}`] ?? [];
-        const title = `${classes[label]}, answered ${names[answer]}: ${counted(matrix[label][answer], this.studio.point)}`;
+        const title = `${classes[label]}, answered ${names[answer]}: ${counted(matrix[label][answer], this.studio.state.point)}`;
         const places = points.some(({ at }) => at) ? ", and a window to open its take" : "";
-        const hint = `Press a number to see its ${this.studio.point}s${places}.`;
+        const hint = `Press a number to see its ${this.studio.state.point}s${places}.`;
         const items = points.map((one, at) => make("li", {}, this.#point(one, at)));
         renew(find("#cell"), make("h2", { class: "sub" }, title), make("ul", { class: "strip-of" }, ...items), make("p", { class: "note" }, hint));
     }
@@ -112,7 +106,7 @@ export class Result {
         const shown = drawn(point, recording?.scales);
         if (!at || !takes[at.take - 1]) {
             const held = () => this.studio.stages.try.held.open(point);
-            return button([unseen(`Try ${this.studio.point} ${place + 1}: `), shown], held, { class: "thumb", "data-key": `point ${place}` });
+            return button([unseen(`Try ${this.studio.state.point} ${place + 1}: `), shown], held, { class: "thumb", "data-key": `point ${place}` });
         }
         const words = make("span", {}, unseen(`Window ${place + 1}, open its take: `), takes[at.take - 1].session ?? "", make("i", {}, `take ${at.take}`));
         const open = () => {
@@ -152,5 +146,5 @@ export function drawn({ curves, image, width, values }, scales) {
     if (curves) {
         return curve(curves, scales ?? curves.map(() => rangeOf(curves.flat())));
     }
-    return image ? picture(image, width) : small(values.map(([name, value]) => `${name} ${value}`).join(", "));
+    return image ? picture(image, width) : small(values.slice(0, NAMED).map(([name, value]) => `${name} ${value}`).join(", "));
 }

@@ -3,7 +3,6 @@ import { COLOURS, find, make, rangeOf, STILL } from "/parts.js";
 
 const MOST_POINTS = 4000;
 const STEP_MS = 500; // between two drawings where motion is reduced
-const ABOVE = 0.24; // of the height, for the words over a curve
 const WIDE_ENOUGH = 5; // per cent of the ribbon, for a word
 
 export class Scope {
@@ -124,8 +123,6 @@ export class Scope {
     }
 }
 
-export const WITH_WORDS = { above: ABOVE };
-
 const probes = [];
 /** The colour of a channel in the scheme that the page has now. */
 function colour(channel) {
@@ -136,6 +133,13 @@ function colour(channel) {
     }
     return getComputedStyle(probes[at]).getPropertyValue("--c");
 }
+
+/** The cells of the answers to the windows of n samples, of which a part [first, end] is shown. */
+export const cellsOf = (answers, n, [first, end] = [0, n]) =>
+    answers.map(({ label, sure, first: begin }, at) => {
+        const share = (sample) => (sample - first) / (end - first || 1);
+        return { label, sure: (sure ?? 60) / 100, from: share(at ? begin : 0), to: share(answers[at + 1]?.first ?? n) };
+    });
 
 /** Show answers as cells, and a word for each run of equal ones; returns the runs.
  *

@@ -5,8 +5,6 @@ const EDITS = ["keep", "cut", "rename", "delete", "undo"]; // which end at once,
 const DOING = {
     logger: "Building the logger",
     "upload-logger": "Uploading the logger",
-    record: "Recording",
-    data: "Looking at the data",
     windows: "Cutting the takes into windows",
     train: "Training",
     build: "Building for the board",
@@ -64,8 +62,9 @@ export class Stage {
     showActions() {
         const { job } = this;
         const { activeElement } = document;
-        const waited = this.bar && !job && [this.title, document.body].includes(activeElement); // for the end
-        const inside = this.act.contains(activeElement) || (waited && this.isShown);
+        const waited = (this.bar && !job) || this.awaits; // for the end, or for data that are read
+        const rests = waited && this.isShown && [this.title, document.body].includes(activeElement);
+        const inside = this.act.contains(activeElement) || rests;
         if (job) {
             this.#showJob(job);
         } else {
@@ -77,6 +76,7 @@ export class Stage {
             place?.focus();
         }
         this.pressed = false;
+        this.awaits &&= !place;
     }
 
     /** The buttons while no job runs: the next step, and quietly the step of before. */
@@ -141,7 +141,7 @@ export class Stage {
 
     /** Words for what a job does: the task, how far, and how long it takes still. */
     #doing({ number, action, progress, waits }) {
-        const doing = this.doing?.(action) ?? DOING[action] ?? action;
+        const doing = this.doing?.(action) || (DOING[action] ?? action);
         const words = waits ? `${doing} when it is built` : doing;
         const { done, total } = progress ?? {};
         if (!total) {

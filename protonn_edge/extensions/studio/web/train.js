@@ -1,6 +1,6 @@
 /* Training: a sentence for how, then the answers - good, fast, fits - and what they rest on. */
 import { answers, costs } from "/figures.js";
-import { button, choice, counted, draw, find, labelled, make, number, polylines, renew, short, small } from "/parts.js";
+import { button, choice, counted, find, labelled, make, number, percent, renew, short, small } from "/parts.js";
 import { Result } from "/result.js";
 import { Stage } from "/stage.js";
 
@@ -28,6 +28,7 @@ const TITLES = {
 };
 const SMALL = "28x28"; // pixels of images that an Uno can keep
 const LARGE = 28;
+const UNKNOWN = [["", "if no class passes its mark"], ["1%", "and to what is unlike the data"], ["5%", "and more often"]];
 const LEAKS = ["shared", "copies"]; // notices of a test that is too easy
 const LONG = 500; // samples of a window that an Uno can hardly keep
 
@@ -138,6 +139,11 @@ export class Train extends Stage {
         return this.fields.classifier || undefined;
     }
 
+    /** Whether one class is the answer, not a number or a set of labels. */
+    get #hasClasses() {
+        return !["value", "labels"].includes(this.studio.stages.data.facts.target);
+    }
+
     get sees() {
         return this.fields.sees ?? "movement";
     }
@@ -161,8 +167,9 @@ export class Train extends Stage {
             this.studio.isOfSamples && !this.isSound && field("stride", "Samples to the next window", { placeholder: this.window.stride }),
             this.kind === "best" && field("minutes", "Minutes", { placeholder: 5, min: 0.01, step: "any" }),
             this.kind !== "best" && field("epochs", "Epochs", { placeholder: "as usual" }),
-            field("teachable", "Room for classes to teach on the board", { placeholder: "none" }),
+            field("teachable", "Room for examples to teach on the board", { placeholder: "none" }),
             data?.kind === "images" && field("size", "Size of images", { type: "text", placeholder: this.size ?? "as they are" }),
+            this.#hasClasses && this.kind !== "best" && labelled("Say unknown", choice("rejection", UNKNOWN, this.fields.rejection ?? "", change("rejection"))),
             field("budget", "Memory of the model", { type: "text", placeholder: "such as 2kB" }),
             field("seed", "Seed of random numbers", { placeholder: 0, min: 0 }),
         );
@@ -185,14 +192,14 @@ export class Train extends Stage {
         const { studio, fields } = this;
         const { state } = studio;
         const { window, stride } = this.window;
-        const { epochs, minutes, teachable, budget, seed, names } = fields;
+        const { epochs, minutes, teachable, budget, seed, names, rejection } = fields;
         const { size } = this;
         const cut = studio.isOfSamples;
         const points = cut ? `${state.base}-windows.npz` : state.data;
         const model = this.#file;
         const board = state.source.board === "uno" ? undefined : state.source.board;
         const best = this.kind === "best";
-        const shared = { epochs: best ? undefined : epochs, minutes: best ? minutes : undefined, teachable, budget, seed, board };
+        const shared = { epochs: best ? undefined : epochs, minutes: best ? minutes : undefined, rejection: best || !this.#hasClasses ? undefined : rejection, teachable, budget, seed, board };
         const read = cut ? {} : studio.read;
         const features = cut && !best ? this.#features : undefined;
         const train = ["train", { points, model, classifier: this.kind, features, ...this.#held(), ...read, ...shared, size, names: cut ? undefined : names }];
@@ -208,46 +215,34 @@ export class Train extends Stage {
     }
 
     doing(action) {
-        const kinds = { train: this.kind === "best" ? "Comparing kinds" : "Training" };
-        return kinds[action];
+        return action === "train" && this.kind === "best" && "Comparing kinds";
     }
 
     // --- the result ---
 
-    async show() {
+    show() {
         super.show();
         this.#showSentence();
-        const { model } = this.studio;
-        const { job } = this;
+        const { job, studio } = this;
+        const { model } = studio;
         const result = find("#result");
         const trained = job?.records?.some(({ action, state }) => action === "train" && state === "done");
         result.classList.toggle("before", Boolean(job) && !trained); // the model of before
         result.inert = Boolean(job) && !trained;
-        find("#preview").hidden = Boolean(model) || !this.studio.isOfSamples || this.isSound;
-        this.every = (await this.studio.wire.ask("models")).models ?? [];
-        this.#showModels();
-        if (this.studio.model) {
-            await this.answered.show();
-        }
-        const still = this.studio.model; // other data may have been chosen while the page asked
-        result.hidden = !still;
-        if (still) {
-            this.#answers();
-        } else {
-            this.#preview();
+        this.#showModels(model ?? {});
+        result.hidden = !model;
+        if (model) {
+            this.#answers(model);
+            this.answered.show();
         }
     }
 
-    /** The figures of the model in use on points that it has not seen. */
-    get result() {
-        return this.every?.find(({ name }) => name === this.studio.state.model) ?? {};
-    }
-
-    #answers() {
-        const { board } = this.result;
+    #answers({ board, held, kinds, kind, predicts }) {
+        const tried = Object.entries(kinds?.errors ?? {}).map(([name, error]) => `${TITLES[name] ?? name} ${predicts === "class" ? percent(1 - error, 0) : `±${short(error)}`}`);
+        const chosen = kinds ? `${kind} was taken automatically: on the ${counted(kinds.n, "point")} held out, it is clearly better (${tried.join(", ")}).` : "";
+        find("#chosen").textContent = chosen;
         const warnings = (this.known.notices ?? []).filter(({ warning, action }) => warning && action !== "build");
-        const { held } = this.studio.model;
-        const of = `${this.studio.point}s${held ? ` of ${held}` : ""}`;
+        const of = `${this.studio.state.point}s${held ? ` of ${held}` : ""}`;
         const lower = warnings.some(({ kind }) => LEAKS.includes(kind)) ? "lower on new data: see below" : "see below";
         const checking = this.studio.behind.running;
         const waits = checking ? "Being checked on the emulated board. Go on meanwhile; this fills in by itself." : "not built for a board yet";
@@ -263,13 +258,12 @@ export class Train extends Stage {
 
     // --- the models ---
 
-    #showModels() {
-        const { every } = this;
-        const used = this.result;
+    #showModels(used) {
+        const { models: every, data } = this.studio.state;
         find("#models").hidden = !every.length;
         const right = { name: used.value ? "error" : "right", unit: used.value ? "" : " %", better: used.value ? -1 : 1, digits: used.value ? 3 : 1 };
         const columns = [
-            { ...right, of: ({ accuracy, value }) => (accuracy ? 100 * accuracy.share : value?.error) },
+            { ...right, of: ({ share, value }) => (Number.isFinite(share) ? 100 * share : value?.error) },
             ...["time", "flash", "SRAM"].map((name) => ({
                 name,
                 unit: name === "time" ? " ms" : " B",
@@ -289,8 +283,8 @@ export class Train extends Stage {
             if (one.error) {
                 return make("tr", {}, make("td"), make("th", { scope: "row" }, small(one.name)), make("td", { class: "text", colspan: columns.length }, one.error));
             }
-            const { kind, current, of } = this.studio.state.models.find(({ name }) => name === one.name) ?? {};
-            const press = () => this.studio.choose({ data: of ?? this.studio.state.data, model: one.name });
+            const { kind, current, of } = one;
+            const press = () => this.studio.choose({ data: of ?? data, model: one.name });
             const attributes = { type: "radio", name: "model", checked: one === used, "data-key": `use ${one.name}`, change: press };
             const radio = make("input", { ...attributes, "aria-label": `Use ${one.name}` });
             const name = small(one.name, current === false ? (of ? `, of ${of}` : ", older than the data") : "");
@@ -302,39 +296,6 @@ export class Train extends Stage {
         const heads = ["in use", "model", ...columns.map(({ name }) => name)];
         const head = heads.map((words, at) => make("th", { class: at < 2 ? "text" : "", scope: "col" }, words));
         renew(find("#models table"), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...every.map(row)));
-    }
-
-    // --- before there is a model ---
-
-    /** The takes were read: they bound how long a window can be. */
-    showTakes() {
-        this.#showSentence();
-        this.#preview();
-    }
-
-    /** One take of each class, with the first windows that are cut from it. */
-    #preview() {
-        const { recording, labels } = this.studio.stages.data;
-        if (find("#preview").hidden || !recording) {
-            return;
-        }
-        const { window, stride } = this.window;
-        const card = (label) => {
-            const take = recording.takes.find((one) => one.label === label);
-            const windows = this.windowsOf(take.n);
-            const drawn = Math.min(windows, 12);
-            const x = (at) => (200 * at) / take.n;
-            const svg = draw(
-                "svg",
-                { viewBox: `0 0 200 ${61 + drawn * 3.4}`, preserveAspectRatio: "none", role: "img", "aria-label": `A take of ${label} and its windows` },
-                draw("rect", { class: "window", width: x(Math.min(window, take.n)), height: 60 }),
-                ...polylines(take.curves, recording.scales, 200, 60),
-                ...Array.from({ length: drawn }, (_, at) => draw("rect", { class: "cutat", x: x(at * stride) + 0.5, y: 61.5 + at * 3.4, width: Math.max(1, x(window) - 1), height: 2 })),
-            );
-            const long = this.rate ? `${short(take.n / this.rate)} s` : `${number(take.n)} samples`;
-            return make("li", {}, make("h3", {}, label), svg, make("p", {}, `${counted(windows, "window")} of a take of ${long}`));
-        };
-        find("#preview ul").replaceChildren(...labels.slice(0, 12).map(card));
     }
 
     helpsFor({ kind, names }) {

@@ -1,7 +1,7 @@
 /* Trying the model on live samples: what is answered, how sure, and "wrong?" makes a take of it. */
 import { Held } from "/held.js";
 import { Bars } from "/bars.js";
-import { all, button, choice, find, key, labelled, renew, say } from "/parts.js";
+import { all, button, choice, find, key, labelled, make, renew, say } from "/parts.js";
 import { ribbon, Scope } from "/scope.js";
 import { Stage } from "/stage.js";
 
@@ -12,6 +12,7 @@ const HOPS = [0.2, 0.5, 1];
 const VOTES = [1, 3, 5];
 const MOST_ANSWERS = 100;
 const HERE = "here";
+const REGRET_MS = 5000; // until the board forgets
 
 export class Try extends Stage {
     constructor(studio, name) {
@@ -44,10 +45,6 @@ export class Try extends Stage {
     /** Who answers; where a sound begins, only the board detects. */
     get from() {
         return this.chosenFrom ?? (this.studio.stages.train.isSound ? "board" : HERE);
-    }
-
-    set from(place) {
-        this.chosenFrom = place;
     }
 
     /** The firmware that answers, or whose samples this computer answers to. */
@@ -91,7 +88,7 @@ export class Try extends Stage {
     }
 
     async #from(from) {
-        this.from = from;
+        this.chosenFrom = from;
         this.answers = [];
         this.asked = "";
         await this.connect();
@@ -122,7 +119,7 @@ export class Try extends Stage {
         const { stream } = this;
         const { data, model } = this.studio;
         const kind = this.#kind;
-        const live = Boolean(stream.running && stream.rate && stream.kind === kind);
+        const live = Boolean(stream.running && stream.rate && stream.kind === kind && !this.held.isOpen);
         if (stream.running && stream.rate) {
             this.scope.begin(stream);
             this.scope.rate = stream.rate;
@@ -213,9 +210,29 @@ export class Try extends Stage {
         this.taught = shown;
         find("#wrong-words").textContent = words;
         const press = (name, at) => button([name, at < KEYS ? key(`${at + 1}`) : null], () => this.#keep(name), { "data-class": name });
-        const forget = (name) => button(`Forget ${name}`, () => this.order("order", { what: "forget", label: every.indexOf(name) }), { class: "quiet", "data-class": name });
+        const forget = (name) => button(`Forget ${name}`, () => this.#forget(name), { class: "quiet", "data-class": name });
+        const keep = ({ target, key: pressed }) => pressed === "Enter" && target.value.trim() && this.#keep(target.value.trim());
+        const another = this.from === HERE && make("input", { type: "text", placeholder: "a new class", "aria-label": "Keep it as a take of a new class", maxlength: 60, keydown: keep });
         const buttons = names.flatMap((name, at) => (this.from === HERE ? [press(name, at)] : [press(name, at), forget(name)]));
-        find("#wrong").replaceChildren(find("#wrong-words"), ...buttons, find("#kept"));
+        find("#wrong").replaceChildren(find("#wrong-words"), ...buttons, ...[another].filter(Boolean), find("#kept"));
+    }
+
+    /** Have the board forget a class in a while: it could not get back what it has forgotten. */
+    #forget(name) {
+        this.regretted?.(); // the class before
+        const label = this.classes.indexOf(name);
+        const end = () => {
+            clearTimeout(timer);
+            this.regretted = null;
+            this.fail("");
+        };
+        const forget = () => {
+            end();
+            this.order("order", { what: "forget", label });
+        };
+        const timer = setTimeout(forget, REGRET_MS);
+        this.regretted = forget;
+        this.remark(`The board forgets the examples of ${name} in ${REGRET_MS / 1000} s.`, button(`Keep the examples of ${name}`, end, { "data-key": "undo" }));
     }
 
     #keep(name) {
