@@ -1,4 +1,4 @@
-"""What follows from the points for features of windows and images: settings and notices."""
+"""Settings and notices for features of windows and images, by the points."""
 
 from __future__ import annotations
 
