@@ -97,14 +97,14 @@ def takes_in(
         for part, is_tested in parts
         for take in _Part(part, folder, suffixes, is_tested, tuple(files), pattern).takes()
     ]
+    if not takes and any(_zipped(folder)):
+        packed = listed(path.name for path in _zipped(folder))
+        raise InputError(f"{folder} has only packed files ({packed}); unpack each .zip first")
     if not takes and files:
         raise InputError(
             f"no folder in {folder} has the files {listed(files)}; give "
             "--files NAMES with the names of files that each take has"
         )
-    if not takes and any(_zipped(folder)):
-        packed = listed(path.name for path in _zipped(folder))
-        raise InputError(f"{folder} has only packed files ({packed}); unpack each .zip first")
     if not takes:
         raise lacking(
             folder,
