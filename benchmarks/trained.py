@@ -34,9 +34,9 @@ DATA = Path(
 
 
 def estimator_with(kind: str, names: Collection[str]) -> Any:
-    """Return the estimator of a kind, or its first variant, that has parameters of these names."""
+    """Return the estimator of a kind, or its first variant, that has these parameters, or None."""
     every = (ESTIMATORS[kind], *variants(kind, ESTIMATOR))
-    return next(each for each in every if each.parameters.keys() >= {*names})
+    return next((each for each in every if each.parameters.keys() >= {*names}), None)
 
 
 @dataclass(frozen=True)

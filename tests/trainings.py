@@ -18,9 +18,9 @@ DIGITS = load_digits_dataset()
 
 
 def estimator_with(kind: str, names: Collection[str]) -> Any:
-    """Return the estimator of a kind, or its first variant, that has parameters of these names."""
+    """Return the estimator of a kind, or its first variant, that has these parameters, or None."""
     every = (ESTIMATORS[kind], *variants(kind, ESTIMATOR))
-    return next(each for each in every if each.parameters.keys() >= {*names})
+    return next((each for each in every if each.parameters.keys() >= {*names}), None)
 
 
 def protonn(**settings: Any) -> ProtoNNClassifier:

@@ -124,7 +124,7 @@ def test_a_sensor_of_a_pico_gets_the_integer_models_answers(
 def test_channels_have_constants_whatever_they_are_called(library: Path) -> None:
     header = (library / "src" / "pnn_model.h").read_text()
     for number, name in enumerate(("INT", "A0", "AX", "ELAN_3", "ELAN_4", "GZ")):
-        assert f"#define PNN_CHANNEL_{name} {number}u" in header
+        assert f" PNN_CHANNEL_{name} = {number}," in header
     assert "PNN_CHANNEL_ELAN_3\tLITERAL1\n" in (library / "keywords.txt").read_text()
 
 
