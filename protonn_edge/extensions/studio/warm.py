@@ -20,6 +20,7 @@ import sys
 
 from protonn_edge.cli import main
 from protonn_edge.system.errors import Interrupted
+from protonn_edge.system.starting import heed
 
 ANSWER_BYTES = 40
 REQUEST_BYTES = 1 << 17
@@ -63,6 +64,7 @@ def _run(words: list[str], printed: int, said: int) -> int:
         2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False
     )
     sys.argv = ["protonn-edge", *words]
+    heed(by_exception=False)  # until the command runs
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # which may have come already
         main()
