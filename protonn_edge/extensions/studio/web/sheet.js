@@ -107,7 +107,8 @@ export class Sheet {
         }
         const at = this.dialog.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
         this.#show(sheet.error ? refused(sheet.error) : sheet);
-        all("[data-key]", this.dialog).find((one) => at && one.dataset.key === at)?.focus();
+        const kept = all("[data-key]", this.dialog).find((one) => at && one.dataset.key === at);
+        (kept ?? (this.dialog.contains(document.activeElement) ? undefined : find("h2", this.dialog)))?.focus();
     }
 
     #show(sheet) {
