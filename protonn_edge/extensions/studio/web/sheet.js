@@ -107,8 +107,7 @@ export class Sheet {
         }
         const at = this.dialog.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
         this.#show(sheet.error ? refused(sheet.error) : sheet);
-        const kept = all("[data-key]", this.dialog).find((one) => at && one.dataset.key === at);
-        (kept ?? (this.dialog.contains(document.activeElement) ? undefined : find("h2", this.dialog)))?.focus();
+        all("[data-key]", this.dialog).find((one) => at && one.dataset.key === at)?.focus();
     }
 
     #show(sheet) {
