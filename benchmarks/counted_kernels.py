@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 from columns import Record, figure, named
+from default_sets import both_parts
 from feature_rows import generated, vibration
 from model_factory import drawn_kernels_of, random_window_model
 from numpy.typing import NDArray
 from runner import Benchmark, Case
 from sklearn.model_selection import train_test_split
-from trained import DATA
 
 from protonn_edge.chips.boards import load_board
 from protonn_edge.codegen.projects.project import trial_build
@@ -40,9 +40,7 @@ _MADE = 600
 
 
 def _of_file(name: str, shape: Shape) -> Windows:
-    arrays = np.load(DATA / name, allow_pickle=False)
-    X, y = (np.concatenate([arrays[f"{key}_train"], arrays[f"{key}_test"]]) for key in "Xy")
-    return X.reshape(len(X), -1), y, shape
+    return *both_parts(name), shape
 
 
 def _of_dataset(make: Callable[[Any], Any]) -> Windows:

@@ -59,13 +59,15 @@ def divided(points: Points, seed: int, *, classes: bool) -> Parts:
     return Parts(X, y, aside, y_aside)
 
 
-def _of_file(name: str) -> Any:
-    def load(_: int) -> Points:
-        arrays = np.load(DATA / name, allow_pickle=False)
-        X = np.concatenate([arrays["X_train"], arrays["X_test"]])
-        return X.reshape(len(X), -1), np.concatenate([arrays["y_train"], arrays["y_test"]])
+def both_parts(name: str) -> Points:
+    """Return the points of a file, of its training part and of its test part."""
+    arrays = np.load(DATA / name, allow_pickle=False)
+    X, y = (np.concatenate([arrays[f"{key}_train"], arrays[f"{key}_test"]]) for key in "Xy")
+    return X.reshape(len(X), -1), y
 
-    return load
+
+def _of_file(name: str) -> Any:
+    return lambda _: both_parts(name)
 
 
 def _made(n: int, informative: int, classes: int, clusters: int = 2, noise: float = 0.05) -> Any:

@@ -49,7 +49,8 @@ from protonn_rows import PRESETS
 from runner import Benchmark
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.neural_network import MLPClassifier
-from trained import Row, estimator_with, held_out_in_turn
+from trained import Row, held_out_in_turn
+from trainings import estimator_with
 
 from protonn_edge.data.points.dataset import Dataset
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 from columns import Record
 from emulated import Beside, OnUno, run_on_uno
 from threadpoolctl import threadpool_info
+from trainings import estimator_with
 
 from protonn_edge.codegen.projects.project import BuildOptions
 from protonn_edge.data.points.dataset import Dataset
@@ -26,17 +27,10 @@ from protonn_edge.learn.folds import fold_numbers
 from protonn_edge.model.integer_chain import IntegerChain
 from protonn_edge.model.model import Model
 from protonn_edge.model.quantization import quantize
-from protonn_edge.model.registry import ESTIMATOR, ESTIMATORS, variants
 
 DATA = Path(
     os.environ.get("PROTONN_EDGE_DATA", Path(__file__).parents[1] / ".." / "shared" / "data")
 )
-
-
-def estimator_with(kind: str, names: Collection[str]) -> Any:
-    """Return the estimator of a kind, or its first variant, that has these parameters, or None."""
-    every = (ESTIMATORS[kind], *variants(kind, ESTIMATOR))
-    return next((each for each in every if each.parameters.keys() >= {*names}), None)
 
 
 @dataclass(frozen=True)

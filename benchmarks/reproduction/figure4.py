@@ -23,7 +23,8 @@ from columns import Record, figure, named, percent
 from drawing import OTHERS, PROTONN, panels
 from emulated import MEASURED, run_on_uno
 from runner import Benchmark
-from trained import Row, estimator_with
+from trained import Row
+from trainings import estimator_with
 
 from protonn_edge.data.points.dataset import Dataset
 from protonn_edge.extensions.research.floats.model import float_build

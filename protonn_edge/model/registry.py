@@ -204,9 +204,11 @@ def variants(kind: str, of: str = "parameters:{}Parameters") -> Iterator[Any]:
 
     `of` may be the place of another class of theirs, such as `ESTIMATOR`.
     """
-    for folder, each in _VARIANTS:
-        if each.kind == kind:
-            yield imported(f"{folder}.{of.format(each.prefix)}")
+    yield from map(imported, _places_of_variants(kind, of))
+
+
+def _places_of_variants(kind: str, of: str) -> Iterator[str]:
+    return (f"{folder}.{of.format(each.prefix)}" for folder, each in _VARIANTS if each.kind == kind)
 
 
 def parameters_with(kind: str, names: Collection[str]) -> Any:
@@ -219,8 +221,8 @@ def parameters_with(kind: str, names: Collection[str]) -> Any:
 
 def learner_with(kind: str, names: Collection[str]) -> Any:
     """Return the learner that `parameters_with` belongs to."""
-    own = (f"{folder}.{ESTIMATOR.format(v.prefix)}" for folder, v in _VARIANTS if v.kind == kind)
-    return _with(names, chain([LEARNERS[kind]], (imported(_learner(kind, each)) for each in own)))
+    own = (imported(_learner(kind, each)) for each in _places_of_variants(kind, ESTIMATOR))
+    return _with(names, chain([LEARNERS[kind]], own))
 
 
 def _with(names: Collection[str], classes: Iterable[Any]) -> Any:

@@ -32,6 +32,7 @@ def heed(*, by_exception: bool) -> None:
 
     A program that ignores it, or has a handler of its own, keeps doing so.
     """
-    handlers = [default_int_handler, end_at_once]
-    if getsignal(SIGINT) is handlers[by_exception]:
-        signal(SIGINT, handlers[not by_exception])
+    raises, ends = default_int_handler, end_at_once
+    before, wanted = (ends, raises) if by_exception else (raises, ends)
+    if getsignal(SIGINT) is before:
+        signal(SIGINT, wanted)

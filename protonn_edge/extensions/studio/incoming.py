@@ -133,7 +133,7 @@ class Drop:
         """Unpack a ZIP whose sizes fit, and return its bytes; links and ways out are left out."""
         with zipfile.ZipFile(packed.path) as archive:
             entries = [each for each in archive.infolist() if not each.is_dir()]
-            alone = [each.name for each in (packed, *self.files)] == self.packed_in
+            alone = not self.files and self.packed_in == [packed.name]
             self.is_project = alone and MANIFEST in archive.namelist()
             total = sum(each.file_size for each in entries)
             if len(entries) > MOST_FILES:
