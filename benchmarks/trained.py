@@ -15,7 +15,6 @@ import numpy as np
 from columns import Record
 from emulated import Beside, OnUno, run_on_uno
 from threadpoolctl import threadpool_info
-from trainings import estimator_with
 
 from protonn_edge.codegen.projects.project import BuildOptions
 from protonn_edge.data.points.dataset import Dataset
@@ -83,6 +82,9 @@ class Row:
 
     def train(self, dataset: Dataset, seed: int) -> Model:
         """Return the trained model."""
+        # of the tests, which only run.py makes importable
+        from trainings import estimator_with
+
         classifier = estimator_with(self.kind, self.settings)(random_state=seed, **self.settings)
         classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups)
         model: Model = classifier.to_model(classes=dataset.classes)
