@@ -25,8 +25,8 @@ import protonn_edge
 
 PACKAGES = ("data", "extensions.sensing", "extensions.studio")
 METHODS = ("fullmatch", "match", "search", "findall", "finditer", "sub", "split")
-SIZES = (64, 256, 1024, 4096)
-FLOOR_S = 0.02  # shorter times say nothing; one of 4,096 linear steps is far below
+SIZES = (64, 256, 1024, 4096, 16384)
+FLOOR_S = 0.02  # shorter times say nothing; one of 16,384 linear steps is far below
 GROWTH = 8  # of the time for a text four times as long: 4 if it is linear, 16 if it is quadratic
 ENDS = ("\0", "a", "0", ")")
 

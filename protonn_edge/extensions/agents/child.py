@@ -18,7 +18,7 @@ from protonn_edge.system.schema import JsonObject
 
 _GRACE_S = 1.5  # for an end in good order; clients wait only a little longer for a server's
 # Nobody writes to the standard input. Its end is the end of the server, even if that was killed.
-_WATCHER = 'read -r _; kill -KILL -- "-$0"'
+_WATCHER = 'read -r _; kill -s KILL -- "-$0"'  # with -KILL, dash refuses a group
 _LOOK_EVERY_S = 0.05
 _MOST_BYTES = 50_000_000  # of an object
 

@@ -275,7 +275,12 @@ def digits(folder: Path) -> Path:
     return folder
 
 
-LONG = {"data": "digits.csv", "model": "m.npz", "classifier": "protonn"}
+LONG = {
+    "data": "digits.csv",
+    "model": "m.npz",
+    "classifier": "protonn",
+    "options": {"epochs": "100000"},  # minutes, on a fast computer, too
+}
 
 
 def test_two_at_once_and_a_cancelled_training(digits: Path) -> None:
