@@ -14,7 +14,7 @@ from protonn_edge import LinearClassifier
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.linear.value.train import LinearRegressor
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.learn.clipping import have_few_steps
+from protonn_edge.learn.clipping import CHOICE, have_few_steps
 from protonn_edge.model.file import model_bytes
 from protonn_edge.model.quantization import quantize
 
@@ -110,3 +110,21 @@ def test_a_repeated_point_chooses_as_a_weight_of_two() -> None:
     twice = LinearClassifier(random_state=0).fit(np.vstack([X, X]), np.append(y, y))
     weighted = LinearClassifier(random_state=0).fit(X, y, sample_weight=np.full(300, 2.0))
     assert twice.clip_ == weighted.clip_
+
+
+def test_a_share_up_to_a_tenth_is_taken_where_it_is_far_better() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(4, size=800)
+    X = rng.normal(0, 1.2, (4, 8))[y] + 0.7 * rng.standard_t(1.5, (800, 8))
+    chosen = LinearClassifier(random_state=0).fit(X.astype(np.float32), y).clip_
+    assert chosen.share > 0.01
+    assert chosen.n == 800  # each point is held out once
+
+
+def test_a_lead_of_less_than_two_points_leaves_all_values() -> None:
+    assert CHOICE.taken([(0.0, wrong(300)), (0.1, wrong(282))]) == 0.0
+    assert CHOICE.taken([(0.0, wrong(300)), (0.1, wrong(278))]) == 0.1
+
+
+def wrong(errors: int, n: int = 1_000) -> np.ndarray:
+    return np.arange(n) < errors
