@@ -214,7 +214,7 @@ class Health:
             )
         return {
             "new": f"fewer than {FEWEST_ANSWERS} answers, too few for a verdict: {expected}",
-            "good": f"no drift so far: {expected}",
+            "good": f"no drift so far: {expected}; the shares of the classes are not judged",
             "drift": (
                 f"drift: the latest answers differ from the expected ones ({expected}); "
                 "check the sensor and its mounting, or include recent data in the training"
