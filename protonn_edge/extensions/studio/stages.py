@@ -22,6 +22,7 @@ _MOVE = "Move the board, and watch its answers."
 _PLAY = "The emulated board plays recorded samples; watch its answers."
 _MAKE_A_SOUND = "Make a sound near the microphone, and watch the answers."
 _HELD_OUT = "Here is what training held out, the wrong answers first; no board is needed."
+_NO_BOARD = "Here is what training held out; connect a board to watch its answers."
 _SOUND_HZ = 2_000  # from which samples are sound
 _FEW_NAMES = 3
 _WORDS = ("no", "one", "two", "three")
@@ -246,7 +247,8 @@ class Stages:
     def _try(self) -> Stage:
         go = _action("Put it on the board", "board", "upload" if self._memory.has_port else None)
         is_sound = (self._used.data_facts.get("rate") or 0) >= _SOUND_HZ
-        lead = [_PLAY if self._memory.is_emulated else _MAKE_A_SOUND if is_sound else _MOVE]
+        watch = _PLAY if self._memory.is_emulated else _MAKE_A_SOUND if is_sound else _MOVE
+        lead = [watch if self._memory.is_emulated or self._memory.has_port else _NO_BOARD]
         if not self._is_live:
             return Stage("ready", "wrong ones first", [_HELD_OUT], go)
         if self._used.model_facts.get("sha256") in self._memory.tried:

@@ -181,6 +181,9 @@ LAWS = """([least, leastOfLarge]) => {
     for (const one of [".stage", "h1"]) {
         if (all(one).length !== 1) { found.push(["not one", one, all(one).length]); }
     }
+    for (const one of all("select")) {
+        if (!one.options.length) { found.push(["nothing to choose", text(one)]); }
+    }
     const primary = all(".primary:enabled").filter((one) => !one.closest(".editing, dialog"));
     if (primary.length > 1) { found.push(["several primary actions", ...primary.map(text)]); }
     for (const one of all("button, a, input, select, summary")) {

@@ -131,6 +131,17 @@ def test_enter_alone_leads_from_a_drop_to_an_answer(
         expect(page.locator("#matrix")).to_be_visible()
 
 
+def test_sounds_are_tried_before_a_board_is_connected_or_built(
+    shown: Shown, tmp_path: Path
+) -> None:
+    shown.bring(write_kind(tmp_path / "own", "sounds"))
+    shown.press_primary("Train a model")
+    shown.press_primary("Try it live")
+    expect(shown.stage.locator(".lead")).to_contain_text("connect a board to watch its answers")
+    expect(shown.page.locator("#held .class")).to_have_text(re.compile(r"\w"))
+    assert shown.barred() == []
+
+
 def test_answers_change_what_is_shown_and_keep_the_focus(shown: Shown, tmp_path: Path) -> None:
     sheet = shown.drop(write_kind(tmp_path / "own", "phone"))
     person = sheet.get_by_label("the person is")

@@ -77,7 +77,7 @@ export class Try extends Stage {
         const places = [...here, ...(built ? [["board", "the board"]] : []), ...(built && this.#teaches ? [["teaching", "the board, to teach it"]] : [])];
         renew(
             find("#answering"),
-            labelled("Answers from", choice("from", places, this.from, (from) => this.#from(from))),
+            places.length > 0 && labelled("Answers from", choice("from", places, this.from, (from) => this.#from(from))),
             asks && labelled("every", choice("hop", HOPS.map((s) => [s, `${s} s`]), hop, change("hop"))),
             asks && labelled("by the mean of", choice("votes", VOTES.map((n) => [n, n === 1 ? "1 window" : `${n} windows`]), votes, change("votes"))),
         );
@@ -127,7 +127,8 @@ export class Try extends Stage {
         const isLive = this.studio.isOfSamples && (data?.sensors?.length || model?.sensors?.length || stream.running);
         this.held.show(!live);
         this.studio.source.showOffline(find("#trying .offline"), live || !isLive, kind, () => this.connect());
-        all("#answering, h2", find("#trying")).forEach((one) => (one.hidden = !isLive));
+        const asks = isLive && find("#answering").childElementCount > 0;
+        all("#answering, h2", find("#trying")).forEach((one) => (one.hidden = !asks));
         find(".said", this.section).hidden = !live;
         find(".scope", this.section).hidden = !live || this.from !== HERE;
         find("#trying .under").hidden = !live;
