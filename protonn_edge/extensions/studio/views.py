@@ -187,7 +187,7 @@ def figures(model_file: Path, data: Path) -> JsonObject:
     tested = Tested.of(model_file, data)
     model, points = tested.model, tested.points
     own = _of_classes(tested, WindowPlaces.of(data)) if model.policy.predicts == "class" else None
-    return {**(own or _of_values(tested)), "ranges": _ranges(points.X)}
+    return {**(own or _of_values(tested)), "held": len(points.X), "ranges": _ranges(points.X)}
 
 
 def _of_values(tested: Tested) -> JsonObject:

@@ -23,7 +23,7 @@ class LabelFigures:
     """The figures of n >= 1 points, 0..1."""
 
     n: int
-    precision_at: dict[int, float]  # the share of right labels among the k best; see `PLACES`
+    precision_at: dict[int, float]  # the share of right labels among the k best; see `places_of`
     precision: float | None  # the share of chosen labels that points have; None without any
     recall: float | None  # the share of points' labels that are chosen; None without any
 
@@ -33,7 +33,7 @@ class LabelFigures:
         right, said, have = ((chosen * (known != 0)).sum(), chosen.sum(), (known != 0).sum())
         return cls(
             n=len(scores),
-            precision_at=precision_at(scores, known),
+            precision_at=precision_at(scores, known, places_of(scores.shape[1])),
             precision=float(right / said) if said else None,
             recall=float(right / have) if have else None,
         )
@@ -58,6 +58,11 @@ class LabelFigures:
         """A text such as "P@1/3/5 68.92 / 63.04 / 58.32 %"."""
         figures = (f"{100 * share:.2f}" for share in self.precision_at.values())
         return f"P@{'/'.join(map(str, self.precision_at))} {' / '.join(figures)} %"
+
+
+def places_of(n_labels: int) -> list[int]:
+    """Return the usual numbers of labels that a model of so many labels can rank."""
+    return [k for k in PLACES if k <= n_labels]
 
 
 def precision_at(scores: Array, labels: Array, places: Sequence[int] = PLACES) -> dict[int, float]:

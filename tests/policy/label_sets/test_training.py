@@ -19,7 +19,7 @@ from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.learn.initialization import sleec_projection
 from protonn_edge.learn.sparsity import kept_entries
 from protonn_edge.model.head import matrices_of, paper_bytes
-from protonn_edge.policy.label_sets.figures import precision_at
+from protonn_edge.policy.label_sets.figures import LabelFigures, precision_at
 from protonn_edge.policy.label_sets.targets import are_label_sets, best_threshold, label_matrix
 from protonn_edge.system.errors import InputError
 
@@ -194,3 +194,9 @@ def test_sets_are_scored_in_any_form() -> None:
     classifier = fitted(epochs=5)
     sets = [set(np.flatnonzero(row).tolist()) for row in Y_TEST]
     assert classifier.score(X_TEST, sets) == classifier.score(X_TEST, Y_TEST) > 0
+
+
+def test_precision_is_given_at_no_more_labels_than_a_model_has() -> None:
+    for n_labels, places in ((2, [1]), (3, [1, 3]), (4, [1, 3]), (5, [1, 3, 5])):
+        scores, labels = np.eye(n_labels), np.eye(n_labels, dtype=np.int8)
+        assert [*LabelFigures.of(scores, labels, labels).precision_at] == places

@@ -1,5 +1,5 @@
 /* Answers without a board: to what training held out, the wrong ones first, or to files of one's own. */
-import { bold, button, counted, find, make, rangeOf, renew, short, unseen } from "/parts.js";
+import { bold, button, counted, curve, find, make, rangeOf, renew, short, unseen } from "/parts.js";
 import { drawn } from "/result.js";
 import { cellsOf, ribbon } from "/scope.js";
 import { leftOut } from "/sheet.js";
@@ -110,7 +110,9 @@ export class Held {
     #ways() {
         const { points, at, own } = this;
         const step = (by, sign, words) => button([sign, unseen(words)], () => this.#go(at + by), { class: "quiet", disabled: !points[at + by], "data-key": words });
-        const named = own ? points[at]?.name : `${this.studio.state.point} ${at + 1} of ${points.length}`;
+        const { held } = this.source;
+        const some = held > points.length ? `, from ${held} held-out ones` : "";
+        const named = own ? points[at]?.name : `${this.studio.state.point} ${at + 1} of ${points.length}${some}`;
         const steps = points.length > 0 && make("div", { class: "row" }, step(-1, "‹", "The one before"), make("span", {}, named), step(1, "›", "The next one"));
         const choose = button("Try a file of your own", () => find("#files").click(), { "data-key": "own" });
         const { stream } = this.studio.state;
@@ -179,12 +181,18 @@ export class Held {
         if (moved) {
             this.#say(found.said, found.sure, "with these values");
         }
+        const isNumber = this.studio.model.predicts === "value";
         const runs = (words) => words.flatMap((label, n) => (n && words[n - 1] === label ? [] : [{ label, n }]));
+        const reach = isNumber && rangeOf(found.strips.flat().map(Number));
         found.strips.forEach((words, at) => {
+            if (isNumber) {
+                course(this.strips[at], words, reach);
+                return;
+            }
             const cells = runs(words).map(({ label, n }, run, { [run + 1]: next }) => ({ label: label || "none", from: n / words.length, to: (next?.n ?? words.length) / words.length }));
             ribbon(this.strips[at], cells, "If only this changed");
         });
-        this.change.textContent = this.studio.model.predicts === "value" ? "" : this.#nearest(found, asked, ranges);
+        this.change.textContent = isNumber ? "" : this.#nearest(found, asked, ranges);
     }
 
     /** The least change of one column that leads to another answer, in words. */
@@ -198,4 +206,12 @@ export class Held {
         const name = least && this.points[this.at].values[least.at][0];
         return least ? `It becomes ${least.word || "no label"} if ${name} ${least.to > x[least.at] ? "rises" : "falls"} to ${short(least.to)}.` : "";
     }
+}
+
+/** Draw how a number changes with one column, on the scale of all columns, between its values at both ends. */
+function course(place, numbers, reach) {
+    const [first, last] = [numbers[0], numbers.at(-1)];
+    place.classList.add("course");
+    place.replaceChildren(make("span", {}, first), curve([numbers.map(Number)], [reach]), make("span", {}, last));
+    place.setAttribute("aria-label", `If only this changed: from ${first} to ${last}`);
 }

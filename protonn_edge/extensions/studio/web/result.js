@@ -19,7 +19,8 @@ export class Result {
             return;
         }
         Object.assign(this, { asked: key, points: [], tested: [] });
-        ["#matrix", "#cell", "#each"].forEach((id) => (find(id).hidden = !state.points));
+        ["#matrix", "#cell"].forEach((id) => (find(id).hidden = !state.points));
+        find("#each").hidden = true; // until there are classes
         if (!state.points) {
             return;
         }
@@ -29,7 +30,7 @@ export class Result {
             return;
         }
         find("#each").hidden = !found.classes;
-        this.ranges = found.ranges;
+        Object.assign(this, { ranges: found.ranges, held: found.held });
         if (found.error) {
             find("#matrix").replaceChildren(make("p", { class: "note" }, `The answers cannot be shown: ${found.error}`));
             find("#cell").replaceChildren();
@@ -135,7 +136,8 @@ export class Result {
             text(40, 18, short(high), "end"),
             text(40, 165, "answer", "end"),
         );
-        find("#matrix").replaceChildren(...(shown.length ? [plot] : [])); // sets of labels have none
+        find("#matrix").replaceChildren(plot);
+        find("#matrix").hidden = !shown.length; // of sets of labels
         const list = facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, `${value}`)]);
         find("#cell").replaceChildren(make("dl", { class: "facts" }, ...list));
     }
