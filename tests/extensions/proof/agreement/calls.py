@@ -27,16 +27,22 @@ Number = tuple[str, int, int]
 
 
 def _add(stage: Stage, function: str) -> Iterator[Case]:
-    """One input and its weights may be any at a time."""
+    """One input and its weights may be any at a time; only the input if sums become bytes.
+
+    The limits of those, and their bits, are of the sums that the model's own weights lead to.
+    """
     number, n = int(function.rpartition("_")[2]), stage.kernel.stage.n_inputs
     assert stage.kernel.name == "columns", "write how its inputs and weights are passed"
     table, row = f"{stage.name}_weights_{number}", len(stage.kernel.passes[number].rows[0])
     arguments, buffers = [(To("inputs"), 2)], {"inputs": n}
+    makes_bytes = f"{stage.name}_bytes" in stage.forms.assembly.functions
+    called = f"{stage.name}_bytes" if makes_bytes else function
     for place in {0, n - 1}:
         fixed = {"inputs": [None if k == place else 0 for k in range(n)]}
-        call = Call(function, arguments, 0, fixed, {}, buffers, {table: [None] * (n * row)})
+        tables = {} if makes_bytes else {table: [None] * (n * row)}
+        call = Call(called, arguments, 0, fixed, {}, buffers, tables)
         yield Case(call, long=number > 0 or place > 0)
-    yield Case(Call(function, arguments, buffers=buffers), proven=False)
+    yield Case(Call(called, arguments, buffers=buffers), proven=False)
 
 
 # ---- prototypes ----

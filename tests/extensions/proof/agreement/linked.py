@@ -27,6 +27,7 @@ _MAIN = "int main(void)\n{\n    return 0;\n}\n"
 _NO_MULTIPLIER = "#include <avr/io.h>\n#undef __AVR_HAVE_MUL__\n"
 # At -Og paths through a loop meet in front of its next pass.
 _FORMS = (("assembly", ("-O2",)), ("portable", ("-Og", "-include", "no_multiplier.h")))
+_CONVERTED = re.compile(r"^static void (\w+)_convert\(void\)", re.M)
 # Sums of 24 bits, which portable C keeps in 32.
 _SUMS = re.compile(r"#ifdef PNN_ASSEMBLY(\n__extension__ typedef __int24 )")
 
@@ -73,7 +74,7 @@ def linked_forms(text: str, folder: Path) -> Forms:
     """Compile and link generated C, whose header is in the folder, in both forms."""
     skip_without(*AVR_GCC)
     own = _SUMS.sub(r"#if 1\1", text)
-    (folder / "forms.c").write_text(own + _MAIN)
+    (folder / "forms.c").write_text(own + _products(own) + _MAIN)
     (folder / "no_multiplier.h").write_text(_NO_MULTIPLIER)
     linked = []
     for name, flags in _FORMS:
@@ -81,3 +82,17 @@ def linked_forms(text: str, folder: Path) -> Forms:
         subprocess.run(command, check=True, cwd=folder, timeout=60)
         linked.append(Linked(folder / f"{name}.elf"))
     return Forms(own, *linked)
+
+
+def _products(text: str) -> str:
+    """Return a function for each product whose sums become bytes, at the end of one form's function.
+
+    It is called as the stage with ``_bytes`` behind its name.
+    """
+    found = []
+    for stage in dict.fromkeys(_CONVERTED.findall(text)):
+        adding = dict.fromkeys(re.findall(rf"^static void ({stage}_add_\d+)\(", text, re.M))
+        found += [f"void {stage}_bytes(const pnn_input_t *x)\n{{\n"]
+        found += [f"    {each}(x);\n" for each in adding]
+        found += [f"#ifndef PNN_ASSEMBLY\n    {stage}_convert();\n#endif\n}}\n\n"]
+    return "".join(found)
