@@ -28,6 +28,8 @@ PROVEN = (
         "number",
         "prototypes: may be taught, 16",
         "decision: observed; ",
+        "cascade: added; -; columns",
+        "kernels: as drawn",
     ),
 )
 
