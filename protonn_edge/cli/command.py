@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, TextIO
 import click
 import numpy as np
 
-from protonn_edge.cli.additions import added_to, with_added
+from protonn_edge.cli.additions import added_to
 from protonn_edge.cli.foreign_errors import bug, sentence_about
 from protonn_edge.cli.option_groups import GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths, shown_name
@@ -174,7 +174,12 @@ def command(
             help=help_text,
             epilog="\n".join(["\b", "Examples:" if len(shown) > 1 else "Example:", *lines]),
         )
-        made.needs, made.apart = with_added(added, needs or {}, apart or {})
+        # The rules of added options come first, since they say more: an added option may need
+        # another one, which excludes an option of the command.
+        rules = [row for each in added for row in each.NEEDS.items()]
+        made.needs = dict(rules) | dict(needs or {})
+        rules = [row for each in added for row in each.APART.items()]
+        made.apart = dict(rules) | dict(apart or {})
         made.examples = shown
         return made
 

@@ -24,7 +24,6 @@ from protonn_edge.learn.parameters import (
     Sides,
     Subset,
 )
-from protonn_edge.learn.search import ANY, BEST
 from protonn_edge.model.registry import (
     PARAMETERS,
     VALUE_LEARNERS,
@@ -211,17 +210,14 @@ def classifier_options(kinds: Sequence[str], shown: Collection[str] | None = Non
     return replace(of_parameters(_parsed(_kind_of(kinds[0]))), extended=of_all_kinds)
 
 
-def flag_of(name: str, declared: Parameter) -> str:
-    """Return the option of a parameter of this name, and the one that turns it off."""
-    flag = f"--{name.replace('_', '-')}"
-    no = f"/--no-{flag.removeprefix('--')}" if "boolean" in declared.values else ""
-    return declared.option or flag + no
-
-
 def flags_of(name: str, declared: Parameter) -> list[str]:
-    """Return the option of a parameter, and that for the share of a flag that may be a number."""
-    flag = flag_of(name, declared)
-    has_share = "boolean" in declared.values and Number in map(type, declared.values)
+    """Return the option of a parameter, and that for the share of a flag that may be a number.
+
+    The first one includes what turns a flag off, as in ``--augment/--no-augment``.
+    """
+    words, is_flag = name.replace("_", "-"), "boolean" in declared.values
+    flag = declared.option or (f"--{words}/--no-{words}" if is_flag else f"--{words}")
+    has_share = is_flag and Number in map(type, declared.values)
     return [flag, f"{flag.partition('/')[0]}-share"] if has_share else [flag]
 
 
@@ -335,13 +331,3 @@ def flags() -> dict[str, str]:
     options = {str(each.name): each.opts[0] for each in context.command.get_params(context)}
     shares = {name.removesuffix(_SHARE): flag for name, flag in options.items() if was_given(name)}
     return options | shares
-
-
-def every_classifier() -> Any:
-    """Declare the classifier to train, or the best of all: the options of all kinds."""
-    return classifier_options((*PARAMETERS, BEST))
-
-
-def any_classifier() -> Any:
-    """Declare the classifier to search for, or any: the help shows the options of features."""
-    return classifier_options((*PARAMETERS, ANY), parameters_of(ANY))
