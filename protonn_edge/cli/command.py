@@ -11,8 +11,8 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from inspect import cleandoc, signature
@@ -398,21 +398,17 @@ class Output:
         if failure is not None:
             raise failure
 
-    @contextmanager
-    def progress(self, description: str, total: int) -> Iterator[ProgressBar]:
+    def progress(self, description: str, total: int) -> AbstractContextManager[ProgressBar]:
         """Show a progress bar on standard error during a long operation."""
         from protonn_edge.cli.progress import progress_bar
 
-        with progress_bar(self._progress, description, total) as bar:
-            yield bar
+        return progress_bar(self._progress, description, total)
 
-    @contextmanager
-    def status(self, description: str) -> Iterator[None]:
+    def status(self, description: str) -> AbstractContextManager[None]:
         """Show on standard error which task is running, if it has nothing to count."""
         from protonn_edge.cli.progress import progress_status
 
-        with progress_status(self._progress, description):
-            yield
+        return progress_status(self._progress, description)
 
 
 OUTPUT = together(
