@@ -11,8 +11,8 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from inspect import cleandoc, signature
@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, TextIO
 import click
 import numpy as np
 
-from protonn_edge.cli.additions import added_to, with_added
+from protonn_edge.cli.additions import added_to
 from protonn_edge.cli.foreign_errors import bug, sentence_about
 from protonn_edge.cli.option_groups import GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths, shown_name
@@ -174,7 +174,12 @@ def command(
             help=help_text,
             epilog="\n".join(["\b", "Examples:" if len(shown) > 1 else "Example:", *lines]),
         )
-        made.needs, made.apart = with_added(added, needs or {}, apart or {})
+        # The rules of added options come first, since they say more: an added option may need
+        # another one, which excludes an option of the command.
+        rules = [row for each in added for row in each.NEEDS.items()]
+        made.needs = dict(rules) | dict(needs or {})
+        rules = [row for each in added for row in each.APART.items()]
+        made.apart = dict(rules) | dict(apart or {})
         made.examples = shown
         return made
 
@@ -393,21 +398,17 @@ class Output:
         if failure is not None:
             raise failure
 
-    @contextmanager
-    def progress(self, description: str, total: int) -> Iterator[ProgressBar]:
+    def progress(self, description: str, total: int) -> AbstractContextManager[ProgressBar]:
         """Show a progress bar on standard error during a long operation."""
         from protonn_edge.cli.progress import progress_bar
 
-        with progress_bar(self._progress, description, total) as bar:
-            yield bar
+        return progress_bar(self._progress, description, total)
 
-    @contextmanager
-    def status(self, description: str) -> Iterator[None]:
+    def status(self, description: str) -> AbstractContextManager[None]:
         """Show on standard error which task is running, if it has nothing to count."""
         from protonn_edge.cli.progress import progress_status
 
-        with progress_status(self._progress, description):
-            yield
+        return progress_status(self._progress, description)
 
 
 OUTPUT = together(

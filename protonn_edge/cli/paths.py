@@ -11,8 +11,9 @@ read.
 from __future__ import annotations
 
 import os
+import re
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,76 +39,40 @@ LIVE_FOLDER = Path("live")
 
 @dataclass(frozen=True)
 class FileKind:
-    """Files that commands write, and recognize."""
+    """Files that commands write, and recognize by how they begin or by the arrays in them."""
 
     name: str  # with an article, for messages
-    includes: Callable[[Path], bool]  # whether a regular file that is not empty is one of them
+    begin: str = ""  # a regular expression of the first bytes
+    arrays: tuple[set[str], ...] = ()  # sets of names; an archive of the kind has all of one set
+
+    def includes(self, path: Path) -> bool:
+        """Return whether a regular file that is not empty is one of them."""
+        with path.open("rb") as stream:
+            head = stream.read(_HEAD_BYTES)
+        if not self.arrays:
+            return re.match(self.begin.encode(), head, re.DOTALL) is not None
+        if not head.startswith(b"PK"):
+            return False
+        from protonn_edge.data.files.archive import ArrayArchive
+
+        with suppress(InputError), ArrayArchive(path, limit_bytes=1 << 30) as archive:
+            return any(names.issubset(archive.names) for names in self.arrays)
+        return False
 
 
-def _arrays(path: Path) -> set[str]:
-    if not _head(path).startswith(b"PK"):
-        return set()
-    from protonn_edge.data.files.archive import ArrayArchive
-
-    with suppress(InputError), ArrayArchive(path, limit_bytes=1 << 30) as archive:
-        return set(archive.names)
-    return set()
-
-
-def _head(path: Path) -> bytes:
-    with path.open("rb") as stream:
-        return stream.read(_HEAD_BYTES)
-
-
-def begins(*marks: str, within: Iterable[str] = ("",)) -> Callable[[Path], bool]:
-    """Return whether a file begins with one of these marks, as a function of its path.
-
-    Near its beginning, it also has one of those `within`.
-    """
-
-    def includes(path: Path) -> bool:
-        head = _head(path)
-        has_begin = head.startswith(tuple(mark.encode() for mark in marks))
-        return has_begin and any(mark.encode() in head for mark in within)
-
-    return includes
-
-
-def _has_answers(path: Path) -> bool:
-    first = _head(path).partition(b"\n")[0]
-    return any(name.encode() in first for name in PREDICTED.values())
-
-
-MODEL = FileKind("a model file", lambda path: "format_version" in _arrays(path))
+MODEL = FileKind("a model file", arrays=({"format_version"},))
 WINDOWS = FileKind(
     "a data set of windows",
-    lambda path: any(
-        {"X_train", "y_train", name} <= _arrays(path) for name in ("class_names", "value_name")
-    ),
+    arrays=tuple({"X_train", "y_train", name} for name in ("class_names", "value_name")),
 )
 REPORT = FileKind(
-    "a report",
-    begins(
-        "<!doctype html>",  # the second is in all reports, the first only in newer ones
-        within=('<meta name="generator" content="protonn-edge">', " protonn-edge</title>"),
-    ),
+    "a report",  # the second mark is in all reports, the first only in newer ones
+    '<!doctype html>.*(<meta name="generator" content="protonn-edge">| protonn-edge</title>)',
 )
-RESULTS = FileKind(
-    "a results file",
-    begins(
-        *(
-            f"index,{right},predicted,{counts},mismatch,"
-            for right in ("label", "true")
-            for counts in ("cycles", "instructions")
-        )
-    ),
-)
-CERTIFICATE = FileKind("a certificate", begins("{", within=('"claims"',)))
-ANSWERS = FileKind("a table of answers", _has_answers)
-NETWORK = FileKind(
-    "a network that 'convert' wrote",
-    lambda path: _head(path)[2:].startswith(b"\x12\x0cprotonn-edge"),  # the producer's name
-)
+RESULTS = FileKind("a results file", "index,(label|true),predicted,(cycles|instructions),mismatch,")
+CERTIFICATE = FileKind("a certificate", r'\{.*"claims"')
+ANSWERS = FileKind("a table of answers", rf"[^\n]*({'|'.join(PREDICTED.values())})")
+NETWORK = FileKind("a network that 'convert' wrote", "..\x12\x0cprotonn-edge")  # the producer
 
 
 class GivenPath(click.Path):

@@ -10,8 +10,10 @@ from protonn_edge.cli import options
 from protonn_edge.cli.command import additions, option
 from protonn_edge.cli.tables import TRAINING_TABLE
 from protonn_edge.cli.train_additions import TrainAddition
-from protonn_edge.cli.train_options import GivenClassifier, every_classifier
+from protonn_edge.cli.train_options import GivenClassifier, classifier_options
 from protonn_edge.data.options import TableOptions
+from protonn_edge.learn.search import BEST
+from protonn_edge.model.registry import PARAMETERS
 
 if TYPE_CHECKING:
     from protonn_edge.learn.targets import Target
@@ -23,7 +25,7 @@ class TrainOptions:
 
     data: Path = options.POINTS
     output: Path = options.MODEL_OUTPUT
-    classifier: GivenClassifier = every_classifier()
+    classifier: GivenClassifier = classifier_options((*PARAMETERS, BEST))
     start_from: Path | None = option(
         "Continue from a model file, or a folder of the reference implementation (W, B, Z, gamma).",
         options.PATH,

@@ -24,7 +24,6 @@ from protonn_edge.learn.parameters import (
     Sides,
     Subset,
 )
-from protonn_edge.learn.search import ANY, BEST
 from protonn_edge.model.registry import (
     PARAMETERS,
     VALUE_LEARNERS,
@@ -82,14 +81,12 @@ def _default_text(default: object) -> str:
 
 def parameters_of(classifier: str) -> dict[str, Parameter]:
     """Return the parameters of a kind that the command line can give, with its variants'."""
-    found = dict(_parsed(_kind_of(classifier)))
-    for each in variants(classifier):
-        found |= {name: own for name, own in _parsed(each).items() if name not in found}
+    found = dict[str, Parameter]()
+    for kind in (_kind_of(classifier), *variants(classifier)):
+        for name, declared in kind.parameters.items():
+            if declared.help:
+                found.setdefault(name, declared)
     return found
-
-
-def _parsed(kind: type[SharedParameters]) -> dict[str, Parameter]:
-    return {name: each for name, each in kind.parameters.items() if each.help}
 
 
 def _kind_of(classifier: str) -> type[SharedParameters]:
@@ -123,14 +120,31 @@ class GivenClassifier(NamedTuple):
     options: Mapping[str, Any]  # values by the names of parameters
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters that are given; raises the errors of `given_parameters`.
+        """Return the parameters that are given; refuse those of other kinds.
 
         A window without features is one for which features are found, as of a file of windows.
         """
-        given = given_parameters(self.name, self.options)
-        others = {"features", "image_shape"} & {*given} or was_given("start_from")
-        is_window = "window_shape" in given and not others
-        return {"features": "auto", **given} if is_window else given
+        given = {name: value for name, value in self.options.items() if was_given(name)}
+        for name in [*given, *filter(was_given, _OF_PARAMETERS)]:
+            parameter = _OF_PARAMETERS.get(name, name)
+            has = parameter in _kind_of(self.name).parameters
+            if not has and parameter not in parameters_of(self.name):
+                flag = flags()[name]
+                raise InputError(
+                    f"{flag} is given, but the classifier {self.name!r} has no such parameter; "
+                    f"omit {flag}, or choose --classifier {' or '.join(_kinds_with(parameter))}"
+                )
+        is_kind = self.name in PARAMETERS
+        if is_kind and parameters_with(self.name, given) is None:
+            own = _kind_of(self.name).parameters
+            first, second = [flags()[name] for name in given if name not in own][:2]
+            raise InputError(f"{first} and {second} cannot be used together; give only one of them")
+        may_be_image = not is_kind and "image_shape" in given
+        if "window_shape" in given and not may_be_image and not was_given("start_from"):
+            given.setdefault("features", "auto")
+        if str(given.get("features")).endswith(".npz"):
+            given["features"] = _features_of(Path(given["features"]))
+        return given
 
     @property
     def is_open(self) -> bool:
@@ -197,6 +211,7 @@ def classifier_options(kinds: Sequence[str], shown: Collection[str] | None = Non
                 name, each, hidden=not (each.common and (shown is None or name in shown))
             )
             for name, each in every.items()
+            if each.help
         }
         return together(
             lambda classifier, **options: GivenClassifier(classifier, options),
@@ -208,20 +223,17 @@ def classifier_options(kinds: Sequence[str], shown: Collection[str] | None = Non
             {name: each for kind in PARAMETERS for name, each in parameters_of(kind).items()}
         )
 
-    return replace(of_parameters(_parsed(_kind_of(kinds[0]))), extended=of_all_kinds)
-
-
-def flag_of(name: str, declared: Parameter) -> str:
-    """Return the option of a parameter of this name, and the one that turns it off."""
-    flag = f"--{name.replace('_', '-')}"
-    no = f"/--no-{flag.removeprefix('--')}" if "boolean" in declared.values else ""
-    return declared.option or flag + no
+    return replace(of_parameters(_kind_of(kinds[0]).parameters), extended=of_all_kinds)
 
 
 def flags_of(name: str, declared: Parameter) -> list[str]:
-    """Return the option of a parameter, and that for the share of a flag that may be a number."""
-    flag = flag_of(name, declared)
-    has_share = "boolean" in declared.values and Number in map(type, declared.values)
+    """Return the option of a parameter, and that for the share of a flag that may be a number.
+
+    The first one includes what turns a flag off, as in ``--augment/--no-augment``.
+    """
+    words, is_flag = name.replace("_", "-"), "boolean" in declared.values
+    flag = declared.option or (f"--{words}/--no-{words}" if is_flag else f"--{words}")
+    has_share = is_flag and Number in map(type, declared.values)
     return [flag, f"{flag.partition('/')[0]}-share"] if has_share else [flag]
 
 
@@ -282,29 +294,6 @@ def type_of(declared: Parameter) -> click.ParamType[Any]:
     return _OrAuto(first) if AUTO in declared.values else first
 
 
-def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, object]:
-    """Return the parameters that options give; refuse those of other kinds."""
-    given = {name: value for name, value in options.items() if was_given(name)}
-    for name in [*given, *filter(was_given, _OF_PARAMETERS)]:
-        parameter = _OF_PARAMETERS.get(name, name)
-        has = parameter in _kind_of(classifier).parameters
-        if not has and parameter not in parameters_of(classifier):
-            flag = flags()[name]
-            raise InputError(
-                f"{flag} is given, but the classifier {classifier!r} has no such parameter; omit "
-                f"{flag}, or choose --classifier {' or '.join(_kinds_with(parameter))}"
-            )
-    if classifier in PARAMETERS and parameters_with(classifier, given) is None:
-        own = _kind_of(classifier).parameters
-        first, second = [flags()[name] for name in given if name not in own][:2]
-        raise InputError(f"{first} and {second} cannot be used together; give only one of them")
-    if "window_shape" in given and classifier in PARAMETERS and not was_given("start_from"):
-        given.setdefault("features", "auto")
-    if str(given.get("features")).endswith(".npz"):
-        given["features"] = _features_of(Path(given["features"]))
-    return given
-
-
 def _kinds_with(parameter: str) -> list[str]:
     return [kind for kind in PARAMETERS if parameter in parameters_of(kind)]
 
@@ -335,13 +324,3 @@ def flags() -> dict[str, str]:
     options = {str(each.name): each.opts[0] for each in context.command.get_params(context)}
     shares = {name.removesuffix(_SHARE): flag for name, flag in options.items() if was_given(name)}
     return options | shares
-
-
-def every_classifier() -> Any:
-    """Declare the classifier to train, or the best of all: the options of all kinds."""
-    return classifier_options((*PARAMETERS, BEST))
-
-
-def any_classifier() -> Any:
-    """Declare the classifier to search for, or any: the help shows the options of features."""
-    return classifier_options((*PARAMETERS, ANY), parameters_of(ANY))

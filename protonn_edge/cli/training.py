@@ -19,7 +19,6 @@ from protonn_edge.data.points.division import Division
 from protonn_edge.learn.better_kind import better_kind
 from protonn_edge.learn.calibration import with_accuracy_floor
 from protonn_edge.learn.learner import Learner
-from protonn_edge.learn.targets import Target
 from protonn_edge.model.file import load_model, save_model
 from protonn_edge.model.model import Model
 from protonn_edge.model.other_files import ForeignFolder
@@ -31,8 +30,7 @@ from protonn_edge.system.schema import JsonObject
 
 def train_model(given: TrainOptions, out: Output) -> None:
     """Train a model, as the options of `train` say, and write it."""
-    learner, target, dataset = _learner_and_data(given)
-    steps = _steps(given, target, dataset)
+    learner, dataset, steps = _learner_and_data(given)
     if given.start_from is not None and learner.starts_from:
         start = _start_model(learner, given.start_from, dataset)
         learner = replace(learner, initial_model=start)
@@ -82,14 +80,21 @@ def train_model(given: TrainOptions, out: Output) -> None:
     out.finish(record, Interrupted(kept) if stopped else None)
 
 
-def _learner_and_data(given: TrainOptions) -> tuple[Learner, Target, Dataset]:
-    """Return what learns, the target of its training, and the data set."""
+def _learner_and_data(given: TrainOptions) -> tuple[Learner, Dataset, list[Any]]:
+    """Return what learns, the data set, and the steps that options of rules ask for.
+
+    Raises `InputError` if a step needs classes and there are none.
+    """
     learner = given.classifier.untrained(given.seed)
     target, dataset = training_data.load_for(given, learner.frozen().target)
     if dataset.estimator != Dataset.estimator:
         learner = given.classifier.untrained(given.seed, dataset.estimator)
         target = learner.frozen().target
-    return learner, target, dataset
+    steps = given.steps(target)
+    for step in steps:
+        if dataset.predicts != "class" and step.needs_classes:
+            raise unneeded(step.flag, "needs points of one class each")
+    return learner, dataset, steps
 
 
 def _of_better_kind(
@@ -111,15 +116,6 @@ def _of_better_kind(
     out.notice([better.notice()])
     fitting.say_remarks(better.learner, out)
     return better.learner, better.to_record()
-
-
-def _steps(given: TrainOptions, target: Target, dataset: Dataset) -> list[Any]:
-    """Return what the options of rules ask for; refuse what needs classes if there are none."""
-    steps = given.steps(target)
-    for step in steps:
-        if dataset.predicts != "class" and step.needs_classes:
-            raise unneeded(step.flag, "needs points of one class each")
-    return steps
 
 
 def _start_model(learner: Learner, path: Path, dataset: Dataset) -> Model:

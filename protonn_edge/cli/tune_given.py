@@ -14,9 +14,10 @@ from protonn_edge.cli.options import Parsed
 from protonn_edge.cli.paths import OutputFile
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.cli.train_additions import TrainAddition
-from protonn_edge.cli.train_options import GivenClassifier, any_classifier
+from protonn_edge.cli.train_options import GivenClassifier, classifier_options, parameters_of
 from protonn_edge.data.options import TableOptions
-from protonn_edge.learn.search import BEST, CHOICES
+from protonn_edge.learn.search import ANY, BEST, CHOICES
+from protonn_edge.model.registry import PARAMETERS
 
 _QUANTITY = options.FiniteRange(1e-6, 1e6)
 _SECONDS = options.FiniteRange(1e-3, 1e8)
@@ -80,7 +81,8 @@ class TuneOptions:
     groups: str | None = options.GROUPS
     test_share: float | tuple[str, ...] | None = options.HOLDOUT
     holdout_rows: bool = options.HOLDOUT_ROWS
-    classifier: GivenClassifier = any_classifier()
+    # its help shows the options of features alone
+    classifier: GivenClassifier = classifier_options((*PARAMETERS, ANY), parameters_of(ANY))
     added: list[TrainAddition] = additions("tune")
     seed: int = options.seed_option(2**31 - 1)
     search_path: Path | None = option(

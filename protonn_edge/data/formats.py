@@ -1,4 +1,4 @@
-"""The readers of text and of folders, by the format that a name or the first line shows."""
+"""The reader of a file or a folder, by the format that its name or its first line shows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.data.files.arrays import read_npz
 from protonn_edge.data.files.libsvm import (
     LIBSVM_SUFFIXES,
     contains_libsvm,
@@ -49,16 +50,24 @@ def refuse_options(path: Path, options: TableOptions | None, kind: str = "") -> 
             raise unneeded(flag, f"needs {other}, and {path} is not one")
 
 
-def read_tables(
-    path: Path, options: TableOptions | None, expected: Expected | None
-) -> tuple[Table, Table | None]:
-    """Read the training part and the test part, if any, of a text file or a folder."""
+def is_archive(path: Path) -> bool:
+    """Return whether a path is read as an archive of arrays, by its name."""
+    return path.suffix.lower() == ".npz" and not path.is_dir()
+
+
+def read_parts(
+    path: Path, options: TableOptions | None, expected: Expected | None = None
+) -> tuple[Table, Table | None, tuple[str, ...]]:
+    """Return the training part, the test part if there is one, and the classes if named."""
+    if is_archive(path):
+        refuse_options(path, options)
+        return read_npz(path)
     train, test = _read_tables(path, options, expected)
     if options is not None and options.rows and options.rows < len(train.X):
         train = train.parted(_spread(len(train.X), options.rows))
     if options is not None and options.labels:
         train, test = as_label_sets(train), test and as_label_sets(test)
-    return train, test
+    return train, test, ()
 
 
 def _spread(n: int, some: int) -> NDArray[np.bool_]:

@@ -23,8 +23,8 @@ from typing import Literal
 import numpy as np
 
 from protonn_edge.data.checks.checks import remarks
-from protonn_edge.data.files.arrays import has_labels, read_npz, read_npz_points
-from protonn_edge.data.formats import is_text_table, read_tables, refuse_options
+from protonn_edge.data.files.arrays import has_labels, read_npz_points
+from protonn_edge.data.formats import is_archive, is_text_table, read_parts, refuse_options
 from protonn_edge.data.naming import NO_CLASS, NO_LABEL, TEST_PART_ONLY, Notice, in_order, listed
 from protonn_edge.data.options import SHOWN, TableOptions, with_keywords
 from protonn_edge.data.points.dataset import (
@@ -202,10 +202,10 @@ def _read_points(
         options = replace(options, normal=expected.classes[0])
     if labels == "needed":
         labelled = True
-    elif _is_archive(path):
+    elif is_archive(path):
         labelled = has_labels(path)
     expected = replace(expected, labelled=labelled)
-    if _is_archive(path) and not labelled:
+    if is_archive(path) and not labelled:
         refuse_options(path, options)
         return _points_of(read_npz_points(path), expected, labels)
     if labels != "needed" and is_text_table(path):
@@ -293,16 +293,6 @@ def _labels_of(table: Table, classes: tuple[str, ...], expected: Expected) -> Ar
     return table.labels.numbers({name: index for index, name in enumerate(order)}, NO_CLASS)
 
 
-def read_parts(
-    path: Path, options: TableOptions | None, expected: Expected | None = None
-) -> tuple[Table, Table | None, tuple[str, ...]]:
-    """Return the training part, the test part if there is one, and the classes if named."""
-    if _is_archive(path):
-        refuse_options(path, options)
-        return read_npz(path)
-    return *read_tables(path, options, expected), ()
-
-
 def _points_of(
     table: Table, expected: Expected, labels: Labels, names: Sequence[str] = ()
 ) -> ModelPoints:
@@ -376,7 +366,3 @@ def _known(
         return y, values, ()
     y[known] = class_indices(given, expected.classes, "the model", alone=alone)
     return y, None, ()
-
-
-def _is_archive(path: Path) -> bool:
-    return path.suffix.lower() == ".npz" and not path.is_dir()

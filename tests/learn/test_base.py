@@ -19,7 +19,7 @@ from protonn_edge.cli.command import command
 from protonn_edge.cli.train_options import (
     ClassifierCommand,
     GivenClassifier,
-    every_classifier,
+    classifier_options,
 )
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -27,6 +27,7 @@ from protonn_edge.learn.base import DeviceClassifier
 from protonn_edge.learn.learner import LEARNERS
 from protonn_edge.learn.parameters import Number, parameter
 from protonn_edge.learn.progress import EpochReport, Learned
+from protonn_edge.learn.search import BEST
 from protonn_edge.learn.training_set import TrainingSet
 from protonn_edge.model.file import load_model
 from protonn_edge.model.quantization import quantize
@@ -118,7 +119,7 @@ def make(monkeypatch: pytest.MonkeyPatch) -> click.Command:
     monkeypatch.setitem(LEARNERS, "means", NearestMean)
     monkeypatch.setitem(PARAMETERS, "means", NearestMean)
 
-    declared = every_classifier()
+    declared = classifier_options((*PARAMETERS, BEST))
 
     @command("make", ClassifierCommand)
     def made(given: GivenClassifier = declared) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from command_line import every_command, run
 
-from protonn_edge.cli.train_options import flag_of
+from protonn_edge.cli.train_options import flags_of
 from protonn_edge.learn.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.learn.parameters import Number, SharedParameters
 from protonn_edge.model.registry import ESTIMATORS, REGRESSORS
@@ -79,7 +79,7 @@ def test_help_is_short_and_a_kinds_help_has_the_rest() -> None:
         for words in (("--classifier", name, "--help"), ("--help", "--classifier", name)):
             shown = text + run("train", *words).stdout
             for parameter, declared in kind.parameters.items():
-                said = flag_of(parameter, declared).split("/")[0]
+                said = flags_of(parameter, declared)[0].split("/")[0]
                 assert not declared.help or said in shown, parameter
 
 
@@ -91,4 +91,4 @@ def test_every_option_of_train_is_the_parameter_of_that_name() -> None:
     with_option = {name: each for name, each in parameters.items() if each.help}
     assert with_option.keys() <= options.keys()
     for name, declared in with_option.items():
-        assert flag_of(name, declared).split("/")[0] in options[name].opts
+        assert flags_of(name, declared)[0].split("/")[0] in options[name].opts

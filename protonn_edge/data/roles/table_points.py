@@ -73,7 +73,7 @@ def read_table(
         check_has_points(first.path, raw.n)
     of_classes = None
     if labels is not None:
-        file_of = _file_of(raw, None)
+        file_of = raw.file_of
         of_classes = FilesOfRows(file_of, np.unique(labels, return_inverse=True)[1][file_of])
     begins = raw.breaks.copy()
     begins[[row for row in raw.begins if row < raw.n]] = True
@@ -145,35 +145,32 @@ class _Points:
             time, said = interpolated(time, self.begins)
             notices += said
         found = self.prepared(time)
-        kept = found.kept
-        if kept is not None:
-            labels = labels[kept]
+        rows = slice(None) if found.kept is None else found.kept
         sessions = [column.names() for column in roles.of("session") if column.texts is not None]
         seams = self.begins.copy()
         for each in sessions:
             seams[1:] |= each.codes[1:] != each.codes[:-1]
         seams[:1] = False
-        if kept is not None:
-            seams = _seams_of_kept(seams, kept)
-            sessions = [each[kept] for each in sessions]
-            time = time and time._replace(values=time.values[kept])
+        if found.kept is not None:
+            seams = _seams_of_kept(seams, found.kept)
+        time = time and time._replace(values=time.values[rows])
         names = found.names if raw.files[0].header or any(found.names) else ()
         rate, instrument = of_recording(self.path, [each.first_name for each in roles.features])
         return Table(
             str(self.path),
             found.X,
-            labels,
+            labels[rows],
             feature_names=names,
             notices=(*notices, *found.notices),
-            columns=roles.given_to(raw.columns, kept),
+            columns=roles.given_to(raw.columns, found.kept),
             preparation=found.preparation,
             gaps=found.gaps,
             layout=self.layout(time),
-            sessions=sessions[0].merged() if sessions else None,
+            sessions=sessions[0][rows].merged() if sessions else None,
             times=time,
             seams=seams if sessions or self.recorded or seams.any() else None,
-            kept=kept,
-            file_of=_file_of(raw, kept),
+            kept=found.kept,
+            file_of=raw.file_of[rows],
             sample_rate=rate,
             instrument=instrument,
         )
@@ -419,13 +416,6 @@ class Prepared:
     gaps: NDArray[np.bool_] | None
     kept: NDArray[np.bool_] | None
     notices: list[Notice]
-
-
-def _file_of(raw: RawTable, kept: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-    """Return the number of the file of each row that is kept."""
-    counts = np.diff([*raw.begins, raw.n])
-    files = np.repeat(np.arange(len(counts)), counts)
-    return files if kept is None else files[kept]
 
 
 def _seams_of_kept(seams: NDArray[np.bool_], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:

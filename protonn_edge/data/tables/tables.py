@@ -74,7 +74,10 @@ class RawTable:
                 for n, mark in enumerate(marks):
                     parts[n] = parts[n] if mark == notation.decimal else with_other_marks(parts[n])
                 cells = Coded.of(chain.from_iterable(parts))
-                evidence.extend(_evidence(cells.texts, notation.decimal))
+                odd: Iterable[str] = cells.texts
+                if len(cells.texts) > _FEW_TEXTS:
+                    odd = compress(odd, np.isnan(plain_values(cells.texts, notation.decimal)))
+                evidence.extend(odd)
                 shares_name = name_counts[name] > 1
                 column = Column.of(index, name, cells, notation, shares_name=shares_name)
                 made.append(column if first.header else _named_by_key(column))
@@ -102,6 +105,11 @@ class RawTable:
             breaks[[begin + row for row in each.breaks if row]] = True
         breaks[begins] = False
         return cls(tuple(files), table, n, lines, begins, breaks[:-1], known, frozenset(marks))
+
+    @property
+    def file_of(self) -> NDArray[np.int64]:
+        """The number of each row's file, (n,)."""
+        return np.repeat(np.arange(len(self.begins)), np.diff([*self.begins, self.n]))
 
     def place(self, row: int) -> str:
         """Return the file and the line of a row, for messages."""
@@ -162,13 +170,6 @@ def _notation(file: TableFile, cells: Iterable[str], options: TableOptions) -> N
             "decimal mark or may separate thousands; give --decimal comma or --decimal point"
         )
     return notation
-
-
-def _evidence(texts: Sequence[str], decimal: str) -> Iterable[str]:
-    """Return texts that may show the decimal mark: of many, those that are no plain numbers."""
-    if len(texts) <= _FEW_TEXTS:
-        return texts
-    return compress(texts, np.isnan(plain_values(texts, decimal)))
 
 
 def _check_headers(files: Sequence[TableFile]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.firmware_additions import OtherExport
-from protonn_edge.cli.paths import FileKind, OutputFile, begins
+from protonn_edge.cli.paths import FileKind, OutputFile
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.codegen.verification.tryout import NOT_TRIED
 from protonn_edge.extensions.micropython.board_modules import BOARD_MODULES
@@ -29,7 +30,7 @@ class _ModuleFile(OutputFile):
     """The path of a module, to which ".py" is added; an earlier export may be there."""
 
     def __init__(self) -> None:
-        super().__init__(FileKind("a module of 'export'", begins(MARK)))
+        super().__init__(FileKind("a module of 'export'", re.escape(MARK)))
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path, or fail with a name that cannot be imported."""

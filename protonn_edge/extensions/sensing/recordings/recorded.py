@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.data.checks.checks import remarks
 from protonn_edge.data.checks.far_values import about_far_label
+from protonn_edge.data.formats import read_parts
 from protonn_edge.data.naming import Notice, listed
 from protonn_edge.data.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.data.points.dataset import Dataset, Table, dataset_from, several_labels
 from protonn_edge.data.points.instruments import Instrument
 from protonn_edge.data.points.label_sets import LabelSetTable
 from protonn_edge.data.points.values import Values, has_values, value_dataset
-from protonn_edge.data.reading import read_parts
 from protonn_edge.data.roles.table_points import of_recording, read_table
 from protonn_edge.data.tables.coded import Coded
 from protonn_edge.data.tables.text import TEXT_LIMIT_BYTES
