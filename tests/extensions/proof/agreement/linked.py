@@ -85,9 +85,9 @@ def linked_forms(text: str, folder: Path) -> Forms:
 
 
 def _products(text: str) -> str:
-    """Return a function for each product whose sums become bytes, at the end of one form's function.
+    """Return functions for products whose sums become bytes, within one form's function only.
 
-    It is called as the stage with ``_bytes`` behind its name.
+    Each is called as its stage, with ``_bytes`` behind.
     """
     found = []
     for stage in dict.fromkeys(_CONVERTED.findall(text)):
