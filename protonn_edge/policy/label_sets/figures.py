@@ -61,7 +61,7 @@ class LabelFigures:
 
 
 def places_of(n_labels: int) -> list[int]:
-    """Return the usual numbers of labels that a model of so many labels can rank."""
+    """Return those of the usual numbers of labels that a model with `n_labels` can rank."""
     return [k for k in PLACES if k <= n_labels]
 
 
