@@ -157,7 +157,8 @@ def hil_command(
     say_agreement([measurement.agreement], out)
     if measurement.summary.counts == "cycles":
         say_unproven(measurement.possible, out)
-    if output is not None and measurement.summary.labelled and model_file is None:
+    is_known = measurement.summary.labelled or given.values is not None
+    if output is not None and is_known and model_file is None:
         out.say("write a report:", f"  {_report_line(output, folder, data, board_name, table)}")
     out.finish(measurement.to_json(), measurement.failure)
 

@@ -85,6 +85,7 @@ def measured(trained: dict[str, Any], folder: Path) -> Path:
     words = ("--project", folder / "project", "--emulate", "-o", results)
     said = succeed("hil", folder / "data.csv", *words)
     assert "without labels" not in said.output
+    assert f"--data {folder / 'data.csv'}" in said.output  # of the command that writes a report
     return results
 
 
@@ -189,7 +190,8 @@ def test_a_report_without_the_true_numbers_is_refused(folder: Path, tmp_path: Pa
     bare = [line.rpartition(",")[0] for line in (names, *rows)]
     unlabelled.write_text("\n".join(bare) + "\n")
     empty.write_text("\n".join([names, *(f"{row}," for row in bare[1:])]) + "\n")
-    succeed("hil", unlabelled, "--project", project, "--emulate", "-o", results)
+    said = succeed("hil", unlabelled, "--project", project, "--emulate", "-o", results)
+    assert "write a report" not in said.output
     for options in ((), ("--data", unlabelled), ("--data", empty)):
         told = run("report", results, "--project", project, *options)
         assert "name the labelled file" in refusal(told)
