@@ -25,6 +25,7 @@ from protonn_edge.codegen.families.sources import all_below
 from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import SOURCES, render_c, render_parts
+from protonn_edge.data.naming import listed
 from protonn_edge.model import quantization
 from protonn_edge.model.device_model import DeviceModel
 from protonn_edge.model.file import checked_bytes, load_model
@@ -127,8 +128,17 @@ def not_as_written(path: Path) -> InputError:
 
 
 def nothing_built(folder: Path, option: str = "--project") -> InputError:
-    """Return the error for a folder without a built model, which an option may name."""
+    """Return the error for a folder without a built model, which an option may name.
+
+    The folders in it that have one are listed.
+    """
     named = f" with {option}" * bool(option)
+    plans = (*folder.glob(f"*/{PLAN_FILE}"), *folder.glob(f"*/{_PLAN}"))
+    if below := sorted(plan.relative_to(folder).parts[0] for plan in plans):
+        return InputError(
+            f"no model was built in {as_named(folder)}, but in {listed(below)} below; name that "
+            f"folder{named}"
+        )
     return InputError(
         f"no model was built in {as_named(folder)}; run 'protonn-edge build' there, or name the "
         f"folder of a build{named}"

@@ -14,7 +14,7 @@ from model_factory import random_model
 from protonn_edge import __version__
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.codegen.projects.built import BUILT_FILE, built_in, built_text
-from protonn_edge.codegen.projects.folder import Project
+from protonn_edge.codegen.projects.folder import PLAN_FILE, Project, nothing_built
 from protonn_edge.model.quantization import quantize
 from protonn_edge.system.errors import InputError
 
@@ -144,3 +144,14 @@ def test_no_figure_is_believed(project: Project) -> None:
     for number in re.finditer(r"\b\d+", text):
         path.write_text(f"{text[: number.start()]}{int(number[0]) + 1}{text[number.end() :]}")
         assert_refused(project)
+
+
+@pytest.mark.parametrize("place", ["", "firmware/generated"])
+def test_a_build_in_a_folder_below_is_named(place: str, tmp_path: Path) -> None:
+    assert "another" not in str(nothing_built(tmp_path))
+    (tmp_path / "another" / place).mkdir(parents=True)
+    (tmp_path / "another" / place / PLAN_FILE).write_text("{}")
+    (tmp_path / "empty").mkdir()
+    assert "but in 'another' below; name that folder with --project" in str(nothing_built(tmp_path))
+    with pytest.raises(InputError, match="but in 'another' below"):
+        Project(tmp_path).model()
