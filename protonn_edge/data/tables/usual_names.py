@@ -13,6 +13,7 @@ LABEL_NAMES = (
 """In English first, which messages list, and in other languages."""
 TIME = re.compile(
     r"s|ms|[uµμ]s|ns|sec(ond)?s?|milli(second)?s?|micro(second)?s?|times?|epoch|"
+    r"(seconds?|time)_?elapsed|elapsed(_?(seconds?|time|s|ms))?|"
     r"(t|time|date|time_?stamp|date_?time|unix_?time)(_?(s|ms|us|ns))?"
 )
 ID = "[_ -]?(id|nr|no|number|nummer)"

@@ -276,7 +276,7 @@ class _Column(NamedTuple):
 def _columns(path: Path, header: list[str], kind: SensorKind) -> list[_Column]:
     """Return the columns of a sensor's channels: by their names, else all candidates."""
     pairs = [split_unit(name.strip()) for name in header]
-    names = [name.lower() for name, _ in pairs]
+    names = [_channel_of(name.lower(), kind) for name, _ in pairs]
     occur = [names.count(channel) for channel in kind.channels]
     places: list[int | None]
     if kind.is_input or max(occur) != 1:
@@ -289,6 +289,11 @@ def _columns(path: Path, header: list[str], kind: SensorKind) -> list[_Column]:
         name, unit = (kind.channels[channel], "") if place is None else pairs[place]
         columns.append(_Column(name, place, _per_unit(path, name, unit, kind, channel)))
     return columns
+
+
+def _channel_of(name: str, kind: SensorKind) -> str:
+    """Return the channel of a column; an axis without a sensor's letter is of the acceleration."""
+    return f"a{name}" if name in tuple("xyz") and f"a{name}" in kind.channels else name
 
 
 def _per_unit(path: Path, name: str, unit: str, kind: SensorKind, channel: int) -> float | None:
