@@ -107,7 +107,9 @@ def emulate_command(
         with emulated, _linked(port if isinstance(port, Path) else None, emulated.url) as url:
             reader = "answers:     protonn-edge monitor"
             if not sensors:
-                reader = f"test points: protonn-edge hil {there('test.csv', 'DATA')}"
+                # A sketch of a library is in no project, which would have its model.
+                model = "" if firmware is None or _project_of(firmware) else " --model MODEL"
+                reader = f"test points: protonn-edge hil {there('test.csv', 'DATA')}{model}"
             of_board = "" if board_name == "uno" else f" --board {shlex.quote(board_name)}"
             _introduce(out, board, emulated, url, (firmware, reader + of_board))
             _report_faults(out, emulated, _Lines() if buttons else None)
@@ -124,14 +126,20 @@ def _stopped_by_signals() -> Iterator[None]:
 
 def _about_project(firmware: Path, board: Board) -> Iterator[Notice]:
     """Yield warnings about edited files of the project that a program was linked in, if any."""
-    for folder in firmware.absolute().parents:
-        if Project(folder).built:
-            try:
-                Project(folder).generated()
-            except InputError as error:
-                yield Notice("edited_files", str(error), warning=True)
-            yield from about_edited_files(folder, board)
-            return
+    project = _project_of(firmware)
+    if project is None:
+        return
+    try:
+        project.generated()
+    except InputError as error:
+        yield Notice("edited_files", str(error), warning=True)
+    yield from about_edited_files(project.folder, board)
+
+
+def _project_of(firmware: Path) -> Project | None:
+    """Return the project that a program was linked in, if any."""
+    projects = map(Project, firmware.absolute().parents)
+    return next((each for each in projects if each.built), None)
 
 
 @contextlib.contextmanager

@@ -168,3 +168,11 @@ def test_a_sensor_plays_its_file(emulate: Callable[..., Emulate], tmp_path: Path
     with serial.serial_for_url(board.record["url"], timeout=20) as line:
         line.write(b"?")
         assert line.read(1) == bytes([800 >> 2])
+
+
+def test_the_reader_of_a_program_in_no_project_is_given_its_model(firmware: Path) -> None:
+    command = interruptible(sys.executable, "-m", "protonn_edge", "emulate", firmware)
+    with started(*command, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout is not None
+        line = next(each for each in program.stdout if "protonn-edge hil" in each)
+        assert "hil DATA --model MODEL" in line
