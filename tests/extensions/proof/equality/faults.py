@@ -276,14 +276,19 @@ class Subject:
         expected, received = b"".join(self.answers[:count]), b""
         with EmulatedUno(elf) as uno, socket.create_connection(("127.0.0.1", uno.port)) as line:
             line.settimeout(_WAIT_S)
-            waits = 0
+            waits, crashed = 0, False
             while len(received) < len(expected) and expected.startswith(received):
                 try:
                     chunk = line.recv(65_536)
                 except TimeoutError:
-                    waits += 1
-                    if waits > _MOST_WAITS or uno.stats().cycles > self.most_cycles:
+                    if crashed:
                         break
+                    waits += 1
+                    stats = uno.stats()
+                    if waits > _MOST_WAITS or stats.cycles > self.most_cycles:
+                        break
+                    # What it sent before may still be on its way, but no more follows.
+                    crashed = stats.state == "crashed"
                     continue
                 if not chunk:
                     break
