@@ -113,10 +113,8 @@ class _Explorer(StackTracker):
             self._follow(*case)
         if registers != AT_CALLS:
             self._check_flags()
-        peak = max(
-            (Depth(state.depth, self._within(address)) for address, state in self._states.items()),
-            key=lambda place: place.bytes,
-        )
+        deepest = max(self._states, key=lambda address: self._states[address].depth)
+        peak = Depth(self._states[deepest].depth, self._within(deepest))
         return Function(
             self.name,
             peak,

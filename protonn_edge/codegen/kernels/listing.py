@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from protonn_edge.chips.avr.instruction_set import EEPROM_CYCLES, EFFECTS, JUMPS, SKIPS
@@ -101,18 +102,9 @@ class Listing:
         )
         return replace(self, marks=tuple(marks))
 
-    @cached_property
-    def _parsed(self) -> tuple[tuple[Instruction, ...], dict[str, int]]:
-        instructions: list[Instruction] = []
-        labels: dict[str, int] = {}
-        for line in self.source.splitlines():
-            code, _, comment = (part.strip() for part in line.partition(";"))
-            label, colon, after = code.rpartition(":")
-            if colon:
-                labels[label] = len(instructions)
-            if after:
-                instructions.append(Instruction(after.strip(), comment, label))
-        return tuple(instructions), labels
+    @property
+    def _parsed(self) -> tuple[tuple[Instruction, ...], Mapping[str, int]]:
+        return _parse(self.source)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -182,6 +174,21 @@ class Listing:
             else:
                 total, place = total + cycles_of(each.mnemonic), place + 1
         return total
+
+
+@lru_cache(maxsize=1 << 12)  # the plans that are compared consist of few pieces
+def _parse(source: str) -> tuple[tuple[Instruction, ...], Mapping[str, int]]:
+    """Return the instructions of a source, and the number of them before each label."""
+    instructions: list[Instruction] = []
+    labels: dict[str, int] = {}
+    for line in source.splitlines():
+        code, _, comment = (part.strip() for part in line.partition(";"))
+        label, colon, after = code.rpartition(":")
+        if colon:
+            labels[label] = len(instructions)
+        if after:
+            instructions.append(Instruction(after.strip(), comment, label))
+    return tuple(instructions), MappingProxyType(labels)
 
 
 def repeated(over: Iterable[object], *lines: str) -> str:
