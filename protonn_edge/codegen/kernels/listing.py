@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from types import MappingProxyType
 from typing import NamedTuple
 
 from protonn_edge.chips.avr.instruction_set import EEPROM_CYCLES, EFFECTS, JUMPS, SKIPS
@@ -102,25 +101,21 @@ class Listing:
         )
         return replace(self, marks=tuple(marks))
 
-    @property
-    def _parsed(self) -> tuple[tuple[Instruction, ...], Mapping[str, int]]:
-        return _parse(self.source)
-
     @cached_property
     def places(self) -> dict[str, int]:
         """The number of instructions before each label."""
-        instructions, labels = self._parsed
+        instructions, labels = _parse(self.source)
         return {BEGIN: 0, END: len(instructions), **labels}
 
     @cached_property
     def code_bytes(self) -> int:
         """Its flash in bytes."""
-        return sum(bytes_of(each.mnemonic) for each in self._parsed[0])
+        return sum(bytes_of(each.mnemonic) for each in _parse(self.source)[0])
 
     @property
     def lines(self) -> tuple[str, ...]:
         """The lines of a C string for inline assembly, with local labels."""
-        instructions, labels = self._parsed
+        instructions, labels = _parse(self.source)
         lines, names = [], defaultdict[int, list[str]](list)
         for name, at in labels.items():
             names[at].append(name)
@@ -157,7 +152,7 @@ class Listing:
 
         Raises `ValueError` if the path has a loop.
         """
-        instructions, nowhere = self._parsed[0], len(self._parsed[0]) + 1
+        instructions, nowhere = _parse(self.source)[0], self.places[END] + 1
         stops, passed = {self.places[end] for end in ends}, set[int]()
         total, place = 0, self.places[start]
         while not passed or place not in stops:
@@ -188,7 +183,7 @@ def _parse(source: str) -> tuple[tuple[Instruction, ...], Mapping[str, int]]:
             labels[label] = len(instructions)
         if after:
             instructions.append(Instruction(after.strip(), comment, label))
-    return tuple(instructions), MappingProxyType(labels)
+    return tuple(instructions), labels
 
 
 def repeated(over: Iterable[object], *lines: str) -> str:
