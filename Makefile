@@ -140,7 +140,8 @@ tools:
 	}
 
 # For the tests of C for chips of 32 bits, which are skipped without them: half a gigabyte.
-CHIPS = gcc-arm-none-eabi gcc-riscv64-unknown-elf gcc-xtensa-lx106 qemu-system-arm qemu-system-misc
+CHIPS = gcc-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf gcc-xtensa-lx106 \
+	qemu-system-arm qemu-system-misc
 chips:
 	@$(call install,$(CHIPS),compilers and emulators of chips with 32 bits)
 

@@ -28,11 +28,21 @@ WORDS = {
 """Compilers of chips with words of 32 bits."""
 
 
+def is_installed(command: list[str]) -> bool:
+    """Return whether a compiler is there, and the C library that its specs name."""
+    if shutil.which(command[0]) is None:
+        return False
+    named = [word.removeprefix("--specs=") for word in command if word.startswith("--specs=")]
+    asked = [subprocess.check_output([command[0], f"-print-file-name={each}"]) for each in named]
+    return all(Path(path.decode().strip()).is_absolute() for path in asked)
+
+
 def check(commands: dict[str, str], files: dict[str, str], folder: Path) -> None:
     """Compile the model with those of the compilers that are installed."""
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
-    found = {what: each.split() for what, each in commands.items() if shutil.which(each.split()[0])}
+    split = {what: each.split() for what, each in commands.items()}
+    found = {what: command for what, command in split.items() if is_installed(command)}
     if not found:
         pytest.skip(
             "install gcc-avr, or gcc-arm-none-eabi or gcc-riscv64-unknown-elf with picolibc"
