@@ -44,7 +44,7 @@ CASES = (Row("occupancy", "occupancy.npz"), Row("ecg5000", "ecg5000.npz"))
 def measure(case: Row, dataset: Dataset) -> Iterator[Record]:
     """Learn, choose the threshold, and run all points, for each rate."""
     official = of_normal_points(dataset, dataset.classes[0])
-    every = hold_out_normal(_pooled(dataset), 0.5, 0)
+    every = hold_out_normal(_pooled(dataset), 0.5, 0, by_rows=True)
     for rate in RATES:
         record = run_on_uno(_model(every, rate), every).record
         normal = record["n"] - record["others"]
