@@ -1,9 +1,9 @@
 """What the names of dropped files say: the class and the person of each, from folders or parts.
 
 A part of names between ``_``, ``-``, points and spaces counts if it recurs: it has from two values
-to one for every second file. Parts that divide the files alike are one. Numbers count only as whole
-folders, or where names begin, as in ``7_anna_2`` and ``p01_wave``, and after words: others are those
-of takes and dates.
+to one for every second file. Parts that divide the files alike are one. Numbers count after words,
+and only as whole folders, or where names begin, as in ``7_anna_2`` and ``p01_wave``: others are
+those of takes and dates.
 """
 
 from __future__ import annotations
@@ -104,9 +104,7 @@ def _in_folders(rest: Sequence[tuple[str, ...]]) -> list[NamePart]:
     return found
 
 
-def _in_numbers(
-    rest: Sequence[tuple[str, ...]], stems: Sequence[Sequence[str]]
-) -> list[NamePart]:
+def _in_numbers(rest: Sequence[tuple[str, ...]], stems: Sequence[Sequence[str]]) -> list[NamePart]:
     """Return the folders, and then the beginnings of names, that are numbers in all files."""
     levels = zip(*(path[:-1] for path in rest), strict=False)
     begins = tuple(stem[0] if stem[1:] else "" for stem in stems)
