@@ -1,7 +1,9 @@
 """What the names of dropped files say: the class and the person of each, from folders or parts.
 
 A part of names between ``_``, ``-``, points and spaces counts if it recurs: it has from two values
-to one for every second file. Parts that divide the files alike are one.
+to one for every second file. Parts that divide the files alike are one. Numbers count after words,
+and only as whole folders, or where names begin, as in ``7_anna_2`` and ``p01_wave``: others are
+those of takes and dates.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ _GENERIC = re.compile(
     re.IGNORECASE,
 )
 _NUMBER_OR_DATE = re.compile(r"\(?\d+\)?|\d{4}-?\d\d-?\d\d.*")
+_NUMBER = re.compile(r"\D{0,20}\d{1,3}")
 _NUMBERED = re.compile(r".*[_\-. ]\d+")
-_LAST_DIGITS = re.compile(r"(?<=\D)\d+$")
+_WITH_DIGITS = re.compile(r"(\D+)\d+")  # but no number in another base
 _DEEPEST = 8
 
 
@@ -66,7 +69,9 @@ class Naming:
         every = [*folders, *(NamePart("name", each) for each in _columns(stems))]
         split = next((each for each in every if are_parts(each.names)), None)
         useful = dict[tuple[int, ...], NamePart]()
-        for each in every:
+        words = [each for each in every if not _is_of_numbers(each)]
+        numbers = _in_numbers(rest, stems)
+        for each in [*words, *numbers]:
             if each is not split and _divides(each, len(names)):
                 useful.setdefault(each.division, each)
         if not useful and (own := _each_its_own(rest)):
@@ -99,6 +104,14 @@ def _in_folders(rest: Sequence[tuple[str, ...]]) -> list[NamePart]:
     return found
 
 
+def _in_numbers(rest: Sequence[tuple[str, ...]], stems: Sequence[Sequence[str]]) -> list[NamePart]:
+    """Return the folders, and then the beginnings of names, that are numbers in all files."""
+    levels = zip(*(path[:-1] for path in rest), strict=False)
+    begins = tuple(stem[0] if stem[1:] else "" for stem in stems)
+    found = [*(NamePart("folder", each) for each in levels), NamePart("name", begins)]
+    return [each for each in found if all(map(_NUMBER.fullmatch, each.names))]
+
+
 def _pieces(name: str) -> list[str]:
     """Return the parts of a name without its ending."""
     return BETWEEN.split(name.rpartition(".")[0] or name)
@@ -109,12 +122,17 @@ def _columns(pieces: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
 
 
 def _bare(text: str) -> str:
-    return _LAST_DIGITS.sub("", text)
+    found = _WITH_DIGITS.fullmatch(text)
+    return found[1] if found else text
 
 
 def _divides(part: NamePart, files: int) -> bool:
     few = 1 < len(part.names) <= max(2, files // 2)
-    return few and all(part.names) and not all(map(_NUMBER_OR_DATE.fullmatch, part.names))
+    return few and all(part.names)
+
+
+def _is_of_numbers(part: NamePart) -> bool:
+    return all(map(_NUMBER_OR_DATE.fullmatch, part.names))
 
 
 def _each_its_own(rest: Sequence[tuple[str, ...]]) -> NamePart | None:

@@ -26,7 +26,7 @@ from protonn_edge.data.options import TableOptions
 from protonn_edge.data.points.division import Division, digest_of
 from protonn_edge.data.reading import load_dataset
 from protonn_edge.data.takes.images import IMAGES, read_gray
-from protonn_edge.data.takes.takes import SAMPLES, WAVES
+from protonn_edge.data.takes.takes import SAMPLES, WAVES, takes_in
 from protonn_edge.device.results import EMULATED, read_results
 from protonn_edge.extensions.sensing.editing.takes import EditableRecording, read_takes
 from protonn_edge.extensions.studio.folder import version_of
@@ -229,11 +229,10 @@ def _of_model(path: Path) -> JsonObject:
 
 
 def _of_images(path: Path) -> JsonObject:
-    parts = sorted(each for each in path.iterdir() if each.is_dir())
-    first = next((each for each in path.rglob("*") if each.suffix.lower() in IMAGES), None)
-    shape = (0, 0) if first is None else read_gray(first, path, None).shape
-    classes = {each.name: sum(1 for _ in each.iterdir()) for each in parts}
-    return {"classes": classes, "height": shape[0], "width": shape[1]}
+    takes = takes_in(path, suffixes=IMAGES)
+    height, width = read_gray(takes[0].path, path, None).shape
+    classes = Counter(take.label for take in takes)
+    return {"classes": dict(classes), "height": height, "width": width}
 
 
 def _of_project(path: Path) -> JsonObject:

@@ -78,7 +78,7 @@ def _kind_of_folder(path: Path) -> str:
         return kinds.get(written_in(path).kind or "", "project")
     if has_images(path):
         return "images"
-    inside = [*path.iterdir(), *path.glob("*/*")]
+    inside = (each for below in ("*", "*/*", "*/*/*") for each in path.glob(below))  # of parts
     return "takes" if any(each.suffix.lower() in _SOUNDS for each in inside) else ""
 
 

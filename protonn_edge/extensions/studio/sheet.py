@@ -111,6 +111,7 @@ def grouped(
         f"Add {counted(len(files), unit)}",
         shown,
         questions=_about_names(naming, by, person, single),
+        notes=[] if naming.split is None else [_about_test(naming.split)],
         needs="" if by or single else "Name the class first: what are these files examples of?",
         unit=unit,
         kept=[
@@ -118,6 +119,13 @@ def grouped(
             for each in zip(files, tested, labels, persons, strict=True)
         ],
     )
+
+
+def _about_test(split: NamePart) -> str:
+    """Return what the folders of parts are for, with the number of files in each."""
+    n = {name: split.values.count(name) for name in split.names}
+    listed = ", ".join(f"{name} ({count:,})" for name, count in n.items())
+    return f"The folders {listed} stay apart: training never sees what it is tested on."
 
 
 def _class_and_person(

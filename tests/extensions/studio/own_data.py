@@ -41,7 +41,7 @@ def write_kind(folder: Path, kind: str) -> Path:
     return folder
 
 
-def _motion(gesture: str, seed: int) -> list[tuple[float, float, float, float]]:
+def motion(gesture: str, seed: int) -> list[tuple[float, float, float, float]]:
     """Return 2 s of times and accelerations, at 100 samples a second."""
     speed, size = MOTIONS[gesture]
     rng, t = np.random.default_rng(seed), np.arange(200) / 100
@@ -55,7 +55,7 @@ def _motion(gesture: str, seed: int) -> list[tuple[float, float, float, float]]:
 def _write_phone(folder: Path) -> None:
     """Write a file for each take, as an export of phyphox is called by hand."""
     for seed, (gesture, person) in enumerate((g, p) for g in MOTIONS for p in PEOPLE):
-        rows = [",".join(f"{v:.9e}" for v in row) for row in _motion(gesture, seed)]
+        rows = [",".join(f"{v:.9e}" for v in row) for row in motion(gesture, seed)]
         (folder / f"{gesture}_{person}.csv").write_text("\n".join([PHONE, *rows, ""]))
 
 
@@ -68,7 +68,7 @@ def _write_app(folder: Path) -> None:
         for sensor in ("Accelerometer", "Gyroscope"):
             rows = [
                 f"{begin + round(1e9 * t)},{t:.3f},{z:.5f},{y:.5f},{x:.5f}"
-                for t, x, y, z in _motion(gesture, seed)
+                for t, x, y, z in motion(gesture, seed)
             ]
             header = "time,seconds_elapsed,z,y,x"
             (take / f"{sensor}.csv").write_text("\n".join([header, *rows, ""]))
@@ -82,7 +82,7 @@ def _write_long(folder: Path) -> None:
         gesture = [*MOTIONS][place % 3]
         rows += [
             f"{2 * place + t:.2f},{x:.3f},{y:.3f},{z:.3f},{gesture}"
-            for t, x, y, z in _motion(gesture, place)
+            for t, x, y, z in motion(gesture, place)
         ]
     (folder / "long.csv").write_text("\n".join(["t,ax,ay,az,gesture", *rows, ""]))
 

@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 from extensions.studio.own_data import KINDS, picture, sound, write_kind
 
+from protonn_edge.extensions.studio.called import Naming
+
 TABLE = b"a,b,kind\n" + b"".join(b"%d.5,%d,%c\n" % (n, n % 7, b"xy"[n % 2]) for n in range(40))
 
 
@@ -139,6 +141,41 @@ def test_answers_change_the_class_the_person_and_the_kind(site: Any, tmp_path: P
     tables = look(site, files, **{"as": "tables"})
     assert tables["title"].startswith("9 tables with the same columns")
     assert tables["others"] == [["takes", "Use them as recordings"]]
+
+
+@pytest.mark.parametrize(
+    ("names", "classes", "others"),
+    [
+        ("3_bob_0 7_bob_0 3_lea_0 7_lea_0", "bob lea", ["3 7"]),
+        ("p01_wave_1 p01_rest_1 p02_wave_1 p02_rest_1", "rest wave", ["p01 p02"]),
+        ("obj1__0 obj1__5 obj2__0 obj2__5", "obj1 obj2", []),
+        ("0/5 0/6 1/5 1/6", "0 1", []),
+        ("wave/9a7c11_0 wave/9a7c22_0 rest/9a7c11_0 rest/9a7c22_0", "rest wave", ["9a7c11 9a7c22"]),
+        ("wave_1 wave_2 rest_1 rest_2", "rest wave", []),
+        ("2026-05-01/wave 2026-05-01/rest 2026-05-02/wave 2026-05-02/rest", "rest wave", []),
+    ],
+)
+def test_numbers_in_names_are_classes_or_persons_but_no_takes_or_dates(
+    names: str, classes: str, others: list[str]
+) -> None:
+    first, *more = Naming.of([f"{name}.wav" for name in names.split()]).parts
+    assert sorted(first.names) == classes.split()
+    assert [sorted(each.names) for each in more] == [each.split() for each in others]
+
+
+@pytest.mark.parametrize("kind", ["sounds", "pictures"])
+def test_folders_for_training_and_testing_are_kept_as_such(
+    kind: str, site: Any, tmp_path: Path
+) -> None:
+    own = files_of(write_kind(tmp_path / "own", kind))
+    apart = {f"{('test', 'train')[at % 4 > 0]}/{name}": own[name] for at, name in enumerate(own)}
+    sheet = look(site, apart)
+    assert "test (6), train (18)" in sheet["notes"][0]
+    assert keep(site, sheet)[1]["name"] == kind
+    state = site.state(data=kind)
+    facts = next(each for each in state["files"] if each["name"] == kind)
+    assert [*facts["classes"].values()] == [8, 8, 8]
+    assert state["stages"]["data"]["next"]["run"] == "train"
 
 
 def encrypted(packed: bytes) -> bytes:
