@@ -12,7 +12,7 @@ from protonn_edge.system.schema import JsonObject
 OF_SAMPLES = ("recording", "takes")
 _OF_POINTS = ("table", "images", "points")
 _USUAL = "recording.csv"
-_NAMED = {"images": "image", "table": "row"}  # a point of such data
+_NAMED = {"images": "picture", "table": "row"}  # a point of such data
 
 
 class RelatedFiles:

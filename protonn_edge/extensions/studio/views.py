@@ -35,9 +35,10 @@ from protonn_edge.system.schema import JsonObject
 
 _VALUES, _LEAST, _MOST = 80_000, 40, 300  # of all curves; pairs of the least and most of a curve
 _SURE = "confidence_percent"
-_SHOWN = 12  # points of a cell of the matrix
+_SHOWN = 12  # points of a cell of the matrix, at least
 _MOST_SHARES = 50_000
-_TRIED, _MOST_COLUMNS, _STEPS = 40, 200, 48  # points, columns, and answers along the range of one
+_TRIED, _TRIED_VALUES = (40, 240), 200_000  # points that can be tried, and values of all of them
+_MOST_COLUMNS, _STEPS = 200, 48  # of a point, and answers along the range of one
 _NAMED = 12  # values of a point that has more columns
 
 
@@ -202,10 +203,15 @@ def _of_values(tested: Tested) -> JsonObject:
     said = policy.words(tested.scores, names) if is_number else _words(policy, found, names)
     told = [
         {"actual": known[at], "said": said[at], **drawn(model, points.X[at])}
-        for at in np.argsort(-apart, kind="stable")[:_TRIED].tolist()
+        for at in np.argsort(-apart, kind="stable")[: _tried(points.X)].tolist()
     ]
     pairs = np.stack([points.values, found], axis=1)[:500].tolist() if is_number else []
     return {"facts": facts, "pairs": pairs, "points": told}
+
+
+def _tried(X: Array) -> int:
+    """Return how many of some points (n, D) can be tried: fewer if they have many values."""
+    return int(np.clip(_TRIED_VALUES // max(1, X.shape[1]), *_TRIED))
 
 
 def _ranges(X: Array) -> list[list[float]]:
@@ -266,9 +272,10 @@ def _of_classes(tested: Tested, places: WindowPlaces) -> JsonObject:
     counts = confusion_matrix(said[known], y[known], n + 1)[:n]
     quality = Quality.of(counts, model.classes)
     cells, sure = dict[str, list[Any]](), _sureness(tested.policy, tested.scores)
+    most = max(_SHOWN, _tried(points.X) // max(1, np.count_nonzero(counts)))
     for at in np.flatnonzero(known).tolist():
         cell = cells.setdefault(f"{y[at]} {said[at]}", [])
-        if len(cell) < _SHOWN:
+        if len(cell) < most:
             place = places.at(int(points.rows[at]))
             cell.append({**drawn(model, points.X[at]), "at": place, "sure": sure[at]})
     return {

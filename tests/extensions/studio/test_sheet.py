@@ -98,6 +98,7 @@ def test_enter_alone_leads_from_a_drop_to_an_answer(
     assert shown.barred() == []
     first = held.locator(".note").text_content()
     if kind == "house":  # a slider leads to another answer, as its strip says
+        expect(held.locator(".row span").first).to_have_text("row 1 of 60")  # all held-out ones
         indoor = held.get_by_label("Innen °C")
         for key, said in (("End", "angenehm"), ("Home", "zu kühl")):
             indoor.press(key)

@@ -1,5 +1,5 @@
 /* Answers without a board: to what training held out, the wrong ones first, or to files of one's own. */
-import { bold, button, counted, curve, find, make, rangeOf, renew, short, unseen } from "/parts.js";
+import { bold, button, counted, curve, find, make, number, rangeOf, renew, short, unseen } from "/parts.js";
 import { drawn } from "/result.js";
 import { cellsOf, ribbon } from "/scope.js";
 import { leftOut } from "/sheet.js";
@@ -111,7 +111,7 @@ export class Held {
         const { points, at, own } = this;
         const step = (by, sign, words) => button([sign, unseen(words)], () => this.#go(at + by), { class: "quiet", disabled: !points[at + by], "data-key": words });
         const { held } = this.source;
-        const some = held > points.length ? `, from ${held} held-out ones` : "";
+        const some = held > points.length ? `; ${number(held)} were held out` : "";
         const named = own ? points[at]?.name : `${this.studio.state.point} ${at + 1} of ${points.length}${some}`;
         const steps = points.length > 0 && make("div", { class: "row" }, step(-1, "‹", "The one before"), make("span", {}, named), step(1, "›", "The next one"));
         const choose = button("Try a file of your own", () => find("#files").click(), { "data-key": "own" });
@@ -122,11 +122,11 @@ export class Held {
     }
 
     #say(said, sure, more) {
-        const { bound } = this.studio.stages.train.facts.value ?? {};
+        const { bound, unit } = this.studio.stages.train.facts.value ?? {};
         const digits = (said.split(".")[1] ?? "").length;
         const band = this.studio.model.predicts === "value" && bound && `90 % of such values lie from ${(+said - bound).toFixed(digits)} to ${(+said + bound).toFixed(digits)}`;
         const words = [Number.isFinite(sure) && make("span", {}, bold(`${Math.round(sure)} %`), " sure"), band, more].filter(Boolean);
-        this.says.textContent = said || "no label";
+        this.says.textContent = unit ? `${said} ${unit}` : said || "no label";
         this.note.replaceChildren(...words.flatMap((one, at) => (at ? ["; ", one] : [one])));
     }
 

@@ -59,6 +59,12 @@ class Studio {
         return ["recording", "takes"].includes(this.data?.kind);
     }
 
+    /** Whether samples for the model come from a sensor of a board. */
+    get isLive() {
+        const { data, model, state } = this;
+        return this.isOfSamples && Boolean(data.sensors?.length || model?.sensors?.length || state.stream.running);
+    }
+
     /** Choose what the page shows; a model is chosen for its data. */
     choose(chosen) {
         const memory = JSON.stringify({ ...this.chosen, ...("data" in chosen ? { model: undefined } : {}), ...chosen });

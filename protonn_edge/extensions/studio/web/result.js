@@ -5,6 +5,7 @@ const PAIRS = 300;
 const LEVEL = 5; // classes, whose names fit side by side
 const SIDE = 300; // of the plane
 const NAMED = 12; // columns of a row
+const SHOWN = 12; // points of a number of the table
 
 export class Result {
     constructor(studio) {
@@ -96,8 +97,9 @@ export class Result {
         const points = cells[`${label} ${answer}`] ?? [];
         const title = `${classes[label]}, answered ${names[answer]}: ${counted(matrix[label][answer], this.studio.state.point)}`;
         const places = points.some(({ at }) => at) ? ", and a window to open its take" : "";
-        const hint = `Press a number to see its ${this.studio.state.point}s${places}.`;
-        const items = points.map((one, at) => make("li", {}, this.#point(one, at)));
+        const first = points.length > SHOWN ? `first ${SHOWN} ` : "";
+        const hint = `Press a number to see its ${first}${this.studio.state.point}s${places}.`;
+        const items = points.slice(0, SHOWN).map((one, at) => make("li", {}, this.#point(one, at)));
         renew(find("#cell"), make("h2", { class: "sub" }, title), make("ul", { class: "strip-of" }, ...items), make("p", { class: "note" }, hint));
     }
 
@@ -127,7 +129,8 @@ export class Result {
         const label = `Answers to ${this.#tested}: the predicted value against the actual one, from ${short(low)} to ${short(high)}`;
         const plot = draw(
             "svg",
-            { viewBox: "0 0 360 350", role: "img", "aria-label": label, class: "values" },
+            { viewBox: "-20 0 380 350", // with room for the name of the answer
+              role: "img", "aria-label": label, class: "values" },
             draw("path", { d: "M45 310L345 10M45 10V310H345" }),
             ...shown.map(([actual, said]) => draw("circle", { cx: x(actual), cy: y(said), r: 3.2 })),
             text(45, 328, short(low), "middle"),
@@ -138,7 +141,7 @@ export class Result {
         );
         find("#matrix").replaceChildren(plot);
         find("#matrix").hidden = !shown.length; // of sets of labels
-        const list = facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, `${value}`)]);
+        const list = facts.flatMap(([name, value]) => [make("dt", {}, name.replace(/^P@(\d+)$/, "right, of the likeliest $1")), make("dd", {}, `${value}`)]);
         find("#cell").replaceChildren(make("dl", { class: "facts" }, ...list));
     }
 }

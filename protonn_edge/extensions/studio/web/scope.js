@@ -31,8 +31,8 @@ export class Scope {
 
     /** Add samples, of which the first has the number `first`, and every `step`-th is there. */
     add({ samples, first, n, step }) {
-        if (first < this.at) {
-            this.rows = []; // the board was reset
+        if (first < this.at || first > this.at + this.rate) {
+            this.rows = []; // the board was reset, or samples came while nothing was shown
         }
         samples.forEach((row, at) => this.rows.push([first + at * step, row]));
         this.at = first + n;

@@ -170,7 +170,12 @@ export class Sheet {
             find("input", this.dialog).focus();
             return;
         }
-        const kept = await this.studio.wire.order("keep", this.#asked);
+        if (this.keeping) {
+            return; // Enter was pressed twice
+        }
+        this.keeping = this.studio.wire.order("keep", this.#asked);
+        const kept = await this.keeping;
+        this.keeping = null;
         if (kept.error) {
             this.alarm.replaceChildren(make("p", { class: "notice error" }, kept.error));
             return;

@@ -28,7 +28,7 @@ export class Source {
         find("b", this.button).textContent = emulated ? `Emulated ${title.replace(/^Arduino /, "")}` : title;
         find("small", this.button).textContent = `${sensors.map((name) => this.titleOf(name)).join(", ")}, ${rate} samples a second`;
         const { start } = this.studio.state;
-        this.button.parentElement.hidden = start || !(running || !this.studio.data || this.studio.isOfSamples);
+        this.button.parentElement.hidden = start || !(running || !this.studio.data || this.studio.isLive);
         this.button.setAttribute("aria-label", `Samples come from: ${this.button.textContent}${running ? ", connected" : ""}`);
     }
 

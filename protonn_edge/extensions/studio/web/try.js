@@ -117,17 +117,15 @@ export class Try extends Stage {
 
     #showStream() {
         const { stream } = this;
-        const { data, model } = this.studio;
         const kind = this.#kind;
         const live = Boolean(stream.running && stream.rate && stream.kind === kind && !this.held.isOpen);
         if (stream.running && stream.rate) {
             this.scope.begin(stream);
             this.scope.rate = stream.rate;
         }
-        const isLive = this.studio.isOfSamples && (data?.sensors?.length || model?.sensors?.length || stream.running);
         this.held.show(!live);
-        this.studio.source.showOffline(find("#trying .offline"), live || !isLive, kind, () => this.connect());
-        const asks = isLive && find("#answering").childElementCount > 0;
+        this.studio.source.showOffline(find("#trying .offline"), live || !this.studio.isLive, kind, () => this.connect());
+        const asks = this.studio.isLive && find("#answering").childElementCount > 0;
         all("#answering, h2", find("#trying")).forEach((one) => (one.hidden = !asks));
         find(".said", this.section).hidden = !live;
         find(".scope", this.section).hidden = !live || this.from !== HERE;
@@ -163,7 +161,7 @@ export class Try extends Stage {
         const said = value ?? reported ?? label;
         this.answers.push({ ...answer, sure: isValue ? 1 : (shares[said] ?? 0) / 100 });
         this.answers.splice(0, this.answers.length - MOST_ANSWERS);
-        say(find("#says"), `${said}`);
+        say(find("#says"), [said, isValue && this.studio.stages.train.facts.value?.unit].filter(Boolean).join(" "));
         const built = this.from === HERE ? undefined : this.#built(Object.keys(shares));
         const words = isValue ? [] : this.bars.show(answer, built);
         const over = words.length > 1 && this.stream.rate ? `, over the last ${this.#over()} s` : "";
