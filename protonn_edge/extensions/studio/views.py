@@ -272,7 +272,7 @@ def _of_classes(tested: Tested, places: WindowPlaces) -> JsonObject:
     counts = confusion_matrix(said[known], y[known], n + 1)[:n]
     quality = Quality.of(counts, model.classes)
     cells, sure = dict[str, list[Any]](), _sureness(tested.policy, tested.scores)
-    most = max(_SHOWN, _tried(points.X) // max(1, np.count_nonzero(counts)))
+    most = max(_SHOWN, _tried(points.X) // max(1, int(np.count_nonzero(counts))))
     for at in np.flatnonzero(known).tolist():
         cell = cells.setdefault(f"{y[at]} {said[at]}", [])
         if len(cell) < most:
