@@ -176,10 +176,10 @@ def command(
         )
         # The rules of added options come first, since they say more: an added option may need
         # another one, which excludes an option of the command.
-        rules = [row for each in added for row in each.NEEDS.items()]
-        made.needs = dict(rules) | dict(needs or {})
-        rules = [row for each in added for row in each.APART.items()]
-        made.apart = dict(rules) | dict(apart or {})
+        every = *(each.NEEDS for each in added), needs or {}
+        made.needs = {flags: others for rules in every for flags, others in rules.items()}
+        every = *(each.APART for each in added), apart or {}
+        made.apart = {flags: others for rules in every for flags, others in rules.items()}
         made.examples = shown
         return made
 

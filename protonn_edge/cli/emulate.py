@@ -88,8 +88,9 @@ def emulate_command(
         )
     with _stopped_by_signals():
         board = load_board(board_name)
-        if firmware is not None:
-            out.notice(_about_project(firmware, board))
+        project = None if firmware is None else _project_of(firmware)
+        if project is not None:
+            out.notice(_about_project(project, board))
         sensors = [sensor for each in added for sensor in each.replayed(out)]
         emulated = family_of(board).emulated(
             firmware,
@@ -108,7 +109,7 @@ def emulate_command(
             reader = "answers:     protonn-edge monitor"
             if not sensors:
                 # A sketch of a library is in no project, which would have its model.
-                model = "" if firmware is None or _project_of(firmware) else " --model MODEL"
+                model = "" if firmware is None or project else " --model MODEL"
                 reader = f"test points: protonn-edge hil {there('test.csv', 'DATA')}{model}"
             of_board = "" if board_name == "uno" else f" --board {shlex.quote(board_name)}"
             _introduce(out, board, emulated, url, (firmware, reader + of_board))
@@ -124,11 +125,8 @@ def _stopped_by_signals() -> Iterator[None]:
         yield
 
 
-def _about_project(firmware: Path, board: Board) -> Iterator[Notice]:
-    """Yield warnings about edited files of the project that a program was linked in, if any."""
-    project = _project_of(firmware)
-    if project is None:
-        return
+def _about_project(project: Project, board: Board) -> Iterator[Notice]:
+    """Yield warnings about edited files of the project that a program was linked in."""
     try:
         project.generated()
     except InputError as error:

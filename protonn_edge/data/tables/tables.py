@@ -74,6 +74,7 @@ class RawTable:
                 for n, mark in enumerate(marks):
                     parts[n] = parts[n] if mark == notation.decimal else with_other_marks(parts[n])
                 cells = Coded.of(chain.from_iterable(parts))
+                # of many texts, those that are no plain numbers may show the decimal mark
                 odd: Iterable[str] = cells.texts
                 if len(cells.texts) > _FEW_TEXTS:
                     odd = compress(odd, np.isnan(plain_values(cells.texts, notation.decimal)))

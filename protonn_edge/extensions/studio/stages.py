@@ -247,8 +247,11 @@ class Stages:
     def _try(self) -> Stage:
         go = _action("Put it on the board", "board", "upload" if self._memory.has_port else None)
         is_sound = (self._used.data_facts.get("rate") or 0) >= _SOUND_HZ
-        watch = _PLAY if self._memory.is_emulated else _MAKE_A_SOUND if is_sound else _MOVE
-        lead = [watch if self._memory.is_emulated or self._memory.has_port else _NO_BOARD]
+        lead = [_MAKE_A_SOUND if is_sound else _MOVE]
+        if self._memory.is_emulated:
+            lead = [_PLAY]
+        elif not self._memory.has_port:
+            lead = [_NO_BOARD]
         if not self._is_live:
             return Stage("ready", "wrong ones first", [_HELD_OUT], go)
         if self._used.model_facts.get("sha256") in self._memory.tried:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 Labels = NDArray[np.int64]
 
-_ROWS_AT_ONCE = 1_024
 _Z_95 = 1.959964  # of the normal distribution, two-sided
 
 

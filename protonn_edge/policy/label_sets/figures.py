@@ -23,7 +23,7 @@ class LabelFigures:
     """The figures of n >= 1 points, 0..1."""
 
     n: int
-    precision_at: dict[int, float]  # the share of right labels among the k best; see `places_of`
+    precision_at: dict[int, float]  # the share of right labels among the k best; see `PLACES`
     precision: float | None  # the share of chosen labels that points have; None without any
     recall: float | None  # the share of points' labels that are chosen; None without any
 
@@ -33,7 +33,7 @@ class LabelFigures:
         right, said, have = ((chosen * (known != 0)).sum(), chosen.sum(), (known != 0).sum())
         return cls(
             n=len(scores),
-            precision_at=precision_at(scores, known, places_of(scores.shape[1])),
+            precision_at=precision_at(scores, known),
             precision=float(right / said) if said else None,
             recall=float(right / have) if have else None,
         )
@@ -60,18 +60,16 @@ class LabelFigures:
         return f"P@{'/'.join(map(str, self.precision_at))} {' / '.join(figures)} %"
 
 
-def places_of(n_labels: int) -> list[int]:
-    """Return those of the usual numbers of labels that a model with `n_labels` can rank."""
-    return [k for k in PLACES if k <= n_labels]
-
-
-def precision_at(scores: Array, labels: Array, places: Sequence[int] = PLACES) -> dict[int, float]:
+def precision_at(
+    scores: Array, labels: Array, places: Sequence[int] | None = None
+) -> dict[int, float]:
     """Return precision at k: the mean share of the k highest scores whose labels the point has.
 
     The result maps k to this usual figure of multi-label papers, 0 to 1. The divisor is k even for
     points with fewer labels; among equal scores (n, L) the first ranks higher. Labels (n, L) are
-    non-zero where a point has the label.
+    non-zero where a point has the label. By default, k are those of `PLACES` up to L.
     """
+    places = places or [k for k in PLACES if k <= scores.shape[1]]
     deepest = min(max(places), scores.shape[1])
     right = np.zeros(deepest)
     for start in range(0, len(scores), _ROWS_AT_ONCE):

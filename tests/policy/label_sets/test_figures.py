@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from protonn_edge.learn.evaluation import accuracy
+from protonn_edge.policy.label_sets import figures
 from protonn_edge.policy.label_sets.figures import precision_at
 
 
@@ -32,5 +32,5 @@ def test_many_points_are_ranked_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     generator = np.random.default_rng(0)
     scores, labels = generator.normal(size=(50, 7)), generator.random((50, 7)) < 0.3
     whole = precision_at(scores, labels)
-    monkeypatch.setattr(accuracy, "_ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(figures, "_ROWS_AT_ONCE", 7)
     assert precision_at(scores, labels) == whole
