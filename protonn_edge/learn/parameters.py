@@ -330,9 +330,10 @@ class SharedParameters(FeatureParameters):
         Share of the training points at either end of each feature's range that are treated as
         outliers: their values are clamped to the range of the others, in training and on the
         device. Use this for sensors with spikes, which would otherwise determine the scale of a
-        feature. "auto" takes the smallest of 0, 0.001, 0.003 and 0.01 than which no larger one is
-        significantly better on held-out training points, if the middle 90 % of a feature's values
-        share fewer than 64 of 255 steps; otherwise it is 0.
+        feature. "auto" begins with 0 and takes a larger one of 0.001, 0.003, 0.01, 0.03 and 0.1 if
+        it is better on held-out training points, significantly and by at least 2 percentage
+        points. It is 0 unless the middle 90 % of a feature's values share fewer than 64 of 255
+        steps.
     class_weight : dict, "balanced" or None, default=None
         Weight of the points of a class, by its label; "balanced" weights a class by the inverse of
         its size.
